@@ -1,0 +1,241 @@
+//! What leaves the agent: one stream of events, the same for every front end.
+//!
+//! Events nest like brackets: agent, turn, message, tool execution. An `*End` event carries the
+//! whole truth, so a front end that missed updates is right again at the next end. pi's record
+//! shapes (`--mode json`, RPC) are made from these by the front ends, not here.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::tool::Details;
+use crate::llm::{Content, Message, Model, StreamEvent, ThinkingLevel};
+
+/// One event with its place and time.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Rises by one with every event of this agent, from 1.
+    pub seq: u64,
+    /// Unix time in milliseconds.
+    pub time: i64,
+    /// What happened.
+    pub kind: AgentEvent,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum AgentEvent {
+    /// A run began.
+    AgentStart,
+    /// A run ended; nothing of it is in flight any more.
+    AgentEnd {
+        /// The messages this run added, in order.
+        messages: Vec<Arc<Message>>,
+        /// How it ended.
+        outcome: RunOutcome,
+    },
+    /// Nothing will go on by itself: no queue, no retry, no compaction is left.
+    AgentSettled {
+        /// Whether the user stopped it.
+        aborted: bool,
+    },
+    /// One model call and its tools begin.
+    TurnStart {
+        /// Number of the iteration, from 1.
+        iteration: u32,
+    },
+    /// One model call and its tools ended.
+    TurnEnd {
+        /// The assistant message.
+        message: Arc<Message>,
+        /// Its tools' results, in call order.
+        tool_results: Vec<Arc<Message>>,
+    },
+    /// A message began. For user messages and tool results it is already whole.
+    MessageStart {
+        /// The message; an assistant message is pending and empty.
+        message: Arc<Message>,
+    },
+    /// The assistant message grew; fold it with `AssistantMessage::apply`.
+    MessageUpdate {
+        /// The step.
+        event: StreamEvent,
+    },
+    /// A message is whole, and on disk if there is a session.
+    MessageEnd {
+        /// The message as stored.
+        message: Arc<Message>,
+    },
+    /// A tool call begins (also one that will be skipped or refused: starts and ends pair).
+    ToolStart {
+        /// The call's id.
+        call_id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments, for records; the screen reads `details`.
+        args: Arc<Value>,
+        /// What the screen shows until something better comes.
+        details: Arc<Details>,
+    },
+    /// A tool reports progress; the latest replaces what came before. Lossy.
+    ToolUpdate {
+        /// The call's id.
+        call_id: String,
+        /// What the screen shows now.
+        details: Arc<Details>,
+    },
+    /// A tool call ended.
+    ToolEnd {
+        /// The call's id.
+        call_id: String,
+        /// The tool's name.
+        name: String,
+        /// How it went.
+        status: ToolStatus,
+        /// The result for the model.
+        content: Vec<Content>,
+        /// What the screen shows from now on.
+        details: Arc<Details>,
+        /// Milliseconds by a monotonic clock; absent when it did not run.
+        duration_ms: Option<u64>,
+    },
+    /// The waiting messages changed; both queues, whole.
+    QueueUpdate {
+        /// Delivered between tool calls.
+        steering: Vec<Queued>,
+        /// Delivered when the agent would stop.
+        follow_up: Vec<Queued>,
+    },
+    /// Queued messages go back to the person, who puts them before the draft: after an abort
+    /// (steering first) or because they asked.
+    QueueReturned {
+        /// In the order they go into the editor.
+        messages: Vec<Queued>,
+    },
+    /// What the agent is doing changed.
+    State(RunState),
+    /// The model or thinking level for the next call changed.
+    ModelChanged {
+        /// The model.
+        model: Arc<Model>,
+        /// The level.
+        thinking: ThinkingLevel,
+    },
+    /// Something a person should read; the run goes on or ends by itself.
+    Notice {
+        /// How grave.
+        level: NoticeLevel,
+        /// What happened, and the way out.
+        text: String,
+    },
+}
+
+/// How grave a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticeLevel {
+    /// Good to know.
+    Info,
+    /// Something was refused or limited.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunOutcome {
+    /// The model had nothing left to do.
+    Done,
+    /// The user stopped it.
+    Aborted,
+    /// A model call failed.
+    Failed {
+        /// Message and hint.
+        message: String,
+    },
+    /// `agent.max_iterations` model calls were made since the last message of a person.
+    LimitReached {
+        /// The limit.
+        limit: u32,
+    },
+}
+
+/// How a tool call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolStatus {
+    /// It did what it was asked.
+    Ok,
+    /// It failed; the model is told.
+    Error,
+    /// It never started: the user steered.
+    Skipped,
+    /// The user stopped it, before or while it ran.
+    Cancelled,
+}
+
+impl ToolStatus {
+    /// Whether the model sees an error result.
+    pub fn is_error(self) -> bool {
+        self != Self::Ok
+    }
+}
+
+/// A message that waits for its moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    /// Rises by one with each queued message of this agent; names it for taking back.
+    pub id: u64,
+    /// Which queue.
+    pub kind: QueueKind,
+    /// Text and images.
+    pub content: Vec<Content>,
+}
+
+/// Which queue a message waits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueKind {
+    /// Goes out before the next group of tool calls or the next model call.
+    Steering,
+    /// Goes out when the agent would otherwise stop.
+    FollowUp,
+}
+
+/// What the agent is doing. Sent by the actor; nobody keeps a flag beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum RunState {
+    /// Waiting for a person.
+    #[default]
+    Idle,
+    /// A run is under way.
+    Running {
+        /// What it is waiting for right now.
+        phase: Phase,
+    },
+    /// The run has ended by abort; processes of it are still dying. A new prompt may start.
+    Stopping {
+        /// Processes still alive.
+        processes: usize,
+    },
+}
+
+/// What a run is waiting for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// The request left; no answer yet.
+    Requesting,
+    /// The model is answering.
+    Streaming,
+    /// Tools run; their names, in call order.
+    Tools(Vec<String>),
+    /// A failed call will be tried again.
+    Retrying {
+        /// Number of the coming attempt, from 2.
+        attempt: u32,
+        /// Unix time in milliseconds at which it starts.
+        at: i64,
+    },
+    /// The conversation is being summarised.
+    Compacting,
+    /// A person is asked.
+    Asking,
+}

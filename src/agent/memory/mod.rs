@@ -1,0 +1,1 @@
+//! The system prompt and what goes into it.

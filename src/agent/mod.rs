@@ -1,0 +1,19 @@
+//! Layer 2: turns, tools, sessions. No ratatui, no clap, no stdout.
+
+pub mod event;
+pub mod handle;
+pub mod memory;
+pub mod options;
+pub mod process;
+pub mod session;
+pub mod tool;
+pub mod toolbox;
+pub mod tools;
+
+pub use event::{
+    AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
+};
+pub use handle::{AgentHandle, Command};
+pub use options::{AgentOptions, LoopRules, QueueMode, ToolSettings};
+pub use tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
+pub use toolbox::Toolbox;

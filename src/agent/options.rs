@@ -1,0 +1,124 @@
+//! Everything an agent is started with. No defaults for models or prompts: the application
+//! decides, the agent obeys.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::process::Processes;
+use super::session::SessionLog;
+use super::toolbox::Toolbox;
+use crate::llm::{Model, Provider, ThinkingLevel};
+
+/// What `agent::start` takes.
+pub struct AgentOptions {
+    /// The way to models; dispatches on the model's wire by itself.
+    pub provider: Arc<dyn Provider>,
+    /// The model of the first call.
+    pub model: Model,
+    /// The thinking level of the first call.
+    pub thinking: ThinkingLevel,
+    /// The folder the agent works in.
+    pub cwd: PathBuf,
+    /// The tools, already filtered by set and policy.
+    pub toolbox: Toolbox,
+    /// The commands under way; shared with the bash tool.
+    pub processes: Processes,
+    /// Replaces the built-in system prompt.
+    pub system_prompt: Option<String>,
+    /// Added behind the system prompt, each a paragraph of its own.
+    pub append_system_prompt: Vec<String>,
+    /// Where messages are stored; none with `--no-session`.
+    pub session: Option<SessionLog>,
+    /// Folder for outputs too long for the model (`CALL.txt`); made when needed.
+    pub spill_dir: PathBuf,
+    /// The rules of the loop.
+    pub rules: LoopRules,
+}
+
+/// The rules of the loop (`[agent]` in the settings).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopRules {
+    /// Model calls since the last message of a person; 0 is no limit.
+    pub max_iterations: u32,
+    /// Whether steering skips the calls that have not started.
+    pub skip_on_steering: bool,
+    /// How many waiting steering messages go out together.
+    pub steering_mode: QueueMode,
+    /// How many waiting follow-ups go out together.
+    pub follow_up_mode: QueueMode,
+    /// Whether consecutive read-only calls run at the same time.
+    pub parallel_tools: bool,
+}
+
+impl Default for LoopRules {
+    fn default() -> Self {
+        Self {
+            max_iterations: 100,
+            skip_on_steering: true,
+            steering_mode: QueueMode::All,
+            follow_up_mode: QueueMode::One,
+            parallel_tools: true,
+        }
+    }
+}
+
+/// How many waiting messages leave a queue at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueMode {
+    /// All, in order.
+    All,
+    /// The oldest.
+    One,
+}
+
+/// The limits of the built-in tools (`[tools]` in the settings).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSettings {
+    /// Seconds a command may run when the call does not say.
+    pub bash_timeout_s: u64,
+    /// Most seconds a call may ask for.
+    pub bash_max_timeout_s: u64,
+    /// Characters of a command's output for the model.
+    pub bash_max_output_chars: usize,
+    /// Lines of a command's output for the model.
+    pub bash_max_output_lines: usize,
+    /// Bytes of output kept in a spill file.
+    pub bash_max_spill_bytes: u64,
+    /// Names of environment variables that commands must not see: globs, any case.
+    pub bash_secret_env: Vec<String>,
+    /// Lines `read` gives at most.
+    pub read_max_lines: usize,
+    /// Bytes `read` gives at most.
+    pub read_max_bytes: usize,
+    /// Bytes `grep`, `find` and `ls` give at most.
+    pub search_max_bytes: usize,
+    /// Seconds `grep` and `find` may take.
+    pub search_timeout_s: u64,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            bash_timeout_s: 120,
+            bash_max_timeout_s: 600,
+            bash_max_output_chars: 30_000,
+            bash_max_output_lines: 2_000,
+            bash_max_spill_bytes: 256 * 1024 * 1024,
+            bash_secret_env: [
+                "*API_KEY",
+                "*TOKEN",
+                "*SECRET*",
+                "*PASSWORD",
+                "*CREDENTIAL*",
+                "*_ACCESS_KEY",
+                "*_PRIVATE_KEY",
+            ]
+            .map(String::from)
+            .to_vec(),
+            read_max_lines: 2_000,
+            read_max_bytes: 50 * 1024,
+            search_max_bytes: 50 * 1024,
+            search_timeout_s: 30,
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What a tool is: a schema, a function, and a result split in two. `content` is for the model,
+//! [`Details`] is for people; neither is ever made from the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::llm::{Content, ToolSpec};
+
+/// Something the model can have done.
+pub trait Tool: Send + Sync {
+    /// Name, description and argument schema, as the model sees them.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Whether calls only look. Consecutive read-only calls of one turn run at the same time.
+    fn read_only(&self) -> bool {
+        false
+    }
+
+    /// What the screen shows before the tool has anything to say, made from the arguments (which
+    /// may be missing or of the wrong type: this is called before validation).
+    fn preview(&self, args: &Value) -> Details;
+
+    /// Does the work. `args` were validated against the schema. Must stop soon after
+    /// `context.cancel` fires; when it does not, its result is dropped and the run goes on.
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>>;
+}
+
+/// What a call knows of its surroundings.
+#[derive(Clone, Debug)]
+pub struct ToolContext {
+    /// The call's id; unique within the session.
+    pub call_id: String,
+    /// The folder that relative paths are relative to.
+    pub cwd: PathBuf,
+    /// Where output too long for the model may be written whole; the folder may not exist yet.
+    pub spill_file: PathBuf,
+    /// Fires when the user stops the call.
+    pub cancel: CancellationToken,
+    /// Where live details go.
+    pub progress: Progress,
+}
+
+/// Live details of a running call: lossy, the latest wins.
+#[derive(Clone, Debug)]
+pub struct Progress(watch::Sender<Arc<Details>>);
+
+impl Progress {
+    /// A progress that starts with `details`, and the end to watch it from.
+    pub fn new(details: Arc<Details>) -> (Self, watch::Receiver<Arc<Details>>) {
+        let (sender, receiver) = watch::channel(details);
+        (Self(sender), receiver)
+    }
+
+    /// Replaces what the screen shows of the call.
+    pub fn set(&self, details: Details) {
+        self.0.send_replace(Arc::new(details));
+    }
+}
+
+/// What a call came to. A command that exits with 1 is an output with `is_error`, not a
+/// [`ToolError`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutput {
+    /// For the model.
+    pub content: Vec<Content>,
+    /// For people; stored with the session, never sent.
+    pub details: Details,
+    /// Whether the model is told that it failed.
+    pub is_error: bool,
+}
+
+/// A call that could not be done. The text goes to the model as an error result, as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolError {
+    /// For the model, and for people unless there are details.
+    pub message: String,
+    /// For people, where the preview would say too little.
+    pub details: Option<Details>,
+}
+
+impl ToolError {
+    /// An error with nothing but its text.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            details: None,
+        }
+    }
+}
+
+/// What the screen shows of a call, whole: its title needs nothing but these fields.
+/// A closed set; stored in the session as `{kind, ...}`, with pi's keys where pi has them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Details {
+    /// A file was changed (edit, write, apply_patch).
+    Diff(DiffDetails),
+    /// A command ran or runs.
+    Command(CommandDetails),
+    /// Lines were searched.
+    Matches(MatchesDetails),
+    /// Names were listed (find, ls).
+    Files(FilesDetails),
+    /// A text was read, or a result is just text.
+    Text(TextDetails),
+    /// A file was handed to the person.
+    Attachment(AttachmentDetails),
+    /// Anything else: a tool of somebody else's, or another program's session.
+    Other(OtherDetails),
+}
+
+impl Details {
+    /// Reads stored details. Anything of another shape becomes [`Details::Other`].
+    pub fn from_json(value: Value) -> Self {
+        serde_json::from_value(value.clone()).unwrap_or_else(|_| {
+            Self::Other(OtherDetails {
+                title: String::new(),
+                value,
+            })
+        })
+    }
+
+    /// The stored form.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+}
+
+/// Changes to one file or several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DiffDetails {
+    /// The file, as people should read it (relative to the working directory where it is below).
+    pub path: String,
+    /// pi's display form, one line per line, joined by `\n`: a sign (`+`, `-` or space), the line
+    /// number right-aligned to a common width (new numbers for `+` and context, old for `-`), a
+    /// space, the text. A run of skipped lines is ` `, blanks of that width, ` ...`. 4 lines of
+    /// context. Empty while the edit is being prepared.
+    pub diff: String,
+    /// The first changed line in the new file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_changed_line: Option<u64>,
+    /// Lines added.
+    pub added: u64,
+    /// Lines removed.
+    pub removed: u64,
+    /// Lines of the file before; 0 when it did not exist.
+    pub old_lines: u64,
+    /// Lines of the file after.
+    pub new_lines: u64,
+    /// Further files of the same call (apply_patch), each with its own diff.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<DiffDetails>,
+}
+
+/// A command, running or ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CommandDetails {
+    /// The command line.
+    pub command: String,
+    /// The model's words for what it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Cleaned output: the last lines while it runs (the live tail), what the model got when ended.
+    pub output: String,
+    /// Lines of output in all.
+    pub total_lines: u64,
+    /// Bytes of raw output in all.
+    pub total_bytes: u64,
+    /// Exit code, when it exited by itself; -1 after a time-out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that killed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Whether it ran out of time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+    /// Milliseconds it ran; absent while it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Whether `output` lacks some of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// Where all of it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_output_path: Option<String>,
+    /// Processes that outlived the shell, as `pid name`; they end with the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub still_running: Vec<String>,
+}
+
+/// A search through lines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MatchesDetails {
+    /// What was searched for.
+    pub pattern: String,
+    /// Where, as people should read it.
+    pub path: String,
+    /// The name filter, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub glob: Option<String>,
+    /// Result lines in order (`path:line: text`, context `path-line- text`).
+    pub lines: Vec<String>,
+    /// Matches shown.
+    pub count: u64,
+    /// Whether there are more than shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+/// A list of names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FilesDetails {
+    /// The glob, empty for a plain listing.
+    pub pattern: String,
+    /// Where, as people should read it.
+    pub path: String,
+    /// The names; folders end in `/`.
+    pub files: Vec<String>,
+    /// Whether there are more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+/// A piece of text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TextDetails {
+    /// The file it is from, as people should read it; empty when from none.
+    pub path: String,
+    /// The text shown.
+    pub text: String,
+    /// Number of the first line shown, from 1; 0 when lines are not numbered.
+    pub first_line: u64,
+    /// Lines shown.
+    pub line_count: u64,
+    /// Lines of the whole file, when known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_lines: Option<u64>,
+    /// Something to say beside the path (`image/png 800x600`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A file for the person.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AttachmentDetails {
+    /// The file.
+    pub path: String,
+    /// image, video, audio, document or file.
+    pub media: String,
+    /// What to call it.
+    pub title: String,
+    /// What it shows.
+    pub description: String,
+}
+
+/// Details of a shape we do not know.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OtherDetails {
+    /// One line that says what the call is about.
+    pub title: String,
+    /// The rest.
+    pub value: Value,
+}

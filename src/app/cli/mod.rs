@@ -1,0 +1,1 @@
+//! Front ends that print: print mode, JSON mode, sub-commands.

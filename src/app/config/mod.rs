@@ -1,0 +1,1 @@
+//! Settings: layers of TOML, each value with its origin.

@@ -1,0 +1,5 @@
+//! Layer 3: people and other programs.
+
+pub mod cli;
+pub mod config;
+pub mod tui;

@@ -1,0 +1,302 @@
+//! The conversation as plain, provider-neutral data.
+//!
+//! The serde form of every type here *is* pi's message format
+//! (docs/message-types.md of `@earendil-works/pi-coding-agent`): session files, `--mode json` and
+//! RPC write these types as they stand, so there is no second set of structs to keep in step.
+//! A provider's opaque parts (signatures, encrypted reasoning, response ids) ride along untouched.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role")]
+pub enum Message {
+    /// What a person (or a queue, or a front end) said.
+    #[serde(rename = "user")]
+    User(UserMessage),
+    /// What a model answered, complete or cut short.
+    #[serde(rename = "assistant")]
+    Assistant(AssistantMessage),
+    /// The one result of one tool call.
+    #[serde(rename = "toolResult")]
+    ToolResult(ToolResultMessage),
+}
+
+impl Message {
+    /// A user message holding one text block, stamped with `timestamp` (Unix ms).
+    pub fn user(text: impl Into<String>, timestamp: i64) -> Self {
+        Self::User(UserMessage {
+            content: vec![Content::text(text)],
+            timestamp,
+        })
+    }
+
+    /// The content blocks, whatever the role.
+    pub fn content(&self) -> &[Content] {
+        match self {
+            Self::User(message) => &message.content,
+            Self::Assistant(message) => &message.content,
+            Self::ToolResult(message) => &message.content,
+        }
+    }
+
+    /// All text blocks joined by newlines; thinking, images and calls are left out.
+    pub fn text(&self) -> String {
+        content_text(self.content())
+    }
+}
+
+/// All text blocks of `content` joined by newlines.
+pub fn content_text(content: &[Content]) -> String {
+    let mut out = String::new();
+    for block in content {
+        if let Content::Text(block) = block {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&block.text);
+        }
+    }
+    out
+}
+
+/// A message from a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UserMessage {
+    /// Text and images, in order. pi also writes a bare string; both are read.
+    #[serde(deserialize_with = "string_or_blocks")]
+    pub content: Vec<Content>,
+    /// Unix time in milliseconds.
+    #[serde(default)]
+    pub timestamp: i64,
+}
+
+/// A model's answer. While it streams its stop reason is [`StopReason::Pending`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AssistantMessage {
+    /// Text, thinking and tool calls, in the order they were produced.
+    pub content: Vec<Content>,
+    /// The wire it came over (`anthropic-messages`, `openai-chat`, ...).
+    #[serde(default)]
+    pub api: String,
+    /// The provider id, as in `provider/model`.
+    #[serde(default)]
+    pub provider: String,
+    /// The model id that was asked for.
+    #[serde(default)]
+    pub model: String,
+    /// The concrete model the provider says answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_model: Option<String>,
+    /// The provider's id of this response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
+    /// The thinking level asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_level: Option<String>,
+    /// Tokens and cost; zero until the provider reports them.
+    #[serde(default)]
+    pub usage: Usage,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// What went wrong, when `stop_reason` is `error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    /// The provider's own word for the stop reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_stop_reason: Option<String>,
+    /// Unix time in milliseconds.
+    #[serde(default)]
+    pub timestamp: i64,
+}
+
+impl AssistantMessage {
+    /// The tool calls, in the order they were made.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.content.iter().filter_map(|block| match block {
+            Content::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// The result of one tool call. `details` is for people and is never sent to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResultMessage {
+    /// The id of the call this answers.
+    pub tool_call_id: String,
+    /// The name the call used.
+    pub tool_name: String,
+    /// Text and images for the model.
+    #[serde(deserialize_with = "string_or_blocks")]
+    pub content: Vec<Content>,
+    /// What the screen shows; the agent layer's `Details` as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Whether the call failed.
+    #[serde(default)]
+    pub is_error: bool,
+    /// How long the tool ran, in milliseconds; absent when it did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Unix time in milliseconds.
+    #[serde(default)]
+    pub timestamp: i64,
+}
+
+/// One block of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Content {
+    /// Plain text or markdown.
+    Text(Text),
+    /// A model's reasoning.
+    Thinking(Thinking),
+    /// A picture, inline.
+    Image(Image),
+    /// A request to run a tool.
+    ToolCall(ToolCall),
+}
+
+impl Content {
+    /// A text block without signature.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(Text {
+            text: text.into(),
+            text_signature: None,
+        })
+    }
+}
+
+/// A text block.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Text {
+    /// The text.
+    pub text: String,
+    /// Opaque provider metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_signature: Option<String>,
+}
+
+/// A reasoning block.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Thinking {
+    /// The visible reasoning; empty when redacted.
+    pub thinking: String,
+    /// Opaque replay data (Anthropic signature, redacted payload, reasoning item).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_signature: Option<String>,
+    /// Whether the provider withheld the text; the payload is in `thinking_signature`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+}
+
+/// An inline picture.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Image {
+    /// Base64 bytes.
+    pub data: String,
+    /// For example `image/png`.
+    pub mime_type: String,
+}
+
+/// A request of the model to run a tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// The provider's id; the result names it.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The arguments. An empty object while they stream, or when they did not parse.
+    pub arguments: Value,
+    /// The argument text so far while it streams. Empty once it parsed; what is left here in a
+    /// finished call is the text that is not valid JSON.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub partial_arguments: String,
+    /// Opaque provider data (Gemini thought signature).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought_signature: Option<String>,
+}
+
+/// Tokens of one response. `reasoning` is already part of `output`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Prompt tokens neither read from nor written to a cache.
+    pub input: u64,
+    /// Tokens produced.
+    pub output: u64,
+    /// Prompt tokens read from a cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_write: u64,
+    /// Reasoning tokens within `output`, where reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<u64>,
+    /// All of the above (reasoning once).
+    pub total_tokens: u64,
+    /// US dollars.
+    pub cost: Cost,
+}
+
+impl Usage {
+    /// Everything that stood in the context window: prompt, cached or not, and answer.
+    pub fn context_tokens(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write
+    }
+}
+
+/// US dollars by kind of token.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Cost {
+    /// For `input` tokens.
+    pub input: f64,
+    /// For `output` tokens.
+    pub output: f64,
+    /// For `cache_read` tokens.
+    pub cache_read: f64,
+    /// For `cache_write` tokens.
+    pub cache_write: f64,
+    /// Their sum.
+    pub total: f64,
+}
+
+/// Why a model's message ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StopReason {
+    /// Still streaming; never stored.
+    #[default]
+    Pending,
+    /// The model was done.
+    Stop,
+    /// The output limit cut it.
+    Length,
+    /// It wants tools run.
+    ToolUse,
+    /// It failed; `error_message` says how.
+    Error,
+    /// The user stopped it.
+    Aborted,
+}
+
+fn string_or_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Raw {
+        Text(String),
+        Blocks(Vec<Content>),
+    }
+    Ok(match Raw::deserialize(deserializer)? {
+        Raw::Text(text) => vec![Content::text(text)],
+        Raw::Blocks(blocks) => blocks,
+    })
+}

@@ -1,0 +1,172 @@
+//! What a model is: where it is reached, what it can take, what it costs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::message::{Cost, Usage};
+
+/// The wire protocol a model is spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Api {
+    /// Anthropic Messages.
+    #[serde(rename = "anthropic-messages")]
+    AnthropicMessages,
+    /// OpenAI Chat Completions and everything compatible with it.
+    #[serde(rename = "openai-chat")]
+    OpenAiChat,
+    /// OpenAI Responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Google generateContent.
+    #[serde(rename = "google-generate-content")]
+    GoogleGenerateContent,
+    /// No wire: a script played by `scripted`.
+    #[serde(rename = "scripted")]
+    Scripted,
+}
+
+impl Api {
+    /// The name used in settings and session files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AnthropicMessages => "anthropic-messages",
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::GoogleGenerateContent => "google-generate-content",
+            Self::Scripted => "scripted",
+        }
+    }
+}
+
+/// How hard a model is asked to think.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum ThinkingLevel {
+    /// Not at all.
+    Off,
+    /// As little as the model can.
+    Minimal,
+    /// A little.
+    Low,
+    /// The usual amount.
+    #[default]
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// As much as the model can.
+    Max,
+}
+
+impl ThinkingLevel {
+    /// All levels, from least to most.
+    pub const ALL: [Self; 7] = [
+        Self::Off,
+        Self::Minimal,
+        Self::Low,
+        Self::Medium,
+        Self::High,
+        Self::Xhigh,
+        Self::Max,
+    ];
+
+    /// The name used on the command line and in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for ThinkingLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for ThinkingLevel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text).ok_or_else(|| {
+            format!(
+                "unknown thinking level '{text}': use off, minimal, low, medium, high, xhigh or max"
+            )
+        })
+    }
+}
+
+/// US dollars per million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Prices {
+    /// Fresh prompt tokens.
+    pub input: f64,
+    /// Produced tokens.
+    pub output: f64,
+    /// Prompt tokens read from a cache.
+    pub cache_read: f64,
+    /// Prompt tokens written to a cache.
+    pub cache_write: f64,
+}
+
+impl Prices {
+    /// What `usage` costs, by kind and in all.
+    pub fn cost(&self, usage: &Usage) -> Cost {
+        let of = |tokens: u64, price: f64| tokens as f64 * price / 1_000_000.0;
+        let input = of(usage.input, self.input);
+        let output = of(usage.output, self.output);
+        let cache_read = of(usage.cache_read, self.cache_read);
+        let cache_write = of(usage.cache_write, self.cache_write);
+        Cost {
+            input,
+            output,
+            cache_read,
+            cache_write,
+            total: input + output + cache_read + cache_write,
+        }
+    }
+}
+
+/// One model at one provider, ready to be spoken to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// Provider id: the part before the slash.
+    pub provider: String,
+    /// Model id as the provider knows it: the part after the slash.
+    pub id: String,
+    /// A name for people.
+    pub name: String,
+    /// The wire to speak.
+    pub api: Api,
+    /// Where: scheme, host and path prefix, without the wire's own path.
+    pub base_url: String,
+    /// Window in tokens; 0 when unknown.
+    pub context_window: u64,
+    /// Most tokens it can produce in one response.
+    pub max_output: u64,
+    /// Whether it can think.
+    pub reasoning: bool,
+    /// Whether it can see pictures.
+    pub vision: bool,
+    /// What it costs.
+    pub prices: Prices,
+}
+
+impl Model {
+    /// `provider/id`.
+    pub fn full_id(&self) -> String {
+        format!("{}/{}", self.provider, self.id)
+    }
+}

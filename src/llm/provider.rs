@@ -1,0 +1,57 @@
+//! The one way to a model: a request in, a stream of events out.
+
+use std::sync::Arc;
+
+use futures_util::stream::BoxStream;
+use serde_json::Value;
+
+use super::event::StreamEvent;
+use super::message::Message;
+use super::model::{Model, ThinkingLevel};
+
+/// Turns a [`Request`] into a stream of [`StreamEvent`].
+///
+/// Owns no conversation. Never panics and never fails outside the stream: a failure is the
+/// stream's last event, [`StreamEvent::Error`]. A stream ends with exactly one `Done` or `Error`.
+/// Dropping the stream cancels the request and closes its socket.
+pub trait Provider: Send + Sync {
+    /// Starts the request. Returns at once; the work happens as the stream is polled.
+    fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent>;
+
+    /// Gets ready for a request to `model`: opens the connection, reads the key. Best effort, and
+    /// called while the person types; the default does nothing.
+    fn warm(&self, model: &Model) {
+        let _ = model;
+    }
+}
+
+/// Everything one model call needs.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Which model, and where.
+    pub model: Model,
+    /// The system prompt.
+    pub system: String,
+    /// The conversation as stored: failed messages, aborted ones and other models' thinking
+    /// included. Each wire makes it valid for itself, through `handoff`.
+    pub messages: Vec<Arc<Message>>,
+    /// The tools the model may call.
+    pub tools: Vec<ToolSpec>,
+    /// How hard to think.
+    pub thinking: ThinkingLevel,
+    /// Most tokens to produce; the model's own limit when absent.
+    pub max_output: Option<u64>,
+    /// A stable id of the conversation, for prompt caches.
+    pub session_id: Option<String>,
+}
+
+/// A tool as the model sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// The name the model calls.
+    pub name: String,
+    /// What it does and how to use it.
+    pub description: String,
+    /// JSON schema of the arguments: an object without top-level `anyOf`.
+    pub parameters: Value,
+}

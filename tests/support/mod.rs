@@ -1,0 +1,7 @@
+//! What the tests share: a model server, a sandbox project, a screen, a process census.
+#![allow(dead_code)]
+
+pub mod model_server;
+pub mod sandbox;
+pub mod screen;
+pub mod census;
