@@ -1,12 +1,17 @@
 //! Layer 1: speaks to models. Knows wires and messages; runs no tool, reads no project file,
 //! draws nothing.
 
-pub mod error;
-pub mod event;
 pub mod message;
-pub mod model;
+pub mod event;
 pub mod provider;
+pub mod model;
+pub mod catalog;
+pub mod auth;
+pub mod wires;
+pub mod error;
 
+pub use auth::{Keys, Secret};
+pub use catalog::{Catalog, CatalogError};
 pub use error::{ErrorClass, LlmError};
 pub use event::StreamEvent;
 pub use message::{
@@ -15,3 +20,4 @@ pub use message::{
 };
 pub use model::{Api, Model, Prices, ThinkingLevel};
 pub use provider::{Provider, Request, ToolSpec};
+pub use wires::Wires;

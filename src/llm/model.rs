@@ -1,5 +1,6 @@
 //! What a model is: where it is reached, what it can take, what it costs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -158,15 +159,84 @@ pub struct Model {
     pub max_output: u64,
     /// Whether it can think.
     pub reasoning: bool,
+    /// The thinking levels it takes, each with the provider's own word for it (empty: the level is
+    /// asked for by leaving the parameter out). No entry at all means: the usual ones, see
+    /// [`Model::supported_thinking`].
+    pub thinking_levels: BTreeMap<ThinkingLevel, String>,
     /// Whether it can see pictures.
     pub vision: bool,
     /// What it costs.
     pub prices: Prices,
 }
 
+/// Window in tokens of a model nobody told us about.
+pub const DEFAULT_CONTEXT_WINDOW: u64 = 128_000;
+/// Output limit in tokens of a model nobody told us about.
+pub const DEFAULT_MAX_OUTPUT: u64 = 16_384;
+
 impl Model {
+    /// A model of which nothing is known but where it is: default limits, no prices, text only,
+    /// no thinking.
+    pub fn new(
+        provider: impl Into<String>,
+        id: impl Into<String>,
+        api: Api,
+        base_url: impl Into<String>,
+    ) -> Self {
+        let id = id.into();
+        Self {
+            provider: provider.into(),
+            name: id.clone(),
+            id,
+            api,
+            base_url: base_url.into(),
+            context_window: DEFAULT_CONTEXT_WINDOW,
+            max_output: DEFAULT_MAX_OUTPUT,
+            reasoning: false,
+            thinking_levels: BTreeMap::new(),
+            vision: false,
+            prices: Prices::default(),
+        }
+    }
+
     /// `provider/id`.
     pub fn full_id(&self) -> String {
         format!("{}/{}", self.provider, self.id)
+    }
+
+    /// The levels the model can be asked for, from least to most; only `off` for one that does not
+    /// think.
+    pub fn supported_thinking(&self) -> Vec<ThinkingLevel> {
+        if !self.reasoning {
+            return vec![ThinkingLevel::Off];
+        }
+        if self.thinking_levels.is_empty() {
+            return ThinkingLevel::ALL
+                .into_iter()
+                .filter(|level| *level <= ThinkingLevel::High)
+                .collect();
+        }
+        self.thinking_levels.keys().copied().collect()
+    }
+
+    /// The nearest level the model can be asked for: the next higher one, else the highest.
+    pub fn clamp_thinking(&self, level: ThinkingLevel) -> ThinkingLevel {
+        let supported = self.supported_thinking();
+        supported
+            .iter()
+            .copied()
+            .find(|candidate| *candidate >= level)
+            .or(supported.last().copied())
+            .unwrap_or(ThinkingLevel::Off)
+    }
+
+    /// The provider's own word for `level`; nothing when the parameter is to be left out.
+    pub fn thinking_word(&self, level: ThinkingLevel) -> Option<&str> {
+        match self.thinking_levels.get(&level) {
+            Some(word) if word.is_empty() => None,
+            Some(word) => Some(word),
+            None if level == ThinkingLevel::Off => None,
+            None => Some(level.as_str()),
+        }
     }
 }
