@@ -27,14 +27,21 @@ impl Catalog {
         let (provider, id) = name
             .split_once('/')
             .ok_or_else(|| CatalogError(format!("unknown model '{name}'")))?;
-        let model = Model::new(provider, id, Api::AnthropicMessages, "https://api.anthropic.com");
+        let model = Model::new(
+            provider,
+            id,
+            Api::AnthropicMessages,
+            "https://api.anthropic.com",
+        );
         Ok((model, None))
     }
 
     /// The newest sensible model of the first provider that has a key; nothing without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
         keys.get("ANTHROPIC_API_KEY")?;
-        self.resolve("anthropic/claude-sonnet-5-5").ok().map(|(model, _)| model)
+        self.resolve("anthropic/claude-sonnet-5-5")
+            .ok()
+            .map(|(model, _)| model)
     }
 
     /// All models, the user's first. Parses the whole built-in list: not for the way to the first

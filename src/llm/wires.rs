@@ -40,7 +40,10 @@ impl Provider for Wires {
             Err(error) => error,
             Ok(_) => LlmError::new(
                 ErrorClass::Client,
-                format!("the wire {} is not available yet", request.model.api.as_str()),
+                format!(
+                    "the wire {} is not available yet",
+                    request.model.api.as_str()
+                ),
             ),
         };
         stream::iter([StreamEvent::Error(error)]).boxed()
