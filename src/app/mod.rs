@@ -1,5 +1,6 @@
 //! Layer 3: people and other programs.
 
+pub mod action;
 pub mod cli;
 pub mod config;
 pub mod tui;

@@ -1,1 +1,13 @@
-//! The full screen.
+//! The full screen: one loop, one plain `App`, one pure `update`, one `view`.
+//!
+//! What happens comes in as a `Msg`; `update` changes the `App` and answers with `Effect`s;
+//! `perform` carries them out; `view` paints the `App` into a buffer and the canvas writes the
+//! difference. Nothing here talks to a model: everything goes through the agent's handle and comes
+//! back as its events.
+
+pub mod options;
+
+pub mod event_loop;
+
+pub use event_loop::run;
+pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};
