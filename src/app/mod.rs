@@ -1,6 +1,11 @@
-//! Layer 3: people and other programs.
+//! Layer 3: people and other programs. `cli` and `tui` never import each other; `boot` is the only
+//! place that puts the parts together.
 
-pub mod action;
-pub mod cli;
+pub mod args;
+pub mod dirs;
 pub mod config;
+pub mod outcome;
+pub mod action;
+pub mod records;
+pub mod cli;
 pub mod tui;

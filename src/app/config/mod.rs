@@ -1,1 +1,10 @@
 //! Settings: layers of TOML, each value with its origin.
+//!
+//! `layers` reads and checks (raw: the form of the files), `settings` says what they mean
+//! (resolved: the form of the need). Nothing here reads the environment.
+
+mod layers;
+mod settings;
+
+pub use layers::{ConfigError, Layers, Origin};
+pub use settings::Settings;

@@ -1,0 +1,189 @@
+//! The command line as typed. Only its form is checked here; what it means is decided in `boot`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::llm::ThinkingLevel;
+
+/// A full-screen terminal coding agent.
+///
+/// With a terminal it opens the full screen; otherwise, or with --print, it runs once and prints
+/// the last reply. Without any API key it plays a demo.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "tiller",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100
+)]
+pub struct Args {
+    /// A sub-command instead of a run.
+    #[command(subcommand)]
+    pub command: Option<SubCommand>,
+
+    /// The run.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Everything about one run.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct RunArgs {
+    /// What to do; words are joined. @FILE puts a file's content into the prompt.
+    #[arg(value_name = "PROMPT|@FILE")]
+    pub prompt: Vec<String>,
+
+    /// Run once, print the last reply, exit. Piped stdin is put before the prompt.
+    #[arg(short, long)]
+    pub print: bool,
+
+    /// What to write to stdout (implies --print).
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub mode: Option<OutputMode>,
+
+    /// The model as provider/id, or a part of its name; an optional :thinking at the end.
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Option<String>,
+
+    /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
+    #[arg(long, value_name = "LEVEL")]
+    pub thinking: Option<ThinkingLevel>,
+
+    /// The tools it may use: all, coding, read_only, none, or names; +name adds, -name removes.
+    #[arg(long, value_name = "SET", allow_hyphen_values = true)]
+    pub tools: Option<String>,
+
+    /// Work in this folder.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub cd: Option<PathBuf>,
+
+    /// Store nothing: no session, no history, no log.
+    #[arg(long)]
+    pub no_session: bool,
+
+    /// Replace the built-in system prompt.
+    #[arg(long, value_name = "TEXT")]
+    pub system_prompt: Option<String>,
+
+    /// Add to the system prompt (may be repeated).
+    #[arg(long, value_name = "TEXT")]
+    pub append_system_prompt: Vec<String>,
+
+    /// Model calls per message of a person; 0 is no limit.
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u32>,
+
+    /// Stop the run after this many seconds, with exit code 124 (print mode).
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+
+    /// How tools are allowed. Only `full` (everything runs) is available yet.
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub permission: Option<Permission>,
+
+    /// Set one setting, as in config.toml: agent.max_iterations=50 (may be repeated).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+
+    /// Colours: auto, dark, light, ansi.
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+
+    /// Play the built-in demo: a script through the real program, in a scratch folder.
+    #[arg(long)]
+    pub demo: bool,
+}
+
+/// What print mode writes to stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputMode {
+    /// The last reply.
+    Text,
+    /// One JSON record per event, after a session header.
+    Json,
+}
+
+/// How tools are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Permission {
+    /// Look, change nothing.
+    Plan,
+    /// Ask before each change.
+    Ask,
+    /// Ask where it matters.
+    Auto,
+    /// Run everything without asking.
+    Full,
+}
+
+impl Permission {
+    /// The name on the command line, in settings and on the screen.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::Auto => "auto",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What can be done besides a run.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SubCommand {
+    /// Show the settings in force.
+    Config {
+        /// What about them.
+        #[command(subcommand)]
+        what: ConfigCommand,
+    },
+}
+
+/// What can be asked about settings.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Every setting and its value.
+    Show {
+        /// Also say where each value comes from.
+        #[arg(long)]
+        origin: bool,
+        /// Set one setting, as in config.toml (may be repeated).
+        #[arg(long, value_name = "KEY=VALUE")]
+        config: Vec<String>,
+    },
+    /// The path of the settings file.
+    Path,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_prompt_is_not_taken_for_a_sub_command() {
+        let args =
+            Args::try_parse_from(["tiller", "-p", "fix", "the", "bug", "@src/a.rs"]).unwrap();
+        assert!(args.command.is_none());
+        assert_eq!(args.run.prompt, ["fix", "the", "bug", "@src/a.rs"]);
+    }
+
+    #[test]
+    fn tools_may_begin_with_a_hyphen() {
+        let args = Args::try_parse_from(["tiller", "--tools", "-bash,-write"]).unwrap();
+        assert_eq!(args.run.tools.as_deref(), Some("-bash,-write"));
+    }
+
+    #[test]
+    fn unknown_options_are_usage_errors() {
+        let error = Args::try_parse_from(["tiller", "--modle", "x"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("--mod"), "{error}");
+    }
+}

@@ -1,0 +1,377 @@
+//! Layers of settings: defaults, the user's file, the project's file, `--config`, flags. Later
+//! layers win. The defaults are the schema: a key that is not there does not exist, and a value
+//! must be of the default's type.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+/// The default settings, in the form of a user's file.
+pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
+
+/// Where a value comes from, from weakest to strongest.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The user's file.
+    User(PathBuf),
+    /// The file of a trusted project.
+    Project(PathBuf),
+    /// `--config KEY=VALUE`.
+    Command,
+    /// A flag of its own, such as `--model`.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::User(path) => write!(f, "user: {}", path.display()),
+            Self::Project(path) => write!(f, "project: {}", path.display()),
+            Self::Command => f.write_str("--config"),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Why a setting cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);
+
+/// All layers, weakest first.
+#[derive(Clone, Debug)]
+pub struct Layers {
+    layers: Vec<(Origin, Table)>,
+}
+
+impl Layers {
+    /// The built-in defaults alone.
+    pub fn defaults() -> Self {
+        let table = DEFAULTS.parse().unwrap_or_default();
+        Self {
+            layers: vec![(Origin::Default, table)],
+        }
+    }
+
+    /// Adds a settings file. A file that does not exist adds nothing.
+    pub fn add_file(&mut self, path: &Path, origin: Origin) -> Result<(), ConfigError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => {
+                return Err(ConfigError(format!(
+                    "cannot read the settings file {}: {error}",
+                    path.display()
+                )));
+            }
+        };
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            ConfigError(format!("{} is not valid TOML:\n{error}", path.display()))
+        })?;
+        self.add(origin, table)
+    }
+
+    /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
+    pub fn add_assignment(&mut self, text: &str) -> Result<(), ConfigError> {
+        let (key, value) = text.split_once('=').ok_or_else(|| {
+            ConfigError(format!(
+                "--config '{text}' is not KEY=VALUE, for example agent.max_iterations=50"
+            ))
+        })?;
+        let (key, value) = (key.trim(), value.trim());
+        let value = match format!("value = {value}").parse::<Table>() {
+            Ok(mut table) => table
+                .remove("value")
+                .unwrap_or(Value::String(value.to_owned())),
+            Err(_) => Value::String(value.to_owned()),
+        };
+        self.add(Origin::Command, nested(key, value))
+    }
+
+    /// Adds the value of a flag.
+    pub fn add_flag(
+        &mut self,
+        flag: &'static str,
+        key: &str,
+        value: impl Into<Value>,
+    ) -> Result<(), ConfigError> {
+        self.add(Origin::Flag(flag), nested(key, value.into()))
+    }
+
+    /// Every setting in force: dotted key, value, origin; in the order of the defaults.
+    pub fn entries(&self) -> Vec<(String, &Value, &Origin)> {
+        let mut keys = Vec::new();
+        if let Some((_, defaults)) = self.layers.first() {
+            collect_keys(defaults, "", &mut keys);
+        }
+        keys.into_iter()
+            .filter_map(|key| {
+                self.layers.iter().rev().find_map(|(origin, table)| {
+                    get(table, &key).map(|value| (key.clone(), value, origin))
+                })
+            })
+            .collect()
+    }
+
+    /// The value in force of a dotted key, and where it comes from.
+    pub fn get(&self, key: &str) -> Option<(&Value, &Origin)> {
+        self.layers
+            .iter()
+            .rev()
+            .find_map(|(origin, table)| get(table, key).map(|value| (value, origin)))
+    }
+
+    fn add(&mut self, origin: Origin, table: Table) -> Result<(), ConfigError> {
+        if let Some((_, defaults)) = self.layers.first() {
+            check(defaults, defaults, &table, "", &origin)?;
+        }
+        // Stable order: a project file read after a flag must still lose to it.
+        let at = self
+            .layers
+            .partition_point(|(existing, _)| rank(existing) <= rank(&origin));
+        self.layers.insert(at, (origin, table));
+        Ok(())
+    }
+}
+
+fn rank(origin: &Origin) -> u8 {
+    match origin {
+        Origin::Default => 0,
+        Origin::User(_) => 1,
+        Origin::Project(_) => 2,
+        Origin::Command => 3,
+        Origin::Flag(_) => 4,
+    }
+}
+
+fn nested(key: &str, value: Value) -> Table {
+    let mut parts = key.rsplit('.');
+    let mut table = Table::new();
+    table.insert(parts.next().unwrap_or(key).to_owned(), value);
+    for part in parts {
+        let mut outer = Table::new();
+        outer.insert(part.to_owned(), Value::Table(table));
+        table = outer;
+    }
+    table
+}
+
+fn get<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    let mut parts = key.split('.');
+    let mut value = table.get(parts.next()?)?;
+    for part in parts {
+        value = value.as_table()?.get(part)?;
+    }
+    Some(value)
+}
+
+fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
+    for (name, value) in table {
+        let key = dotted(prefix, name);
+        match value {
+            Value::Table(inner) => collect_keys(inner, &key, out),
+            _ => out.push(key),
+        }
+    }
+}
+
+fn dotted(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{prefix}.{name}")
+    }
+}
+
+fn check(
+    root: &Table,
+    schema: &Table,
+    table: &Table,
+    prefix: &str,
+    origin: &Origin,
+) -> Result<(), ConfigError> {
+    for (name, value) in table {
+        let key = dotted(prefix, name);
+        match (schema.get(name), value) {
+            (None, _) => return Err(unknown(root, &key, origin)),
+            (Some(Value::Table(inner)), Value::Table(given)) => {
+                check(root, inner, given, &key, origin)?;
+            }
+            (Some(expected), given) if !fits(expected, given) => {
+                return Err(ConfigError(format!(
+                    "setting {key} = {given} ({origin}): expected {}, such as {expected}",
+                    kind(expected)
+                )));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn fits(expected: &Value, given: &Value) -> bool {
+    match (expected, given) {
+        (Value::Integer(_), Value::Integer(number)) => *number >= 0,
+        (Value::Array(_), Value::Array(items)) => items.iter().all(Value::is_str),
+        _ => expected.same_type(given),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a string",
+        Value::Integer(_) => "a whole number from 0",
+        Value::Float(_) => "a number",
+        Value::Boolean(_) => "true or false",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "a list of strings",
+        Value::Table(_) => "a table",
+    }
+}
+
+fn unknown(root: &Table, key: &str, origin: &Origin) -> ConfigError {
+    let mut keys = Vec::new();
+    collect_keys(root, "", &mut keys);
+    let nearest = keys
+        .iter()
+        .map(|known| {
+            // The last part alone is what people remember: `max_iterations` finds
+            // `agent.max_iterations`.
+            let last = known.rsplit('.').next().unwrap_or(known);
+            (
+                strsim::jaro_winkler(known, key).max(strsim::jaro_winkler(last, key)),
+                known,
+            )
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(score, _)| *score > 0.75);
+    let way_out = match nearest {
+        Some((_, known)) => format!("did you mean {known}?"),
+        None => "`tiller config show` lists all settings".to_owned(),
+    };
+    ConfigError(format!("unknown setting {key} ({origin}): {way_out}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(layers: &mut Layers, text: &str) -> Result<(), ConfigError> {
+        layers.add(Origin::User("/c/config.toml".into()), text.parse().unwrap())
+    }
+
+    // A5, A6
+    #[test]
+    fn precedence_is_the_order_of_origins_whatever_the_order_of_reading() {
+        let mut layers = Layers::defaults();
+        let limit = |layers: &Layers| {
+            let (value, origin) = layers.get("agent.max_iterations").unwrap();
+            (value.as_integer().unwrap(), origin.to_string())
+        };
+        assert_eq!(limit(&layers), (100, "default".to_owned()));
+        layers
+            .add_flag("--max-iterations", "agent.max_iterations", 5)
+            .unwrap();
+        layers.add_assignment("agent.max_iterations=4").unwrap();
+        layers
+            .add(
+                Origin::Project("/p/config.toml".into()),
+                "agent.max_iterations = 3".parse().unwrap(),
+            )
+            .unwrap();
+        user(&mut layers, "agent.max_iterations = 2").unwrap();
+        assert_eq!(limit(&layers), (5, "--max-iterations".to_owned()));
+        layers.layers.pop();
+        assert_eq!(limit(&layers), (4, "--config".to_owned()));
+        layers.layers.pop();
+        assert_eq!(limit(&layers), (3, "project: /p/config.toml".to_owned()));
+        layers.layers.pop();
+        assert_eq!(limit(&layers), (2, "user: /c/config.toml".to_owned()));
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_with_a_suggestion() {
+        let mut layers = Layers::defaults();
+        let cases = [
+            (
+                "agent.max_iteration = 2",
+                "did you mean agent.max_iterations?",
+            ),
+            ("max_iterations = 2", "did you mean agent.max_iterations?"),
+            (
+                "[tools.bash]\ntimeout = 3",
+                "did you mean tools.bash.timeout_seconds?",
+            ),
+            ("qqq = 2", "`tiller config show` lists all settings"),
+        ];
+        for (text, hint) in cases {
+            let error = user(&mut layers, text).unwrap_err().to_string();
+            assert!(
+                error.contains(hint) && error.contains("/c/config.toml"),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn values_of_the_wrong_type_name_key_value_and_what_is_expected() {
+        let mut layers = Layers::defaults();
+        for (text, expected) in [
+            ("agent.max_iterations = \"ten\"", "a whole number"),
+            ("agent.max_iterations = -1", "a whole number"),
+            ("agent.skip_on_steering = 1", "true or false"),
+            ("models.default = 7", "a string"),
+            ("tools.bash.secret_env = [1]", "a list of strings"),
+            ("agent = 3", "a table"),
+        ] {
+            let error = user(&mut layers, text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn assignments_take_toml_and_bare_words() {
+        let mut layers = Layers::defaults();
+        layers
+            .add_assignment("models.default=anthropic/x:high")
+            .unwrap();
+        layers.add_assignment("ui.theme = \"light\"").unwrap();
+        layers
+            .add_assignment("agent.skip_on_steering=false")
+            .unwrap();
+        let value = |key: &str| layers.get(key).unwrap().0.clone();
+        assert_eq!(value("models.default").as_str(), Some("anthropic/x:high"));
+        assert_eq!(value("ui.theme").as_str(), Some("light"));
+        assert_eq!(value("agent.skip_on_steering").as_bool(), Some(false));
+        assert!(
+            layers
+                .add_assignment("nonsense")
+                .unwrap_err()
+                .0
+                .contains("KEY=VALUE")
+        );
+    }
+
+    #[test]
+    fn a_broken_file_is_named_and_a_missing_one_is_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let mut layers = Layers::defaults();
+        layers.add_file(&path, Origin::User(path.clone())).unwrap();
+        std::fs::write(&path, "[agent\n").unwrap();
+        let error = layers
+            .add_file(&path, Origin::User(path.clone()))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("config.toml is not valid TOML"), "{error}");
+        let error = layers
+            .add_file(dir.path(), Origin::Command)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("cannot read the settings file"), "{error}");
+    }
+}

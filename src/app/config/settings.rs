@@ -1,0 +1,186 @@
+//! What the settings mean: the merged layers as the types of those who need them.
+
+use super::layers::{ConfigError, Layers};
+use crate::agent::{LoopRules, QueueMode, ToolSettings};
+use crate::llm::ThinkingLevel;
+
+/// All settings, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The rules of the loop.
+    pub rules: LoopRules,
+    /// The limits of the built-in tools.
+    pub tools: ToolSettings,
+    /// Which tools, as typed.
+    pub tool_set: String,
+    /// The model to start with, as typed; empty when none was named.
+    pub model: String,
+    /// The thinking level to start with.
+    pub thinking: ThinkingLevel,
+    /// The permission mode, as typed.
+    pub permission: String,
+    /// The theme: `auto`, or the name of one.
+    pub theme: String,
+}
+
+impl Settings {
+    /// Reads the merged layers. Types were checked when the layers were added; what is left is
+    /// whether words mean something.
+    pub fn resolve(layers: &Layers) -> Result<Self, ConfigError> {
+        let read = Reader(layers);
+        Ok(Self {
+            rules: LoopRules {
+                max_iterations: u32::try_from(read.number("agent.max_iterations")?)
+                    .unwrap_or(u32::MAX),
+                skip_on_steering: read.truth("agent.skip_on_steering")?,
+                steering_mode: read.queue_mode("agent.steering_mode")?,
+                follow_up_mode: read.queue_mode("agent.follow_up_mode")?,
+                parallel_tools: read.truth("agent.parallel_tool_execution")?,
+            },
+            tools: ToolSettings {
+                bash_timeout_s: read.number("tools.bash.timeout_seconds")?,
+                bash_max_timeout_s: read.number("tools.bash.max_timeout_seconds")?,
+                bash_max_output_chars: read.size("tools.bash.max_output_chars")?,
+                bash_max_output_lines: read.size("tools.bash.max_output_lines")?,
+                bash_max_spill_bytes: read.number("tools.bash.max_spill_bytes")?,
+                bash_secret_env: read.list("tools.bash.secret_env")?,
+                read_max_lines: read.size("tools.read.max_lines")?,
+                read_max_bytes: read.size("tools.read.max_bytes")?,
+                search_max_bytes: read.size("tools.search.max_bytes")?,
+                search_timeout_s: read.number("tools.search.timeout_seconds")?,
+            },
+            tool_set: read.text("tools.set")?,
+            model: read.text("models.default")?,
+            thinking: read.parsed("models.thinking", str::parse)?,
+            permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
+            theme: read.text("ui.theme")?,
+        })
+    }
+}
+
+struct Reader<'a>(&'a Layers);
+
+impl Reader<'_> {
+    fn value(&self, key: &str) -> Result<&toml::Value, ConfigError> {
+        self.0
+            .get(key)
+            .map(|(value, _)| value)
+            .ok_or_else(|| ConfigError(format!("setting {key} has no value")))
+    }
+
+    fn text(&self, key: &str) -> Result<String, ConfigError> {
+        Ok(self.value(key)?.as_str().unwrap_or_default().to_owned())
+    }
+
+    fn truth(&self, key: &str) -> Result<bool, ConfigError> {
+        Ok(self.value(key)?.as_bool().unwrap_or_default())
+    }
+
+    fn number(&self, key: &str) -> Result<u64, ConfigError> {
+        Ok(self
+            .value(key)?
+            .as_integer()
+            .and_then(|n| u64::try_from(n).ok())
+            .unwrap_or_default())
+    }
+
+    fn size(&self, key: &str) -> Result<usize, ConfigError> {
+        Ok(usize::try_from(self.number(key)?).unwrap_or(usize::MAX))
+    }
+
+    fn list(&self, key: &str) -> Result<Vec<String>, ConfigError> {
+        let items = self
+            .value(key)?
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        Ok(items
+            .iter()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect())
+    }
+
+    fn parsed<T>(
+        &self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, ConfigError> {
+        let text = self.text(key)?;
+        parse(&text).map_err(|error| {
+            let origin = self
+                .0
+                .get(key)
+                .map(|(_, origin)| origin.to_string())
+                .unwrap_or_default();
+            ConfigError(format!("setting {key} = \"{text}\" ({origin}): {error}"))
+        })
+    }
+
+    fn one_of(&self, key: &str, words: &[&str]) -> Result<String, ConfigError> {
+        self.parsed(key, |text| {
+            if words.contains(&text) {
+                Ok(text.to_owned())
+            } else {
+                Err(format!("expected one of {}", words.join(", ")))
+            }
+        })
+    }
+
+    fn queue_mode(&self, key: &str) -> Result<QueueMode, ConfigError> {
+        Ok(match self.one_of(key, &["all", "one"])?.as_str() {
+            "one" => QueueMode::One,
+            _ => QueueMode::All,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_defaults_are_the_defaults_of_the_types() {
+        let settings = Settings::resolve(&Layers::defaults()).unwrap();
+        assert_eq!(settings.rules, LoopRules::default());
+        assert_eq!(settings.tools, ToolSettings::default());
+        assert_eq!(settings.thinking, ThinkingLevel::Medium);
+    }
+
+    // A10, A11
+    #[test]
+    fn changed_values_arrive() {
+        let mut layers = Layers::defaults();
+        for text in [
+            "agent.max_iterations=0",
+            "agent.follow_up_mode=all",
+            "tools.bash.timeout_seconds=7",
+            "tools.read.max_lines=9",
+            "models.thinking=xhigh",
+        ] {
+            layers.add_assignment(text).unwrap();
+        }
+        let settings = Settings::resolve(&layers).unwrap();
+        assert_eq!(settings.rules.max_iterations, 0);
+        assert_eq!(settings.rules.follow_up_mode, QueueMode::All);
+        assert_eq!(settings.tools.bash_timeout_s, 7);
+        assert_eq!(settings.tools.read_max_lines, 9);
+        assert_eq!(settings.thinking, ThinkingLevel::Xhigh);
+    }
+
+    #[test]
+    fn words_without_meaning_name_key_value_and_choices() {
+        for (text, hint) in [
+            ("agent.steering_mode=some", "expected one of all, one"),
+            ("models.thinking=hard", "unknown thinking level 'hard'"),
+            ("permission.mode=yolo", "expected one of full"),
+        ] {
+            let mut layers = Layers::defaults();
+            layers.add_assignment(text).unwrap();
+            let error = Settings::resolve(&layers).unwrap_err().to_string();
+            assert!(
+                error.contains(hint) && error.contains("--config"),
+                "{error}"
+            );
+        }
+    }
+}

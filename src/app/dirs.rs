@@ -1,0 +1,120 @@
+//! Where tiller keeps its files. The only place that knows the XDG rules.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::outcome::StartError;
+
+/// The folders tiller reads and writes. None is made before it is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dirs {
+    /// `config.toml`, `models.toml`, `keymap.toml`.
+    pub config: PathBuf,
+    /// Sessions and prompt history.
+    pub data: PathBuf,
+    /// Logs.
+    pub state: PathBuf,
+    /// The home folder, when known.
+    pub home: Option<PathBuf>,
+}
+
+impl Dirs {
+    /// Reads `TILLER_CONFIG_DIR`, `TILLER_DATA_DIR`, the XDG variables and `HOME`.
+    pub fn from_env(env: &HashMap<String, String>) -> Result<Self, StartError> {
+        let var = |name: &str| {
+            env.get(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = var("HOME");
+        // The XDG specification says that relative paths are to be ignored.
+        let xdg = |name: &str, below_home: &str| {
+            var(name)
+                .filter(|path| path.is_absolute())
+                .map(|path| path.join("tiller"))
+                .or_else(|| {
+                    home.as_ref()
+                        .map(|home| home.join(below_home).join("tiller"))
+                })
+        };
+        let missing = |name: &str| {
+            StartError::failed(format!(
+                "no home folder: HOME is not set. Set HOME, or set {name} to a folder"
+            ))
+        };
+        Ok(Self {
+            config: var("TILLER_CONFIG_DIR")
+                .or_else(|| xdg("XDG_CONFIG_HOME", ".config"))
+                .ok_or_else(|| missing("TILLER_CONFIG_DIR"))?,
+            data: var("TILLER_DATA_DIR")
+                .or_else(|| xdg("XDG_DATA_HOME", ".local/share"))
+                .ok_or_else(|| missing("TILLER_DATA_DIR"))?,
+            state: xdg("XDG_STATE_HOME", ".local/state")
+                .ok_or_else(|| missing("XDG_STATE_HOME"))?,
+            home,
+        })
+    }
+
+    /// The settings file.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The user's providers and models.
+    pub fn models_file(&self) -> PathBuf {
+        self.config.join("models.toml")
+    }
+
+    /// The user's keys.
+    pub fn keymap_file(&self) -> PathBuf {
+        self.config.join("keymap.toml")
+    }
+
+    /// The root of all session files.
+    pub fn sessions(&self) -> PathBuf {
+        self.data.join("sessions")
+    }
+
+    /// The prompt history.
+    pub fn history_file(&self) -> PathBuf {
+        self.data.join("history.jsonl")
+    }
+
+    /// The folder of log files.
+    pub fn log(&self) -> PathBuf {
+        self.state.join("log")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dirs(vars: &[(&str, &str)]) -> Result<Dirs, StartError> {
+        let env = vars
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
+        Dirs::from_env(&env)
+    }
+
+    #[test]
+    fn our_variables_beat_xdg_and_xdg_beats_home() {
+        let got = dirs(&[
+            ("HOME", "/h"),
+            ("XDG_CONFIG_HOME", "/xc"),
+            ("XDG_DATA_HOME", "relative"),
+            ("TILLER_CONFIG_DIR", "/c"),
+        ])
+        .unwrap();
+        assert_eq!(got.config, PathBuf::from("/c"));
+        assert_eq!(got.data, PathBuf::from("/h/.local/share/tiller"));
+        assert_eq!(got.state, PathBuf::from("/h/.local/state/tiller"));
+    }
+
+    #[test]
+    fn without_a_home_the_error_names_the_way_out() {
+        let error = dirs(&[]).unwrap_err();
+        assert!(error.message.contains("TILLER_CONFIG_DIR"), "{error}");
+    }
+}

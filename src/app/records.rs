@@ -1,0 +1,217 @@
+//! Events as JSON records in pi's shapes (docs/json.md of `@earendil-works/pi-coding-agent`), plus
+//! `seq` and `time`: what `--mode json` writes now and RPC later.
+//!
+//! Updates are delta-only, so the stream stays linear in the length of a reply.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::agent::{AgentEvent, Details, Event, NoticeLevel, Queued, ToolStatus};
+use crate::llm::{AssistantMessage, Content, Message, StreamEvent};
+
+/// Turns events into records. Keeps what the records need of earlier events: the message that
+/// streams, and the arguments of calls under way.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    streaming: AssistantMessage,
+    calls: HashMap<String, (String, Arc<Value>)>,
+}
+
+impl Recorder {
+    /// A recorder that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The record of `event`; none for events that pi's protocol does not have a record for.
+    pub fn record(&mut self, event: &Event) -> Option<Value> {
+        let mut record = self.body(&event.kind)?;
+        if let Some(map) = record.as_object_mut() {
+            map.insert("seq".to_owned(), json!(event.seq));
+            map.insert("time".to_owned(), json!(event.time));
+        }
+        Some(record)
+    }
+
+    fn body(&mut self, event: &AgentEvent) -> Option<Value> {
+        Some(match event {
+            AgentEvent::AgentStart => json!({"type": "agent_start"}),
+            AgentEvent::AgentEnd { messages, .. } => {
+                json!({"type": "agent_end", "messages": messages, "willRetry": false})
+            }
+            AgentEvent::AgentSettled { aborted } => {
+                json!({"type": "agent_settled", "aborted": aborted})
+            }
+            AgentEvent::TurnStart { .. } => json!({"type": "turn_start"}),
+            AgentEvent::TurnEnd {
+                message,
+                tool_results,
+            } => {
+                json!({"type": "turn_end", "message": message, "toolResults": tool_results})
+            }
+            AgentEvent::MessageStart { message } => {
+                if let Message::Assistant(message) = &**message {
+                    self.streaming = message.clone();
+                }
+                json!({"type": "message_start", "message": message})
+            }
+            AgentEvent::MessageUpdate { event } => {
+                self.streaming.apply(event);
+                json!({
+                    "type": "message_update",
+                    "usage": self.streaming.usage,
+                    "assistantMessageEvent": self.update(event)?,
+                })
+            }
+            AgentEvent::MessageEnd { message } => {
+                json!({"type": "message_end", "message": message})
+            }
+            AgentEvent::ToolStart {
+                call_id,
+                name,
+                args,
+                ..
+            } => {
+                self.calls
+                    .insert(call_id.clone(), (name.clone(), args.clone()));
+                json!({
+                    "type": "tool_execution_start",
+                    "toolCallId": call_id,
+                    "toolName": name,
+                    "args": args,
+                })
+            }
+            AgentEvent::ToolUpdate { call_id, details } => {
+                let (name, args) = self.calls.get(call_id)?;
+                json!({
+                    "type": "tool_execution_update",
+                    "toolCallId": call_id,
+                    "toolName": name,
+                    "args": args,
+                    "partialResult": {
+                        "content": [{"type": "text", "text": live_text(details)}],
+                        "details": details,
+                    },
+                })
+            }
+            AgentEvent::ToolEnd {
+                call_id,
+                name,
+                status,
+                content,
+                details,
+                duration_ms,
+            } => {
+                self.calls.remove(call_id);
+                tool_end(call_id, name, *status, content, details, *duration_ms)
+            }
+            AgentEvent::QueueUpdate {
+                steering,
+                follow_up,
+            } => json!({
+                "type": "queue_update",
+                "steering": texts(steering),
+                "followUp": texts(follow_up),
+            }),
+            AgentEvent::ModelChanged { thinking, .. } => {
+                json!({"type": "thinking_level_changed", "level": thinking})
+            }
+            AgentEvent::Notice { level, text } => json!({
+                "type": "notice",
+                "level": match level {
+                    NoticeLevel::Info => "info",
+                    NoticeLevel::Warning => "warning",
+                    NoticeLevel::Error => "error",
+                },
+                "text": text,
+            }),
+            AgentEvent::QueueReturned { .. } | AgentEvent::State(_) => return None,
+        })
+    }
+
+    /// The nested event of `message_update`; none for steps that pi's wire leaves out.
+    fn update(&self, event: &StreamEvent) -> Option<Value> {
+        let block = |index: &usize| self.streaming.content.get(*index);
+        Some(match event {
+            StreamEvent::TextStart { index } => {
+                json!({"type": "text_start", "contentIndex": index})
+            }
+            StreamEvent::TextDelta { index, delta } => {
+                json!({"type": "text_delta", "contentIndex": index, "delta": delta})
+            }
+            StreamEvent::TextEnd { index, .. } => {
+                let Some(Content::Text(text)) = block(index) else {
+                    return None;
+                };
+                json!({"type": "text_end", "contentIndex": index, "content": text.text})
+            }
+            StreamEvent::ThinkingStart { index } => {
+                json!({"type": "thinking_start", "contentIndex": index})
+            }
+            StreamEvent::ThinkingDelta { index, delta } => {
+                json!({"type": "thinking_delta", "contentIndex": index, "delta": delta})
+            }
+            StreamEvent::ThinkingEnd { index, .. } => {
+                let Some(Content::Thinking(block)) = block(index) else {
+                    return None;
+                };
+                json!({"type": "thinking_end", "contentIndex": index, "content": block.thinking})
+            }
+            StreamEvent::ToolCallStart { index, id, name } => json!({
+                "type": "toolcall_start",
+                "contentIndex": index,
+                "id": id,
+                "toolName": name,
+            }),
+            StreamEvent::ToolCallDelta { index, delta } => {
+                json!({"type": "toolcall_delta", "contentIndex": index, "delta": delta})
+            }
+            StreamEvent::ToolCallEnd { index, .. } => {
+                let call = block(index)?;
+                json!({"type": "toolcall_end", "contentIndex": index, "toolCall": call})
+            }
+            StreamEvent::Start { .. }
+            | StreamEvent::Usage(_)
+            | StreamEvent::Done { .. }
+            | StreamEvent::Error(_) => return None,
+        })
+    }
+}
+
+fn tool_end(
+    call_id: &str,
+    name: &str,
+    status: ToolStatus,
+    content: &[Content],
+    details: &Details,
+    duration_ms: Option<u64>,
+) -> Value {
+    let mut record = json!({
+        "type": "tool_execution_end",
+        "toolCallId": call_id,
+        "toolName": name,
+        "result": {"content": content, "details": details},
+        "isError": status.is_error(),
+    });
+    if let (Some(map), Some(ms)) = (record.as_object_mut(), duration_ms) {
+        map.insert("durationMs".to_owned(), json!(ms));
+    }
+    record
+}
+
+fn live_text(details: &Details) -> &str {
+    match details {
+        Details::Command(command) => &command.output,
+        Details::Text(text) => &text.text,
+        _ => "",
+    }
+}
+
+fn texts(queued: &[Queued]) -> Vec<String> {
+    queued
+        .iter()
+        .map(|message| crate::llm::message::content_text(&message.content))
+        .collect()
+}
