@@ -2,6 +2,8 @@
 
 mod support;
 
+mod tidy;
+
 mod agent;
 mod cli;
 mod llm;

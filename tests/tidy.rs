@@ -1,0 +1,209 @@
+//! The laws of the house, read off the source text: direction of imports, size of files, where one
+//! may print, draw or name a vendor. rustc and clippy keep the rest (docs, unsafe).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One source file: its path below the package, with forward slashes, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines that are code or attributes of the program itself: unit tests at the end of the
+    /// file and comments are left out.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text
+            .lines()
+            .enumerate()
+            .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+            .map(|(index, line)| (index + 1, line))
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+}
+
+fn sources(folder: &str) -> Vec<Source> {
+    fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, out);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                out.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    walk(&root.join(folder), &mut paths);
+    paths.sort();
+    let found: Vec<Source> = paths
+        .into_iter()
+        .map(|path| Source {
+            text: fs::read_to_string(&path).unwrap(),
+            path: path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/"),
+        })
+        .collect();
+    assert!(!found.is_empty(), "no sources below {folder}");
+    found
+}
+
+/// Fails with every line of code below `folder` that holds one of `words`, unless `allowed` says
+/// that the file may.
+fn forbid(folder: &str, words: &[&str], allowed: impl Fn(&str) -> bool, why: &str) {
+    let mut faults = Vec::new();
+    for source in sources(folder) {
+        if allowed(&source.path) {
+            continue;
+        }
+        for (number, line) in source.code() {
+            if let Some(word) = words.iter().find(|word| line.contains(**word)) {
+                faults.push(format!("{}:{number}: {word}", source.path));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{why}:\n{}", faults.join("\n"));
+}
+
+// A1, A3
+#[test]
+fn imports_point_downwards() {
+    forbid(
+        "src/llm",
+        &["crate::agent", "crate::app"],
+        |_| false,
+        "llm is the lowest layer",
+    );
+    forbid(
+        "src/agent",
+        &["crate::app"],
+        |_| false,
+        "agent knows nothing of the application",
+    );
+}
+
+#[test]
+fn front_ends_do_not_know_each_other() {
+    forbid("src/app/cli", &["app::tui", "app::serve"], |_| false, "cli stands alone");
+    forbid("src/app/tui", &["app::cli", "app::serve"], |_| false, "tui stands alone");
+}
+
+// A2
+#[test]
+fn only_the_screen_knows_the_terminal() {
+    forbid(
+        "src",
+        &["ratatui", "crossterm"],
+        |path| path.starts_with("src/app/tui"),
+        "ratatui and crossterm belong to app/tui",
+    );
+    forbid(
+        "src",
+        &["clap"],
+        |path| path == "src/app/args.rs" || path.starts_with("src/app/boot"),
+        "clap belongs to the command line",
+    );
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    forbid(
+        "src",
+        &["println!", "eprintln!", "print!(", "eprint!(", "io::stdout"],
+        |path| {
+            path.starts_with("src/app/cli")
+                // The terminal writes frames; that is its duty.
+                || path.starts_with("src/app/tui/terminal")
+                || path.starts_with("src/app/boot")
+        },
+        "stdout carries only the answer or the protocol",
+    );
+}
+
+#[test]
+fn providers_do_not_know_each_other() {
+    for (folder, others) in [
+        ("src/llm/anthropic", ["llm::openai", "super::openai"]),
+        ("src/llm/openai", ["llm::anthropic", "super::anthropic"]),
+    ] {
+        forbid(folder, &others, |_| false, "each wire stands alone");
+    }
+}
+
+#[test]
+fn the_view_does_not_know_the_update() {
+    forbid(
+        "src/app/tui/view",
+        &["tui::update", "super::update", "super::super::update"],
+        |_| false,
+        "view reads, update writes",
+    );
+}
+
+#[test]
+fn the_loop_names_no_vendor() {
+    for file in ["src/agent/run.rs", "src/agent/turn.rs"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        let text = text.to_lowercase();
+        for vendor in ["anthropic", "openai", "claude", "gpt", "gemini", "google"] {
+            assert!(!text.contains(vendor), "{file} names {vendor}");
+        }
+    }
+}
+
+#[test]
+fn files_stay_small() {
+    let crowded: Vec<String> = sources("src")
+        .iter()
+        .filter(|source| source.text.lines().count() > 500)
+        .map(|source| format!("{}: {} lines", source.path, source.text.lines().count()))
+        .collect();
+    assert!(crowded.is_empty(), "above 500 lines: look for the seam\n{}", crowded.join("\n"));
+}
+
+#[test]
+fn every_file_opens_with_its_purpose() {
+    let silent: Vec<String> = sources("src")
+        .into_iter()
+        .filter(|source| !source.text.starts_with("//!"))
+        .map(|source| source.path)
+        .collect();
+    assert!(silent.is_empty(), "no //! page: {}", silent.join(", "));
+}
+
+#[test]
+fn doors_hold_no_logic() {
+    let mut faults = Vec::new();
+    for source in sources("src").iter().filter(|source| source.path.ends_with("/mod.rs")) {
+        for (number, line) in source.code() {
+            if line.contains("fn ") || line.trim_start().starts_with("impl ") {
+                faults.push(format!("{}:{number}", source.path));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "mod.rs is a door:\n{}", faults.join("\n"));
+}
+
+// B16
+#[test]
+fn tests_do_not_sleep_to_wait() {
+    let mut faults = Vec::new();
+    for source in sources("tests") {
+        if source.path == "tests/tidy.rs" {
+            continue;
+        }
+        for (number, line) in source.text.lines().enumerate() {
+            let sleeps = line.contains("thread::sleep") || line.contains("time::sleep");
+            // A poll inside a wait with a deadline says so on its line.
+            if sleeps && !line.contains("// poll") {
+                faults.push(format!("{}:{}", source.path, number + 1));
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "wait for a condition with a deadline (mark its poll with `// poll`):\n{}",
+        faults.join("\n")
+    );
+}
