@@ -42,7 +42,11 @@ fn sources(folder: &str) -> Vec<Source> {
         .into_iter()
         .map(|path| Source {
             text: fs::read_to_string(&path).unwrap(),
-            path: path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/"),
+            path: path
+                .strip_prefix(root)
+                .unwrap()
+                .to_string_lossy()
+                .replace('\\', "/"),
         })
         .collect();
     assert!(!found.is_empty(), "no sources below {folder}");
@@ -85,8 +89,18 @@ fn imports_point_downwards() {
 
 #[test]
 fn front_ends_do_not_know_each_other() {
-    forbid("src/app/cli", &["app::tui", "app::serve"], |_| false, "cli stands alone");
-    forbid("src/app/tui", &["app::cli", "app::serve"], |_| false, "tui stands alone");
+    forbid(
+        "src/app/cli",
+        &["app::tui", "app::serve"],
+        |_| false,
+        "cli stands alone",
+    );
+    forbid(
+        "src/app/tui",
+        &["app::cli", "app::serve"],
+        |_| false,
+        "tui stands alone",
+    );
 }
 
 // A2
@@ -159,7 +173,11 @@ fn files_stay_small() {
         .filter(|source| source.text.lines().count() > 500)
         .map(|source| format!("{}: {} lines", source.path, source.text.lines().count()))
         .collect();
-    assert!(crowded.is_empty(), "above 500 lines: look for the seam\n{}", crowded.join("\n"));
+    assert!(
+        crowded.is_empty(),
+        "above 500 lines: look for the seam\n{}",
+        crowded.join("\n")
+    );
 }
 
 #[test]
@@ -175,14 +193,21 @@ fn every_file_opens_with_its_purpose() {
 #[test]
 fn doors_hold_no_logic() {
     let mut faults = Vec::new();
-    for source in sources("src").iter().filter(|source| source.path.ends_with("/mod.rs")) {
+    for source in sources("src")
+        .iter()
+        .filter(|source| source.path.ends_with("/mod.rs"))
+    {
         for (number, line) in source.code() {
             if line.contains("fn ") || line.trim_start().starts_with("impl ") {
                 faults.push(format!("{}:{number}", source.path));
             }
         }
     }
-    assert!(faults.is_empty(), "mod.rs is a door:\n{}", faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "mod.rs is a door:\n{}",
+        faults.join("\n")
+    );
 }
 
 // B16
