@@ -1,4 +1,6 @@
-//! The built-in tools, one file each.
+//! The built-in tools, one file each, in the order the model sees them.
+
+mod support;
 
 use std::sync::Arc;
 
