@@ -27,8 +27,6 @@ pub enum Action {
     Quit,
     /// Stop the program until the shell continues it.
     Suspend,
-    /// Draw everything anew.
-    Redraw,
     /// Show the keys.
     Help,
     /// Edit the text in `$VISUAL` or `$EDITOR`.
@@ -191,7 +189,6 @@ pub const ACTIONS: &[Spec] = &[
     row(ExternalEditor, "external_editor", "External editor", "Edit the text in $VISUAL or $EDITOR", Always, Writing),
     row(HistorySearch, "history_search", "Search prompts", "Search earlier prompts", Always, Writing),
     slash(row(Help, "help", "Help", "Show this list of keys", Always, Program), "keys"),
-    row(Redraw, "redraw", "Redraw", "Draw the whole screen anew", Always, Program),
     row(Suspend, "suspend", "Suspend", "Stop tiller until the shell continues it (fg)", Always, Program),
     slash(row(Quit, "quit", "Leave", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Always, Program), "quit"),
 ];

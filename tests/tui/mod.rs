@@ -1,1 +1,3 @@
-//! See the files beside this one.
+//! The screen: its pieces, and the whole program in a pseudo-terminal.
+
+mod screen_canvas;

@@ -9,5 +9,7 @@ pub mod options;
 
 pub mod event_loop;
 
+pub mod canvas;
+
 pub use event_loop::run;
 pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};

@@ -1,0 +1,290 @@
+//! Two buffers and the difference between them, as bytes for the terminal.
+//!
+//! ratatui's own `Terminal` makes three write calls a frame and cannot scroll by hardware; this
+//! makes one buffer of bytes a frame, none when nothing changed. Rows that only moved are moved by
+//! the terminal itself (scroll region, `CSI S` / `CSI T`): a streamed line then costs some 200
+//! bytes instead of thousands. Writing the bytes is `terminal`'s business.
+
+use std::hash::{Hash, Hasher};
+use std::io::Write as _;
+
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::{Rect, Size};
+
+/// Rows that must agree after a move before the terminal is asked to scroll.
+const WORTH_SCROLLING: usize = 3;
+
+/// What the terminal shows, what it shall show, and the way from one to the other.
+#[derive(Debug)]
+pub struct Canvas {
+    shown: Buffer,
+    next: Buffer,
+    /// Whether what the terminal shows is unknown: then everything is written.
+    stale: bool,
+    cursor: Option<(u16, u16)>,
+}
+
+/// What a frame came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCost {
+    /// Rows of which something was written.
+    pub rows: usize,
+    /// Whether nearly the whole screen was replaced, so that frames should come slower.
+    pub heavy: bool,
+}
+
+impl Canvas {
+    /// A canvas of this size over a terminal of unknown content.
+    pub fn new(size: Size) -> Self {
+        let area = Rect::new(0, 0, size.width, size.height);
+        Self {
+            shown: Buffer::empty(area),
+            next: Buffer::empty(area),
+            stale: true,
+            cursor: None,
+        }
+    }
+
+    /// The size painted on.
+    pub fn size(&self) -> Size {
+        self.next.area.as_size()
+    }
+
+    /// Takes another size; everything is written at the next frame.
+    pub fn resize(&mut self, size: Size) {
+        *self = Self::new(size);
+    }
+
+    /// Forgets what the terminal shows (somebody else wrote on it).
+    pub fn forget(&mut self) {
+        self.stale = true;
+    }
+
+    /// An empty buffer to paint the next frame into.
+    pub fn begin(&mut self) -> &mut Buffer {
+        self.next.reset();
+        &mut self.next
+    }
+
+    /// Appends to `out` what brings the terminal from the last frame to the painted one, with the
+    /// cursor at `cursor`, or hidden. Appends nothing when nothing changed.
+    pub fn finish(&mut self, cursor: Option<(u16, u16)>, out: &mut Vec<u8>) -> FrameCost {
+        let start = out.len();
+        out.extend_from_slice(b"\x1b[?2026h\x1b[?25l");
+        let begun = out.len();
+        if self.stale {
+            out.extend_from_slice(b"\x1b[0m\x1b[r\x1b[2J");
+            self.shown.reset();
+        } else {
+            self.scroll(out);
+        }
+        let rows = self.write_difference(out);
+        let cost = FrameCost {
+            rows,
+            heavy: rows * 10 >= usize::from(self.size().height) * 7 && rows > 4,
+        };
+        if out.len() == begun && cursor == self.cursor {
+            out.truncate(start);
+            return FrameCost::default();
+        }
+        if let Some((x, y)) = cursor {
+            let _ = write!(out, "\x1b[{};{}H\x1b[?25h", y + 1, x + 1);
+        }
+        out.extend_from_slice(b"\x1b[?2026l");
+        self.stale = false;
+        self.cursor = cursor;
+        std::mem::swap(&mut self.shown, &mut self.next);
+        cost
+    }
+
+    /// Writes the cells that differ; the number of rows they are on.
+    fn write_difference(&self, out: &mut Vec<u8>) -> usize {
+        let mut rows = 0;
+        let mut last_row = None;
+        let cells = self.shown.diff_iter(&self.next).inspect(|(_, y, _)| {
+            if last_row != Some(*y) {
+                last_row = Some(*y);
+                rows += 1;
+            }
+        });
+        let mut cells = cells.peekable();
+        if cells.peek().is_some() {
+            // Writing into memory cannot fail.
+            let _ = CrosstermBackend::new(out).draw(cells);
+        }
+        rows
+    }
+
+    /// Moves rows by hardware when that makes the rest of the work small, here and on the terminal.
+    fn scroll(&mut self, out: &mut Vec<u8>) {
+        let Some(Move { top, bottom, by }) = find_move(&self.shown, &self.next) else {
+            return;
+        };
+        let letter = if by > 0 { 'S' } else { 'T' };
+        let _ = write!(
+            out,
+            "\x1b[0m\x1b[{};{}r\x1b[{}{letter}\x1b[r",
+            top + 1,
+            bottom,
+            by.unsigned_abs()
+        );
+        let width = usize::from(self.shown.area.width);
+        let rows = &mut self.shown.content[top * width..bottom * width];
+        let moved = by.unsigned_abs() * width;
+        if by > 0 {
+            rows.rotate_left(moved);
+            let kept = rows.len() - moved;
+            rows[kept..].fill(Cell::EMPTY);
+        } else {
+            rows.rotate_right(moved);
+            rows[..moved].fill(Cell::EMPTY);
+        }
+    }
+}
+
+/// Rows `top..bottom` move up by `by` (down when negative).
+#[derive(Debug, PartialEq, Eq)]
+struct Move {
+    top: usize,
+    bottom: usize,
+    by: isize,
+}
+
+/// The move that brings the most rows into place, when one is worth it.
+fn find_move(shown: &Buffer, next: &Buffer) -> Option<Move> {
+    let width = usize::from(next.area.width);
+    let height = usize::from(next.area.height);
+    if width == 0 || height < WORTH_SCROLLING {
+        return None;
+    }
+    let differs = |y: usize| {
+        shown.content[y * width..(y + 1) * width] != next.content[y * width..(y + 1) * width]
+    };
+    let top = (0..height).find(|&y| differs(y))?;
+    let bottom = (top..height).rev().find(|&y| differs(y))? + 1;
+    if bottom - top < WORTH_SCROLLING {
+        return None;
+    }
+    let before = hashes(shown, top, bottom);
+    let after = hashes(next, top, bottom);
+    let best = best_shift(&before, &after)?;
+    Some(Move {
+        top: top + best.start,
+        bottom: top + best.end,
+        by: best.by,
+    })
+}
+
+struct Shift {
+    start: usize,
+    end: usize,
+    by: isize,
+}
+
+/// The longest run of rows that are the same under one shift, blank rows not counted.
+fn best_shift(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Shift> {
+    let len = after.len();
+    let mut best: Option<(usize, Shift)> = None;
+    for distance in 1..len {
+        for by in [distance as isize, -(distance as isize)] {
+            // `after[y] == before[y + by]` for y in the run.
+            let (low, high) = if by > 0 {
+                (0, len - distance)
+            } else {
+                (distance, len)
+            };
+            let (mut gain, mut start) = (0_usize, low);
+            for y in low..=high {
+                let from = y.wrapping_add_signed(by);
+                if y < high && after[y] == before[from] {
+                    // A row that stands right already gains nothing.
+                    gain += usize::from(after[y].is_some() && after[y] != before[y]);
+                    continue;
+                }
+                if gain >= WORTH_SCROLLING {
+                    let (shift, vacated) = if by > 0 {
+                        (
+                            Shift {
+                                start,
+                                end: y + distance,
+                                by,
+                            },
+                            y..y + distance,
+                        )
+                    } else {
+                        (
+                            Shift {
+                                start: start - distance,
+                                end: y,
+                                by,
+                            },
+                            start - distance..start,
+                        )
+                    };
+                    // Rows that stood right and are wiped by the move must be written again.
+                    let lost = vacated
+                        .filter(|&y| after[y].is_some() && after[y] == before[y])
+                        .count();
+                    let gain = gain.saturating_sub(lost);
+                    if gain >= WORTH_SCROLLING && best.as_ref().is_none_or(|(most, _)| gain > *most)
+                    {
+                        best = Some((gain, shift));
+                    }
+                }
+                (gain, start) = (0, y + 1);
+            }
+        }
+    }
+    best.map(|(_, shift)| shift)
+}
+
+/// A hash a row; none for a blank one.
+fn hashes(buffer: &Buffer, top: usize, bottom: usize) -> Vec<Option<u64>> {
+    let width = usize::from(buffer.area.width);
+    (top..bottom)
+        .map(|y| {
+            let cells = &buffer.content[y * width..(y + 1) * width];
+            if cells.iter().all(|cell| *cell == Cell::EMPTY) {
+                return None;
+            }
+            let mut hasher = RowHasher::default();
+            cells.hash(&mut hasher);
+            Some(hasher.finish())
+        })
+        .collect()
+}
+
+/// A quick hash: a collision costs a needless scroll, never a wrong cell.
+#[derive(Default)]
+struct RowHasher(u64);
+
+impl Hasher for RowHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,188 @@
+//! The canvas against a terminal emulator: whatever is painted is what stands on the screen.
+
+use std::num::NonZero;
+
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+use ratatui::style::{Color, Modifier, Style};
+use tiller::app::tui::canvas::Canvas;
+
+const WIDTH: u16 = 24;
+const HEIGHT: u16 = 12;
+
+/// One change of the picture between two frames.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Rows `top..bottom` move by this much; new text comes in.
+    Move { top: u16, bottom: u16, by: i16 },
+    /// A row gets other text.
+    Row(u16, String, u8),
+    /// Everything is blank.
+    Clear,
+    /// Nothing changes.
+    Same,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = prop_oneof![
+        "[a-e ]{0,24}",
+        "[日本語a ]{0,12}",
+        Just("🙂é日 ok".to_owned()),
+    ];
+    prop_oneof![
+        4 => (0..HEIGHT, 0..=HEIGHT, -4_i16..5)
+            .prop_map(|(top, bottom, by)| Step::Move { top, bottom, by }),
+        4 => (0..HEIGHT, text, 0_u8..6).prop_map(|(y, text, style)| Step::Row(y, text, style)),
+        1 => Just(Step::Clear),
+        1 => Just(Step::Same),
+    ]
+}
+
+fn non_zero(number: u16) -> NonZero<u16> {
+    NonZero::new(number).expect("not zero")
+}
+
+type Rows = Vec<(String, u8)>;
+
+fn apply(rows: &mut Rows, step: &Step, fresh: &mut u32) {
+    match step {
+        Step::Move { top, bottom, by } => {
+            let (top, bottom) = (usize::from(*top), usize::from(*bottom));
+            if top >= bottom {
+                return;
+            }
+            for _ in 0..by.unsigned_abs() {
+                *fresh += 1;
+                let line = (format!("new line {fresh}"), (*fresh % 6) as u8);
+                if *by > 0 {
+                    rows.remove(top);
+                    rows.insert(bottom - 1, line);
+                } else {
+                    rows.remove(bottom - 1);
+                    rows.insert(top, line);
+                }
+            }
+        }
+        Step::Row(y, text, style) => rows[usize::from(*y)] = (text.clone(), *style),
+        Step::Clear => rows.fill((String::new(), 0)),
+        Step::Same => {}
+    }
+}
+
+fn style(number: u8) -> Style {
+    match number {
+        1 => Style::new().fg(Color::Red),
+        2 => Style::new().bg(Color::Indexed(238)).fg(Color::Rgb(1, 2, 3)),
+        3 => Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+        4 => Style::new().add_modifier(Modifier::REVERSED),
+        _ => Style::new(),
+    }
+}
+
+fn paint(buffer: &mut Buffer, rows: &Rows) {
+    for (y, (text, number)) in rows.iter().enumerate() {
+        buffer.set_stringn(0, y as u16, text, usize::from(WIDTH), style(*number));
+    }
+}
+
+fn compare(screen: &vt100::Screen, wanted: &Buffer) {
+    for y in 0..HEIGHT {
+        let mut x = 0;
+        while x < WIDTH {
+            let cell = &wanted[(x, y)];
+            let shown = screen.cell(y, x).expect("inside");
+            let text = if shown.has_contents() {
+                shown.contents()
+            } else {
+                " "
+            };
+            assert_eq!(text, cell.symbol(), "symbol at {x},{y}");
+            let has = |modifier| cell.modifier.contains(modifier);
+            assert_eq!(shown.bold(), has(Modifier::BOLD), "bold at {x},{y}");
+            assert_eq!(
+                shown.inverse(),
+                has(Modifier::REVERSED),
+                "reversed at {x},{y}"
+            );
+            assert_eq!(
+                shown.underline(),
+                has(Modifier::UNDERLINED),
+                "underlined at {x},{y}"
+            );
+            let background = match cell.bg {
+                Color::Indexed(number) => vt100::Color::Idx(number),
+                _ => vt100::Color::Default,
+            };
+            assert_eq!(shown.bgcolor(), background, "background at {x},{y}");
+            x += if shown.is_wide() { 2 } else { 1 };
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_cell_is_ever_wrong(steps in proptest::collection::vec(step(), 1..12)) {
+        let size = Size::new(WIDTH, HEIGHT);
+        let mut canvas = Canvas::new(size);
+        let mut terminal = vt100::Parser::new(non_zero(HEIGHT), non_zero(WIDTH), 0);
+        let mut rows: Rows = vec![(String::new(), 0); usize::from(HEIGHT)];
+        let mut fresh = 0;
+        terminal.process(b"left over from somebody else");
+        for step in &steps {
+            apply(&mut rows, step, &mut fresh);
+            paint(canvas.begin(), &rows);
+            let mut out = Vec::new();
+            canvas.finish(Some((3, 2)), &mut out);
+            terminal.process(&out);
+            let mut wanted = Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT));
+            paint(&mut wanted, &rows);
+            compare(terminal.screen(), &wanted);
+            prop_assert_eq!(terminal.screen().cursor_position(), (2, 3));
+        }
+    }
+}
+
+fn numbered(first: usize) -> Rows {
+    (first..first + usize::from(HEIGHT))
+        .map(|n| (format!("line number {n}"), 0))
+        .collect()
+}
+
+fn frame(canvas: &mut Canvas, rows: &Rows) -> Vec<u8> {
+    paint(canvas.begin(), rows);
+    let mut out = Vec::new();
+    canvas.finish(None, &mut out);
+    out
+}
+
+#[test]
+fn an_unchanged_frame_costs_nothing() {
+    let mut canvas = Canvas::new(Size::new(WIDTH, HEIGHT));
+    assert!(!frame(&mut canvas, &numbered(100)).is_empty());
+    assert_eq!(frame(&mut canvas, &numbered(100)), b"");
+}
+
+#[test]
+fn a_scrolled_line_is_moved_by_the_terminal() {
+    let mut canvas = Canvas::new(Size::new(WIDTH, HEIGHT));
+    let whole = frame(&mut canvas, &numbered(100)).len();
+    for (first, letter) in [(101, 'S'), (100, 'T')] {
+        let out = String::from_utf8(frame(&mut canvas, &numbered(first))).expect("text");
+        assert!(out.contains(&format!("\x1b[1{letter}")), "{out:?}");
+        assert!(out.len() < whole / 2, "{} of {whole} bytes", out.len());
+    }
+}
+
+#[test]
+fn tiny_sizes_do_not_panic() {
+    for (width, height) in [(0, 0), (1, 1), (0, 5), (5, 0), (2, 1)] {
+        let mut canvas = Canvas::new(Size::new(width, height));
+        let mut out = Vec::new();
+        canvas.begin();
+        canvas.finish(None, &mut out);
+        canvas.finish(None, &mut out);
+    }
+}
