@@ -8,4 +8,5 @@ pub mod outcome;
 pub mod action;
 pub mod records;
 pub mod cli;
+pub mod demo;
 pub mod tui;

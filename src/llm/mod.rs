@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod auth;
 pub mod wires;
 pub mod error;
+pub mod scripted;
 
 pub use auth::{Keys, Secret};
 pub use catalog::{Catalog, CatalogError};

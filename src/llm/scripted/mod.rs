@@ -1,0 +1,46 @@
+//! A [`Provider`](super::Provider) that plays a script instead of asking a model: the demo, tests
+//! and documentation run on it. It reaches no network and reads no file.
+//!
+//! # The script
+//!
+//! TOML. Replies are given in sequence, one for each model call:
+//!
+//! ```toml
+//! prompt = "Show me around"            # what starts the show; answered by the first reply alone
+//! text_ms = 20                         # pause before each piece of text, in milliseconds
+//! thinking_ms = 15                     # the same for thinking
+//! arguments_ms = 10                    # the same for the arguments of a call
+//!
+//! [[file]]                             # the project it is played in, for whoever stages it
+//! path = "src/main.sh"
+//! text = "echo hello\n"
+//!
+//! [[reply]]
+//! steps = [
+//!     { thinking = "Where is it?" },
+//!     { pause_ms = 300 },
+//!     { text = "I search first." },
+//!     { call = "grep", args = { pattern = "hello" } },
+//! ]
+//!
+//! [[reply]]
+//! steps = [{ text = "Done." }]
+//!
+//! [[on_message]]                       # answers what a person types
+//! when = ["key", "model"]              # any of these words, in any case; none: any message
+//! steps = [{ text = "You said: {message}" }]
+//! ```
+//!
+//! A message that is not the script's own `prompt` is answered by the first `on_message` whose
+//! words it contains; then the show goes on in the same response, so that steering does not end
+//! it. Where the show stands is read off the conversation, never remembered: a reply that was
+//! aborted, or whose calls were skipped, is given again.
+
+mod demo;
+mod play;
+mod position;
+mod script;
+
+pub use demo::{demo_model, demo_script};
+pub use play::Scripted;
+pub use script::{Answer, File, Reply, Script, Step};
