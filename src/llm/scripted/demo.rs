@@ -1,6 +1,6 @@
 //! The demo that runs when there is no key: its script and its model.
 
-use super::super::model::{Api, Model, Prices};
+use super::super::model::{Api, Model};
 use super::script::Script;
 
 const DEMO: &str = include_str!("../../../assets/demo.toml");
@@ -13,16 +13,9 @@ pub fn demo_script() -> Script {
 /// The model the demo shows itself as.
 pub fn demo_model() -> Model {
     Model {
-        provider: "demo".to_owned(),
-        id: "demo".to_owned(),
         name: "Demo (a script, not a model)".to_owned(),
-        api: Api::Scripted,
-        base_url: String::new(),
-        context_window: 200_000,
-        max_output: 8_192,
         reasoning: true,
-        vision: false,
-        prices: Prices::default(),
+        ..Model::new("demo", "demo", Api::Scripted, "")
     }
 }
 
