@@ -13,3 +13,7 @@ pub mod canvas;
 
 pub use event_loop::run;
 pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};
+
+pub mod input;
+
+pub mod composer;

@@ -1,0 +1,358 @@
+//! A key press as one small value, written and read as `ctrl+enter`, `alt+up`, `shift+tab`, `a`.
+//!
+//! Every press has exactly one form, whatever protocol the terminal speaks, so that a keymap can
+//! compare presses for equality: [`KeyPress::new`] is the only way to make one. It does not know
+//! which keys do something.
+
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign};
+use std::str::FromStr;
+
+/// A key with its modifiers, in canonical form.
+///
+/// A character typed with Shift alone is that character without modifiers (`A`, not `shift+a`).
+/// Beside another modifier a letter is lower case and keeps Shift (`ctrl+shift+a`); of any other
+/// character only the shifted form remains (`ctrl+_`, not `ctrl+shift+-`; where the terminal does
+/// not tell that form, that of a US keyboard is taken).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyPress {
+    /// The key.
+    pub code: KeyCode,
+    /// The modifiers held with it.
+    pub mods: Mods,
+}
+
+/// The key itself. A terminal's keypad keys are the keys they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeyCode {
+    /// A character.
+    Char(char),
+    /// Enter or Return, also that of the keypad.
+    Enter,
+    /// Tab; Shift+Tab is this with [`Mods::SHIFT`].
+    Tab,
+    /// The key that deletes backwards.
+    Backspace,
+    /// Escape.
+    Esc,
+    /// The key that deletes forwards.
+    Delete,
+    /// Insert.
+    Insert,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// The context menu key.
+    Menu,
+    /// A function key, 1 to 35.
+    F(u8),
+}
+
+/// A set of modifiers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mods(u8);
+
+/// Why a string is not a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown key `{0}` (write keys like `ctrl+enter`, `alt+up`, `shift+tab`, `f1` or `a`)")]
+pub struct ParseKeyError(pub String);
+
+impl KeyPress {
+    /// A press in canonical form.
+    pub fn new(code: KeyCode, mods: Mods) -> Self {
+        let KeyCode::Char(c) = code else {
+            return Self { code, mods };
+        };
+        let shift = mods.contains(Mods::SHIFT);
+        let others = mods.without(Mods::SHIFT);
+        let (c, mods) = if others == Mods::NONE {
+            (if shift { shifted(c) } else { c }, others)
+        } else if c == ' ' {
+            (c, mods)
+        } else if let Some(lower) = lower_of(c) {
+            (lower, others | Mods::SHIFT)
+        } else if shift && upper_of(c).is_none() {
+            (shifted(c), others)
+        } else {
+            (c, mods)
+        };
+        Self {
+            code: KeyCode::Char(c),
+            mods,
+        }
+    }
+
+    /// A press without modifiers.
+    pub fn plain(code: KeyCode) -> Self {
+        Self::new(code, Mods::NONE)
+    }
+
+    /// A character with Ctrl.
+    pub fn ctrl(c: char) -> Self {
+        Self::new(KeyCode::Char(c), Mods::CTRL)
+    }
+
+    /// The character this press types, if it is text and not a command.
+    pub fn text(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(c) if self.mods == Mods::NONE => Some(c),
+            _ => None,
+        }
+    }
+}
+
+impl Mods {
+    /// No modifier.
+    pub const NONE: Self = Self(0);
+    /// Shift.
+    pub const SHIFT: Self = Self(1);
+    /// Alt, Option or Meta.
+    pub const ALT: Self = Self(2);
+    /// Control.
+    pub const CTRL: Self = Self(4);
+    /// Super, Command, Windows or Hyper.
+    pub const SUPER: Self = Self(8);
+
+    /// Whether all of `other` are in this set.
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// This set without those of `other`.
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl BitOr for Mods {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Mods {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// Names of modifiers in the order they are written; the first name of each is the one written.
+const MOD_NAMES: [(&str, Mods); 9] = [
+    ("ctrl", Mods::CTRL),
+    ("alt", Mods::ALT),
+    ("shift", Mods::SHIFT),
+    ("super", Mods::SUPER),
+    ("control", Mods::CTRL),
+    ("meta", Mods::ALT),
+    ("option", Mods::ALT),
+    ("cmd", Mods::SUPER),
+    ("win", Mods::SUPER),
+];
+
+/// Names of keys; the first name of each is the one written.
+const KEY_NAMES: [(&str, KeyCode); 23] = [
+    ("space", KeyCode::Char(' ')),
+    ("enter", KeyCode::Enter),
+    ("tab", KeyCode::Tab),
+    ("backspace", KeyCode::Backspace),
+    ("esc", KeyCode::Esc),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pageup", KeyCode::PageUp),
+    ("pagedown", KeyCode::PageDown),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("menu", KeyCode::Menu),
+    ("plus", KeyCode::Char('+')),
+    ("return", KeyCode::Enter),
+    ("escape", KeyCode::Esc),
+    ("del", KeyCode::Delete),
+    ("ins", KeyCode::Insert),
+    ("pgup", KeyCode::PageUp),
+    ("pgdn", KeyCode::PageDown),
+];
+
+impl fmt::Display for KeyPress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, modifier) in &MOD_NAMES[..4] {
+            if self.mods.contains(*modifier) {
+                write!(f, "{name}+")?;
+            }
+        }
+        self.code.fmt(f)
+    }
+}
+
+impl fmt::Display for KeyCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::F(n) = self {
+            return write!(f, "f{n}");
+        }
+        match KEY_NAMES.iter().find(|(_, code)| code == self) {
+            // A plus sign stands for itself: `ctrl++` is read back, and is what people write.
+            Some((name, code)) if *code != Self::Char('+') => f.write_str(name),
+            _ => match self {
+                Self::Char(c) => write!(f, "{c}"),
+                _ => Ok(()),
+            },
+        }
+    }
+}
+
+impl FromStr for KeyPress {
+    type Err = ParseKeyError;
+
+    fn from_str(text: &str) -> Result<Self, ParseKeyError> {
+        let error = || ParseKeyError(text.to_owned());
+        let (mods, key) = match text.strip_suffix("++") {
+            Some(mods) => (Some(mods), "+"),
+            None if text == "+" => (None, "+"),
+            None => match text.rsplit_once('+') {
+                Some((mods, key)) => (Some(mods), key),
+                None => (None, text),
+            },
+        };
+        let mut set = Mods::NONE;
+        for name in mods.into_iter().flat_map(|mods| mods.split('+')) {
+            let name = name.trim().to_ascii_lowercase();
+            let (_, modifier) = MOD_NAMES
+                .iter()
+                .find(|(known, _)| *known == name)
+                .ok_or_else(error)?;
+            set |= *modifier;
+        }
+        Ok(Self::new(parse_code(key.trim()).ok_or_else(error)?, set))
+    }
+}
+
+fn parse_code(name: &str) -> Option<KeyCode> {
+    let mut chars = name.chars();
+    if let (Some(c), None) = (chars.next(), chars.next()) {
+        return (!c.is_control()).then_some(KeyCode::Char(c));
+    }
+    let lower = name.to_ascii_lowercase();
+    if let Some((_, code)) = KEY_NAMES.iter().find(|(known, _)| *known == lower) {
+        return Some(*code);
+    }
+    let number: u8 = lower.strip_prefix('f')?.parse().ok()?;
+    (1..=35).contains(&number).then_some(KeyCode::F(number))
+}
+
+/// The character Shift makes of `c`: upper case, or what a US keyboard has there.
+fn shifted(c: char) -> char {
+    const PLAIN: &str = "`1234567890-=[]\\;',./";
+    const SHIFTED: &str = "~!@#$%^&*()_+{}|:\"<>?";
+    if let Some(upper) = upper_of(c) {
+        return upper;
+    }
+    match PLAIN.find(c) {
+        Some(at) => SHIFTED[at..].chars().next().unwrap_or(c),
+        None => c,
+    }
+}
+
+fn upper_of(c: char) -> Option<char> {
+    let mut upper = c.to_uppercase();
+    match (upper.next(), upper.next()) {
+        (Some(upper), None) if upper != c => Some(upper),
+        _ => None,
+    }
+}
+
+fn lower_of(c: char) -> Option<char> {
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(lower), None) if lower != c => Some(lower),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_press_is_read_and_written_in_one_form() {
+        for (typed, written) in [
+            ("ctrl+enter", "ctrl+enter"),
+            ("Ctrl+Enter", "ctrl+enter"),
+            ("alt+up", "alt+up"),
+            ("shift+tab", "shift+tab"),
+            ("f1", "f1"),
+            ("F35", "f35"),
+            ("ctrl+_", "ctrl+_"),
+            ("ctrl+shift+-", "ctrl+_"),
+            ("ctrl+shift+_", "ctrl+_"),
+            ("a", "a"),
+            ("A", "A"),
+            ("shift+a", "A"),
+            ("shift+1", "!"),
+            ("alt+A", "alt+shift+a"),
+            ("shift+ctrl+x", "ctrl+shift+x"),
+            ("control+C", "ctrl+shift+c"),
+            ("+", "+"),
+            ("ctrl++", "ctrl++"),
+            ("ctrl+plus", "ctrl++"),
+            ("ctrl+space", "ctrl+space"),
+            ("alt+.", "alt+."),
+            ("alt+ä", "alt+ä"),
+            ("alt+Ä", "alt+shift+ä"),
+            ("meta+cmd+escape", "alt+super+esc"),
+            ("PgUp", "pageup"),
+        ] {
+            let press: KeyPress = typed.parse().unwrap();
+            assert_eq!(press.to_string(), written, "{typed}");
+            assert_eq!(written.parse(), Ok(press), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for text in [
+            "",
+            "ctrl+",
+            "hyper+a",
+            "f0",
+            "f36",
+            "ab",
+            "ctrl+enter+a",
+            "\x1b",
+            "ctrl",
+        ] {
+            assert_eq!(
+                text.parse::<KeyPress>(),
+                Err(ParseKeyError(text.into())),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_a_bare_character_is_text() {
+        assert_eq!(
+            KeyPress::new(KeyCode::Char('a'), Mods::SHIFT).text(),
+            Some('A')
+        );
+        assert_eq!(KeyPress::ctrl('a').text(), None);
+        assert_eq!(KeyPress::plain(KeyCode::Enter).text(), None);
+    }
+}
