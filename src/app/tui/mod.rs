@@ -17,3 +17,11 @@ pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};
 pub mod input;
 
 pub mod composer;
+
+pub mod theme;
+
+pub mod text;
+
+pub mod transcript;
+
+pub mod view;

@@ -1,0 +1,94 @@
+//! How many columns text takes. The same measure as ratatui's buffer, so that what is wrapped here
+//! lands there column for column.
+
+use ratatui::buffer::CellWidth;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Columns of `text`, which must be free of control characters.
+pub fn width(text: &str) -> usize {
+    if is_plain(text) {
+        return text.len();
+    }
+    graphemes(text).map(|(_, width)| width).sum()
+}
+
+/// The graphemes of `text`, each with its columns.
+pub fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    text.graphemes(true)
+        .map(|grapheme| (grapheme, grapheme_width(grapheme)))
+}
+
+/// Columns of one grapheme.
+pub fn grapheme_width(grapheme: &str) -> usize {
+    match grapheme.as_bytes() {
+        [byte] if !byte.is_ascii_control() => 1,
+        _ if grapheme.chars().any(char::is_control) => 0,
+        _ => usize::from(grapheme.cell_width()),
+    }
+}
+
+/// Whether every byte of `text` is one column: printable ASCII.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
+}
+
+/// The longest beginning of `text` that fits into `columns`, and its columns.
+pub fn fit(text: &str, columns: usize) -> (&str, usize) {
+    if is_plain(text) {
+        let end = text.len().min(columns);
+        return (&text[..end], end);
+    }
+    let (mut end, mut used) = (0, 0);
+    for (grapheme, width) in graphemes(text) {
+        if used + width > columns {
+            break;
+        }
+        end += grapheme.len();
+        used += width;
+    }
+    (&text[..end], used)
+}
+
+/// `text` in at most `columns`, with an ellipsis where something was cut.
+pub fn ellipsis(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    if columns == 0 {
+        return String::new();
+    }
+    let (head, _) = fit(text, columns - 1);
+    format!("{head}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths() {
+        let cases = [
+            ("", 0),
+            ("abc", 3),
+            ("äöü", 3),
+            ("日本", 4),
+            ("e\u{301}", 1),
+            ("👩\u{200d}👩\u{200d}👧", 2),
+            ("🇩🇪", 2),
+            ("a\u{200b}b", 2),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(width(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn fitting_never_splits_a_grapheme() {
+        assert_eq!(fit("日本語", 3), ("日", 2));
+        assert_eq!(fit("e\u{301}x", 1), ("e\u{301}", 1));
+        assert_eq!(fit("abc", 0), ("", 0));
+        assert_eq!(ellipsis("日本語", 5), "日本…");
+        assert_eq!(ellipsis("abc", 3), "abc");
+        assert_eq!(ellipsis("abcd", 1), "…");
+    }
+}

@@ -1,0 +1,172 @@
+//! What a terminal can show, and how a colour comes down to it.
+
+use ratatui::style::{Color, Style};
+
+/// How many colours the terminal has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorDepth {
+    /// None (`NO_COLOR`); bold, dim, underline and reverse stay.
+    None,
+    /// The sixteen colours the person's terminal defines.
+    Ansi16,
+    /// The 256 colours of xterm.
+    Indexed256,
+    /// All of them.
+    #[default]
+    TrueColor,
+}
+
+impl ColorDepth {
+    /// The same style in colours this depth has.
+    pub(super) fn style(self, mut style: Style) -> Style {
+        style.fg = style.fg.and_then(|color| self.color(color));
+        style.bg = style.bg.and_then(|color| self.color(color));
+        style.underline_color = style.underline_color.and_then(|color| self.color(color));
+        style
+    }
+
+    /// The nearest colour this depth has; `None` where it has none at all.
+    fn color(self, color: Color) -> Option<Color> {
+        match (self, color) {
+            (Self::None, _) => None,
+            (Self::Indexed256, Color::Rgb(r, g, b)) => Some(Color::Indexed(nearest_256(r, g, b))),
+            (Self::Ansi16, Color::Rgb(r, g, b)) => Some(nearest_16(r, g, b)),
+            (Self::Ansi16, Color::Indexed(index)) if index >= 16 => {
+                let (r, g, b) = indexed_rgb(index);
+                Some(nearest_16(r, g, b))
+            }
+            (_, color) => Some(color),
+        }
+    }
+}
+
+/// Reads a colour as themes write it: `#rrggbb`, an index below 256, a name, or `default`.
+pub(super) fn parse(text: &str) -> Option<Color> {
+    match text {
+        "default" => Some(Color::Reset),
+        "white" => Some(Color::White),
+        "gray" => Some(Color::Gray),
+        _ => text.parse().ok(),
+    }
+}
+
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
+    let step = |value: u8| {
+        (0..6_u8)
+            .min_by_key(|&index| CUBE[usize::from(index)].abs_diff(value))
+            .unwrap_or(0)
+    };
+    let (cr, cg, cb) = (step(r), step(g), step(b));
+    let cube = (
+        CUBE[usize::from(cr)],
+        CUBE[usize::from(cg)],
+        CUBE[usize::from(cb)],
+    );
+    let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
+    let gray_index = (mean.saturating_sub(3) / 10).min(23) as u8;
+    let gray = 8 + 10 * gray_index;
+    if distance((r, g, b), (gray, gray, gray)) < distance((r, g, b), cube) {
+        232 + gray_index
+    } else {
+        16 + 36 * cr + 6 * cg + cb
+    }
+}
+
+fn indexed_rgb(index: u8) -> (u8, u8, u8) {
+    if index >= 232 {
+        let gray = 8 + 10 * (index - 232);
+        return (gray, gray, gray);
+    }
+    let cell = usize::from(index.saturating_sub(16));
+    (CUBE[cell / 36], CUBE[cell / 6 % 6], CUBE[cell % 6])
+}
+
+/// xterm's own values for the sixteen; a person's terminal may show others, in the same spirit.
+const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
+    (Color::Black, (0, 0, 0)),
+    (Color::Red, (205, 0, 0)),
+    (Color::Green, (0, 205, 0)),
+    (Color::Yellow, (205, 205, 0)),
+    (Color::Blue, (0, 0, 238)),
+    (Color::Magenta, (205, 0, 205)),
+    (Color::Cyan, (0, 205, 205)),
+    (Color::Gray, (229, 229, 229)),
+    (Color::DarkGray, (127, 127, 127)),
+    (Color::LightRed, (255, 0, 0)),
+    (Color::LightGreen, (0, 255, 0)),
+    (Color::LightYellow, (255, 255, 0)),
+    (Color::LightBlue, (92, 92, 255)),
+    (Color::LightMagenta, (255, 0, 255)),
+    (Color::LightCyan, (0, 255, 255)),
+    (Color::White, (255, 255, 255)),
+];
+
+fn nearest_16(r: u8, g: u8, b: u8) -> Color {
+    SIXTEEN
+        .iter()
+        .min_by_key(|(_, rgb)| distance((r, g, b), *rgb))
+        .map_or(Color::Reset, |(color, _)| *color)
+}
+
+fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
+    let square = |x: u8, y: u8| u32::from(x.abs_diff(y)).pow(2);
+    2 * square(a.0, b.0) + 4 * square(a.1, b.1) + 3 * square(a.2, b.2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_come_down() {
+        let cases = [
+            (ColorDepth::None, Color::Rgb(1, 2, 3), None),
+            (ColorDepth::None, Color::Red, None),
+            (
+                ColorDepth::Indexed256,
+                Color::Rgb(255, 0, 0),
+                Some(Color::Indexed(196)),
+            ),
+            (
+                ColorDepth::Indexed256,
+                Color::Rgb(128, 128, 128),
+                Some(Color::Indexed(244)),
+            ),
+            (ColorDepth::Indexed256, Color::Red, Some(Color::Red)),
+            (
+                ColorDepth::Ansi16,
+                Color::Rgb(250, 10, 10),
+                Some(Color::LightRed),
+            ),
+            (
+                ColorDepth::Ansi16,
+                Color::Indexed(196),
+                Some(Color::LightRed),
+            ),
+            (
+                ColorDepth::Ansi16,
+                Color::Indexed(3),
+                Some(Color::Indexed(3)),
+            ),
+            (
+                ColorDepth::TrueColor,
+                Color::Rgb(1, 2, 3),
+                Some(Color::Rgb(1, 2, 3)),
+            ),
+        ];
+        for (depth, color, expected) in cases {
+            assert_eq!(depth.color(color), expected, "{depth:?} {color:?}");
+        }
+    }
+
+    #[test]
+    fn every_index_survives_a_round_trip() {
+        for index in 16..=255_u8 {
+            let (r, g, b) = indexed_rgb(index);
+            let (r2, g2, b2) = indexed_rgb(nearest_256(r, g, b));
+            assert_eq!((r, g, b), (r2, g2, b2), "{index}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What the transcript is made of. A cell is its source; nothing here knows rows or colours.
+
+use std::sync::Arc;
+
+use crate::agent::{Details, NoticeLevel, ToolStatus};
+
+/// One piece of the transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Rises with every change, so that drawing knows what to lay out anew.
+    pub revision: u32,
+    /// Rises when text changed other than by growing at its end.
+    pub rewrites: u32,
+    /// How much of it is shown.
+    pub fold: Fold,
+    /// What it is.
+    pub body: CellBody,
+}
+
+/// What a cell is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CellBody {
+    /// A person's message.
+    User {
+        /// The text, pictures as a note.
+        text: String,
+        /// Whether the agent has confirmed it.
+        confirmed: bool,
+    },
+    /// Markdown of a model.
+    Assistant {
+        /// The source.
+        text: String,
+        /// Whether more may come.
+        live: bool,
+    },
+    /// A model's thinking.
+    Thinking {
+        /// The source; empty when withheld.
+        text: String,
+        /// Under way, or done.
+        state: ThinkingState,
+    },
+    /// A tool call with its result.
+    Tool(Box<ToolCell>),
+    /// Something a person should read.
+    Notice {
+        /// How grave.
+        level: NoticeLevel,
+        /// What happened; the lines after the first are the way out.
+        text: String,
+    },
+    /// A line across, with a word on it.
+    Divider {
+        /// The word.
+        label: String,
+    },
+}
+
+/// How far thinking is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkingState {
+    /// Since when (Unix ms).
+    Live {
+        /// Start.
+        since: i64,
+    },
+    /// For how long, where known: stored messages do not say.
+    Done {
+        /// Milliseconds.
+        millis: Option<i64>,
+    },
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCell {
+    /// The call's id.
+    pub call_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// How far it is.
+    pub state: ToolState,
+    /// What there is to show.
+    pub details: Arc<Details>,
+    /// What the model was told when the call failed; shown where the details say nothing.
+    pub failure: String,
+    /// Milliseconds it ran.
+    pub duration_ms: Option<u64>,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolState {
+    /// The model is still writing its arguments; so many bytes so far.
+    Preparing {
+        /// Bytes of argument text.
+        bytes: usize,
+    },
+    /// Since when it runs (Unix ms).
+    Running {
+        /// Start.
+        since: i64,
+    },
+    /// How it ended.
+    Ended(ToolStatus),
+}
+
+/// How much of a cell is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fold {
+    /// A line, or the first lines.
+    #[default]
+    Folded,
+    /// All of it.
+    Open,
+}
+
+impl Fold {
+    /// The other one.
+    pub fn toggled(self) -> Self {
+        match self {
+            Self::Folded => Self::Open,
+            Self::Open => Self::Folded,
+        }
+    }
+}
+
+/// Kinds of cells that fold together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellClass {
+    /// Thinking.
+    Thinking,
+    /// Tool calls.
+    Tool,
+}
+
+impl Cell {
+    /// A new cell.
+    pub fn new(body: CellBody, fold: Fold) -> Self {
+        Self {
+            revision: 0,
+            rewrites: 0,
+            fold,
+            body,
+        }
+    }
+
+    /// The class it folds with, if it folds at all.
+    pub fn class(&self) -> Option<CellClass> {
+        match self.body {
+            CellBody::Thinking { .. } => Some(CellClass::Thinking),
+            CellBody::Tool(_) => Some(CellClass::Tool),
+            _ => None,
+        }
+    }
+
+    /// Whether there is nothing to see of it, not even a title.
+    pub fn is_hidden(&self) -> bool {
+        match &self.body {
+            CellBody::Assistant { text, .. } => text.trim().is_empty(),
+            CellBody::Thinking { text, state } => {
+                text.trim().is_empty() && !matches!(state, ThinkingState::Live { .. })
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it may still grow.
+    pub fn is_live(&self) -> bool {
+        match &self.body {
+            CellBody::Assistant { live, .. } => *live,
+            CellBody::Thinking { state, .. } => matches!(state, ThinkingState::Live { .. }),
+            CellBody::Tool(tool) => !matches!(tool.state, ToolState::Ended(_)),
+            _ => false,
+        }
+    }
+}

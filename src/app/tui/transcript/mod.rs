@@ -1,0 +1,15 @@
+//! The conversation as the screen holds it: cells, how far they are folded, where the person
+//! looks. Plain data and pure functions; drawing is `view::transcript`, and what drawing remembers
+//! between frames is [`TranscriptCache`], which can be thrown away at any time.
+
+mod cell;
+mod position;
+mod transcript;
+mod apply;
+mod rebuild;
+mod cache;
+
+pub use cache::TranscriptCache;
+pub use cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState};
+pub use position::{Anchor, Drawn, Hit, Position, ScrollBy};
+pub use transcript::Transcript;

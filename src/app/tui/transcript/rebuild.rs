@@ -1,0 +1,83 @@
+//! A transcript from stored messages, for resuming: the same picture as when they came in, except
+//! that stored messages do not say how long the model thought.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::apply::user_text;
+use super::cell::CellBody;
+use super::transcript::Transcript;
+use crate::agent::event::ToolStatus;
+use crate::agent::tool::{Details, TextDetails};
+use crate::llm::message::content_text;
+use crate::llm::{Message, ToolResultMessage};
+
+impl Transcript {
+    /// The transcript of a stored conversation.
+    pub fn from_messages(messages: &[Arc<Message>]) -> Self {
+        let mut transcript = Self::new();
+        for message in messages {
+            match &**message {
+                Message::User(message) => {
+                    transcript.push(CellBody::User {
+                        text: user_text(&message.content),
+                        confirmed: true,
+                    });
+                }
+                Message::Assistant(message) => transcript.finish_message(message, None),
+                Message::ToolResult(result) => transcript.end_tool(
+                    &result.tool_call_id,
+                    &result.tool_name,
+                    status(result),
+                    &result.content,
+                    &Arc::new(details(result)),
+                    result.duration_ms,
+                ),
+            }
+        }
+        transcript.close_open_cells();
+        transcript
+    }
+}
+
+/// What a stored result was, told by the fixed texts of calls that did not run to their end.
+fn status(result: &ToolResultMessage) -> ToolStatus {
+    if !result.is_error {
+        return ToolStatus::Ok;
+    }
+    let text = content_text(&result.content);
+    if text.starts_with("Skipped due to user message") {
+        ToolStatus::Skipped
+    } else if text.starts_with("Execution cancelled")
+        || text.starts_with("Interrupted by user message")
+    {
+        ToolStatus::Cancelled
+    } else {
+        ToolStatus::Error
+    }
+}
+
+/// The details as stored; other programs' sessions have their own, or none.
+fn details(result: &ToolResultMessage) -> Details {
+    let as_text = || {
+        let text = content_text(&result.content);
+        Details::Text(TextDetails {
+            line_count: text.lines().count() as u64,
+            text,
+            ..TextDetails::default()
+        })
+    };
+    let Some(value) = &result.details else {
+        return as_text();
+    };
+    if value.get("kind").is_some() {
+        return Details::from_json(value.clone());
+    }
+    if value.get("diff").is_some_and(Value::is_string) {
+        if let Ok(diff) = serde_json::from_value(value.clone()) {
+            return Details::Diff(diff);
+        }
+    }
+    as_text()
+}
