@@ -1,1 +1,3 @@
-//! See the files beside this one.
+//! The model layer from outside: the catalog, recorded streams, request bodies, real sockets.
+
+mod catalog;

@@ -1,0 +1,392 @@
+//! What a model's name means, where keys come from, and what is said when neither is clear.
+
+use std::time::{Duration, Instant};
+
+use tiller::llm::{Api, Catalog, ErrorClass, Keys, ThinkingLevel};
+
+const LAB: &str = r#"
+[providers.lab]
+api = "openai-chat"
+base_url = "http://127.0.0.1:8123/v1"
+api_key = "$LAB_KEY"
+[[providers.lab.models]]
+id = "scripted"
+context_window = 4096
+max_output = 512
+thinking = ["off:none", "low", "high:hard"]
+input = ["text", "image"]
+prices = { input = 1.5, output = 2 }
+
+[providers.open]
+api = "anthropic-messages"
+base_url = "http://127.0.0.1:9"
+[[providers.open.models]]
+id = "free"
+
+[providers.anthropic]
+base_url = "http://127.0.0.1:7777"
+[[providers.anthropic.models]]
+id = "claude-sonnet-5"
+context_window = 1000
+
+[providers.secret]
+api = "openai-chat"
+base_url = "http://127.0.0.1:9"
+api_key = "sk-literal-key"
+[providers.told]
+api = "openai-chat"
+base_url = "http://127.0.0.1:9"
+api_key = "!pass show told"
+"#;
+
+fn catalog(text: &str) -> Catalog {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.toml");
+    std::fs::write(&file, text).unwrap();
+    Catalog::load(&file).unwrap()
+}
+
+fn keys(pairs: &[(&str, &str)]) -> Keys {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+#[test]
+fn names_and_what_they_mean() {
+    let lab = catalog(LAB);
+    let cases = [
+        ("lab/scripted", "lab/scripted", None),
+        (
+            "lab/scripted:high",
+            "lab/scripted",
+            Some(ThinkingLevel::High),
+        ),
+        ("scripted:off", "lab/scripted", Some(ThinkingLevel::Off)),
+        ("lab/never-heard-of", "lab/never-heard-of", None),
+        (
+            "openai/gpt-99:low",
+            "openai/gpt-99",
+            Some(ThinkingLevel::Low),
+        ),
+        (
+            "anthropic/claude-opus-5-5",
+            "anthropic/claude-opus-5-5",
+            None,
+        ),
+        (" sonnet ", "anthropic/claude-sonnet-5-5", None),
+        (
+            "sonnet:max",
+            "anthropic/claude-sonnet-5-5",
+            Some(ThinkingLevel::Max),
+        ),
+        ("sonnet-4", "anthropic/claude-sonnet-4-6", None),
+        ("Claude-Sonnet-4.5", "anthropic/claude-sonnet-4-5", None),
+        ("gpt-6:high", "openai/gpt-6-sol", Some(ThinkingLevel::High)),
+        ("gpt-6.1-terra", "openai/gpt-6.1-terra", None),
+        (
+            "openrouter/anthropic/claude-sonnet-5.5",
+            "openrouter/anthropic/claude-sonnet-5.5",
+            None,
+        ),
+        // An id with a colon of its own.
+        (
+            "openrouter/anthropic/claude-sonnet-5:batch",
+            "openrouter/anthropic/claude-sonnet-5:batch",
+            None,
+        ),
+        // A reseller's id whose first part is no provider of ours.
+        ("openai/gpt-oss-120b", "openai/gpt-oss-120b", None),
+    ];
+    for (name, expected, thinking) in cases {
+        let (model, level) = lab
+            .resolve(name)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            (model.full_id().as_str(), level),
+            (expected, thinking),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_model_has_what_its_files_say() {
+    let lab = catalog(LAB);
+    let (model, _) = lab.resolve("lab/scripted").unwrap();
+    assert_eq!(model.api, Api::OpenAiChat);
+    assert_eq!(model.base_url, "http://127.0.0.1:8123/v1");
+    assert_eq!((model.context_window, model.max_output), (4096, 512));
+    assert!(model.vision && model.reasoning);
+    assert_eq!(model.thinking_word(ThinkingLevel::Off), Some("none"));
+    assert_eq!(model.thinking_word(ThinkingLevel::High), Some("hard"));
+    assert_eq!(
+        model.clamp_thinking(ThinkingLevel::Medium),
+        ThinkingLevel::High
+    );
+    assert_eq!(
+        model.clamp_thinking(ThinkingLevel::Max),
+        ThinkingLevel::High
+    );
+    assert!((model.prices.input - 1.5).abs() < 1e-9);
+
+    let (opus, _) = lab.resolve("anthropic/claude-opus-5-5").unwrap();
+    assert_eq!(opus.api, Api::AnthropicMessages);
+    assert_eq!((opus.context_window, opus.max_output), (1_000_000, 128_000));
+    assert!(opus.vision && opus.reasoning);
+    assert_eq!(opus.supported_thinking()[0], ThinkingLevel::Low);
+    assert_eq!(
+        opus.base_url, "http://127.0.0.1:7777",
+        "the user's address is for all models"
+    );
+    let (sonnet, _) = lab.resolve("anthropic/claude-sonnet-5").unwrap();
+    assert_eq!(sonnet.context_window, 1000, "the user's entry wins");
+    assert_eq!(sonnet.max_output, 128_000, "what it does not say stays");
+
+    // Until there is a Responses wire.
+    let (gpt, _) = catalog("").resolve("openai/gpt-6.1-sol").unwrap();
+    assert_eq!(
+        (gpt.api, gpt.base_url.as_str()),
+        (Api::OpenAiChat, "https://api.openai.com/v1")
+    );
+    // Two wires at one provider.
+    let (minimax, _) = catalog("")
+        .resolve("openrouter/anthropic/claude-sonnet-5.5")
+        .unwrap();
+    assert_eq!(
+        (minimax.api, minimax.base_url.as_str()),
+        (Api::AnthropicMessages, "https://openrouter.ai/api")
+    );
+    let (new, _) = catalog("").resolve("anthropic/claude-nova-9:high").unwrap();
+    assert!(
+        new.reasoning,
+        "an unknown id that is asked to think is taken to think"
+    );
+    assert_eq!(new.api, Api::AnthropicMessages);
+    assert_eq!(new.context_window, 128_000);
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_listed() {
+    let none = catalog("");
+    let check = |name: &str, parts: &[&str]| {
+        let error = none.resolve(name).unwrap_err().to_string();
+        for part in parts {
+            assert!(
+                error.contains(part),
+                "{name}: {part:?} is missing in {error}"
+            );
+        }
+    };
+    check(
+        "claude",
+        &[
+            "can mean several",
+            "type one of",
+            "anthropic/claude-opus-5-5",
+        ],
+    );
+    check(
+        "gpt-oss-120b",
+        &["can mean several", "cerebras/gpt-oss-120b"],
+    );
+    check(
+        "sonet-5",
+        &["unknown model 'sonet-5'", "models.toml", "type provider/id"],
+    );
+    check(
+        "antropic/claude-x",
+        &[
+            "unknown provider 'antropic'",
+            "did you mean 'anthropic'?",
+            "models.toml",
+        ],
+    );
+    check("", &["no model named"]);
+    check("anthropic/", &["names no model"]);
+    check(
+        "google/gemini-3.8-flash",
+        &["google-generate-content", "not available yet"],
+    );
+}
+
+#[test]
+fn the_default_is_of_the_first_provider_with_a_key() {
+    let none = catalog("");
+    let default = |catalog: &Catalog, pairs: &[(&str, &str)]| {
+        catalog
+            .default_model(&keys(pairs))
+            .map(|model| model.full_id())
+    };
+    assert_eq!(default(&none, &[]), None);
+    assert_eq!(
+        default(&none, &[("ANTHROPIC_API_KEY", " ")]),
+        None,
+        "an empty key is none"
+    );
+    let both = [("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")];
+    assert_eq!(
+        default(&none, &both).as_deref(),
+        Some("anthropic/claude-sonnet-5-5")
+    );
+    assert_eq!(
+        default(&none, &both[..1]).as_deref(),
+        Some("openai/gpt-6.1-sol")
+    );
+    assert_eq!(
+        default(&none, &[("OPENROUTER_API_KEY", "k"), ("XAI_API_KEY", "k")]).as_deref(),
+        Some("openrouter/anthropic/claude-sonnet-5.5")
+    );
+    assert_eq!(
+        default(&none, &[("GEMINI_API_KEY", "k")]),
+        None,
+        "its wire is not there yet"
+    );
+    assert_eq!(
+        default(
+            &catalog(
+                &LAB.replace("[providers.open]", "[providers.zopen]")
+                    .replace("providers.open.", "providers.zopen.")
+            ),
+            &[("LAB_KEY", "k")]
+        )
+        .as_deref(),
+        Some("lab/scripted")
+    );
+    assert_eq!(
+        default(&catalog(LAB), &[]).as_deref(),
+        Some("open/free"),
+        "it needs no key"
+    );
+}
+
+#[test]
+fn keys_and_what_is_said_without_them() {
+    let lab = catalog(LAB);
+    let key = |provider: &str, pairs: &[(&str, &str)]| {
+        lab.key(provider, &keys(pairs))
+            .map(|key| key.map(|key| key.expose().to_owned()))
+    };
+    assert_eq!(
+        key("lab", &[("LAB_KEY", "k1\n")]).unwrap().as_deref(),
+        Some("k1")
+    );
+    assert_eq!(
+        key("secret", &[]).unwrap().as_deref(),
+        Some("sk-literal-key")
+    );
+    assert_eq!(key("open", &[]).unwrap(), None);
+    assert_eq!(
+        key("anthropic", &[("ANTHROPIC_API_KEY", "k2")])
+            .unwrap()
+            .as_deref(),
+        Some("k2")
+    );
+    assert_eq!(
+        key("google", &[("GOOGLE_API_KEY", "k3")])
+            .unwrap()
+            .as_deref(),
+        Some("k3")
+    );
+
+    let error = key("lab", &[]).unwrap_err();
+    assert_eq!(error.class, ErrorClass::Auth);
+    assert!(
+        error
+            .message
+            .contains("models.toml takes it from $LAB_KEY, which is not set"),
+        "{error}"
+    );
+    assert_eq!(
+        error.hint.as_deref(),
+        Some("Set it with: export LAB_KEY=YOUR_KEY")
+    );
+    let error = key("anthropic", &[]).unwrap_err();
+    assert!(
+        error
+            .message
+            .contains("ANTHROPIC_API_KEY is not set in the environment"),
+        "{error}"
+    );
+    assert!(error.message.contains("models.toml"), "{error}");
+    assert_eq!(
+        error.hint.as_deref(),
+        Some("Set it with: export ANTHROPIC_API_KEY=YOUR_KEY")
+    );
+    let error = key("google", &[]).unwrap_err();
+    assert!(
+        error
+            .message
+            .contains("GEMINI_API_KEY and GOOGLE_API_KEY are not set"),
+        "{error}"
+    );
+    let error = key("told", &[]).unwrap_err();
+    assert!(error.message.contains("not available yet"), "{error}");
+}
+
+#[test]
+fn base_urls_from_the_environment_give_way_to_settings() {
+    let address = |catalog: &Catalog, name: &str| {
+        let (model, _) = catalog.resolve(name).unwrap();
+        let keys = keys(&[
+            ("ANTHROPIC_BASE_URL", "http://env:1"),
+            ("OPENAI_BASE_URL", "http://env:2/v1"),
+        ]);
+        catalog.base_url(&model, &keys)
+    };
+    assert_eq!(address(&catalog(""), "sonnet"), "http://env:1");
+    assert_eq!(address(&catalog(""), "openai/gpt-5"), "http://env:2/v1");
+    assert_eq!(address(&catalog(LAB), "sonnet"), "http://127.0.0.1:7777");
+    assert_eq!(
+        address(&catalog(LAB), "lab/scripted"),
+        "http://127.0.0.1:8123/v1"
+    );
+}
+
+#[test]
+fn a_wrong_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.toml");
+    assert!(Catalog::load(&file).is_ok(), "no file is an empty file");
+    assert!(Catalog::load(dir.path()).is_err(), "a folder is no file");
+    for (text, expected) in [
+        (
+            "[providers.lab]\nbase_ur = 'x'\n",
+            "did you mean 'base_url'?",
+        ),
+        (
+            "[providers.lab]\nbase_url = 'x'\n",
+            "'api' is missing; add api = \"openai-chat\"",
+        ),
+        (
+            "[providers.lab]\napi = 'openai-chat'\n",
+            "'base_url' is missing",
+        ),
+        ("[providers\n", "line 1: "),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let error = Catalog::load(&file).err().expect(text).to_string();
+        assert!(
+            error.starts_with(&file.display().to_string()) && error.contains(expected),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn naming_one_model_does_not_parse_them_all() {
+    let none = catalog("");
+    let time = |work: &dyn Fn()| {
+        let runs = (0..5).map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed()
+        });
+        runs.min().unwrap_or(Duration::MAX)
+    };
+    let one = time(&|| drop(none.resolve("anthropic/claude-sonnet-5-5")));
+    let all = time(&|| drop(none.models()));
+    assert!(one * 5 < all, "one model {one:?}, all models {all:?}");
+    assert!(none.models().len() > 400);
+}
