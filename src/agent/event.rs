@@ -22,6 +22,11 @@ pub struct Event {
     pub kind: AgentEvent,
 }
 
+/// Unix time in milliseconds, now.
+pub(crate) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum AgentEvent {

@@ -2,6 +2,15 @@
 
 pub mod event;
 pub mod handle;
+mod actor;
+mod run;
+mod turn;
+mod dispatch;
+mod desk;
+mod kit;
+mod queue;
+mod audience;
+pub mod context;
 pub mod memory;
 pub mod options;
 pub mod process;
@@ -10,6 +19,8 @@ pub mod tool;
 pub mod toolbox;
 pub mod tools;
 
+pub use actor::start;
+pub use context::Context;
 pub use event::{
     AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
 };

@@ -1,1 +1,5 @@
-//! The system prompt and what goes into it.
+//! What the model is told besides the conversation.
+
+pub mod prompt;
+
+pub use prompt::SystemPrompt;

@@ -1,5 +1,11 @@
-//! The append-only session file. (Contract stub.)
+//! The session file: everything that was said, one line each, in pi's session format, version 3.
+//! Only appended to; reading and branching come with the session store.
 
-/// One open session file.
-#[derive(Debug)]
-pub struct SessionLog {}
+pub mod entry;
+pub mod folder;
+mod journal;
+pub mod log;
+mod sync;
+
+pub(super) use journal::Journal;
+pub use log::SessionLog;

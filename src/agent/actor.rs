@@ -1,0 +1,430 @@
+//! The task that owns an agent: conversation, queues, session, subscribers and state, each in one
+//! place. It reads commands and the run's reports one after the other and never waits for a
+//! model, a tool or a subscriber, so it answers at once whatever is under way.
+
+use std::sync::Arc;
+
+use tokio::select;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::audience::Audience;
+use super::context::Context;
+use super::desk::{Desk, Report, Turn};
+use super::event::{AgentEvent, NoticeLevel, QueueKind, Queued, RunOutcome, RunState, now_ms};
+use super::handle::{AgentHandle, Command, RunToken};
+use super::kit::{CallNames, Kit};
+use super::memory::SystemPrompt;
+use super::options::AgentOptions;
+use super::process::Processes;
+use super::queue::Queues;
+use super::run;
+use super::session::Journal;
+use crate::llm::{Content, Message, Model, ThinkingLevel, UserMessage};
+
+/// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle
+/// is gone.
+pub fn start(options: AgentOptions) -> AgentHandle {
+    let (handle, commands, token) = AgentHandle::new();
+    tokio::spawn(Actor::new(options, token).serve(commands));
+    handle
+}
+
+struct Actor {
+    kit: Arc<Kit>,
+    processes: Processes,
+    context: Context,
+    queues: Queues,
+    journal: Journal,
+    audience: Audience,
+    state: RunState,
+    model: Arc<Model>,
+    thinking: ThinkingLevel,
+    /// Shared with the handles: cancels the run before any command is read.
+    token: RunToken,
+    run: Option<Run>,
+    /// Prompts typed after an abort, while its run was still ending: they open the next run.
+    next_prompts: Vec<Vec<Content>>,
+    /// Model calls since the last message a person sent.
+    calls: u32,
+    /// A run ended before the `Abort` that stopped it was read; that command then means nothing.
+    stale_abort: bool,
+    leaving: Option<oneshot::Sender<()>>,
+}
+
+/// The run under way.
+struct Run {
+    reports: mpsc::Receiver<Report>,
+    task: JoinHandle<RunOutcome>,
+    cancel: CancellationToken,
+    /// Cuts the turn under way short; a child of `cancel`.
+    interrupt: CancellationToken,
+    /// Whether its `Abort` was read.
+    aborted: bool,
+    /// Where its messages begin in the conversation.
+    first_message: usize,
+}
+
+impl Actor {
+    fn new(options: AgentOptions, token: RunToken) -> Self {
+        let model = Arc::new(options.model);
+        let journal = Journal::new(options.session, &model, options.thinking);
+        let kit = Kit {
+            provider: options.provider,
+            toolbox: options.toolbox,
+            prompt: SystemPrompt {
+                base: options.system_prompt,
+                append: options.append_system_prompt,
+                cwd: options.cwd.clone(),
+            },
+            cwd: options.cwd,
+            rules: options.rules,
+            conversation_id: journal.id(),
+            call_names: CallNames::new(options.spill_dir),
+        };
+        Self {
+            kit: Arc::new(kit),
+            processes: options.processes,
+            context: Context::default(),
+            queues: Queues::default(),
+            journal,
+            audience: Audience::default(),
+            state: RunState::Idle,
+            model,
+            thinking: options.thinking,
+            token,
+            run: None,
+            next_prompts: Vec::new(),
+            calls: 0,
+            stale_abort: false,
+            leaving: None,
+        }
+    }
+
+    async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
+        let processes = self.processes.clone();
+        let mut open = true;
+        while open || self.run.is_some() {
+            let stopping = matches!(self.state, RunState::Stopping { .. });
+            let reading = self.may_read_run();
+            select! {
+                biased;
+                command = commands.recv(), if open => open = self.on_command(command),
+                dropped = self.audience.catch_up(), if self.audience.behind() => self.on_dropped(dropped),
+                report = next_report(&mut self.run), if reading => self.on_report(report).await,
+                () = processes.empty(), if stopping => self.enter(RunState::Idle),
+            }
+        }
+        self.processes.stop_all();
+        self.journal.close().await;
+        if let Some(done) = self.leaving {
+            let _ = done.send(());
+        }
+    }
+
+    /// A subscriber that is behind holds the run back; not once the turn was cut short, for its
+    /// end must not wait for anyone.
+    fn may_read_run(&self) -> bool {
+        self.run
+            .as_ref()
+            .is_some_and(|run| run.interrupt.is_cancelled() || !self.audience.behind())
+    }
+
+    /// Obeys one command; false when it was the last.
+    fn on_command(&mut self, command: Option<Command>) -> bool {
+        match command {
+            Some(Command::Prompt(content)) => self.hear(QueueKind::Steering, content),
+            Some(Command::Queue(kind, content)) => self.hear(kind, content),
+            Some(Command::SteerNow) => self.steer_now(),
+            Some(Command::TakeBack(id)) => {
+                let messages = self.queues.take_back(id);
+                self.give_back(messages);
+            }
+            Some(Command::Abort) => self.abort(),
+            Some(Command::Continue) => self.go_on(),
+            Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
+            Some(Command::SetThinking(level)) => {
+                self.change_model(Arc::clone(&self.model), level);
+            }
+            Some(Command::Subscribe(sender)) => self.audience.join(sender),
+            Some(Command::Shutdown(done)) => {
+                self.leaving = Some(done);
+                return self.leave();
+            }
+            None => return self.leave(),
+        }
+        true
+    }
+
+    /// A message of a person: it waits while a run is under way, else it starts one.
+    fn hear(&mut self, kind: QueueKind, content: Vec<Content>) {
+        match &self.run {
+            None => {
+                self.queues.push_opening(content);
+                self.start_run();
+            }
+            Some(run) if run.cancel.is_cancelled() => self.next_prompts.push(content),
+            Some(_) => {
+                self.queues.push(kind, content);
+                self.show_queues();
+            }
+        }
+    }
+
+    fn steer_now(&mut self) {
+        match &self.run {
+            Some(run) if self.queues.steering_waits() => run.interrupt.cancel(),
+            None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.go_on(),
+            _ => {}
+        }
+    }
+
+    fn abort(&mut self) {
+        match &mut self.run {
+            _ if std::mem::take(&mut self.stale_abort) => {}
+            Some(run) if !run.aborted => {
+                run.aborted = true;
+                run.cancel.cancel();
+            }
+            _ => self.processes.kill_all(),
+        }
+    }
+
+    /// Goes on where a limit or a failure stopped the last run, or with what waits.
+    fn go_on(&mut self) {
+        if self.run.is_some() {
+            return;
+        }
+        if !self.context.awaits_model() && !self.queues.steering_waits() {
+            if !self.queues.follow_up_waits() {
+                return;
+            }
+            self.queues
+                .release_follow_ups(self.kit.rules.follow_up_mode);
+            self.show_queues();
+        }
+        self.start_run();
+    }
+
+    fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
+        let trouble = self.journal.model(&model, thinking);
+        self.model = model;
+        self.thinking = thinking;
+        self.audience.send(AgentEvent::ModelChanged {
+            model: Arc::clone(&self.model),
+            thinking,
+        });
+        self.report_trouble(trouble);
+    }
+
+    fn leave(&mut self) -> bool {
+        if let Some(run) = &mut self.run {
+            run.aborted = true;
+            run.cancel.cancel();
+        }
+        self.next_prompts.clear();
+        false
+    }
+
+    fn start_run(&mut self) {
+        let cancel = self.token.renew();
+        let (desk, reports) = Desk::new(cancel.clone());
+        let kit = Arc::clone(&self.kit);
+        self.calls = 0;
+        self.run = Some(Run {
+            reports,
+            task: tokio::spawn(async move { run::run(&desk, &kit).await }),
+            interrupt: cancel.child_token(),
+            cancel,
+            aborted: false,
+            first_message: self.context.messages().len(),
+        });
+    }
+
+    async fn on_report(&mut self, report: Option<Report>) {
+        match report {
+            Some(Report::Event(event)) => self.publish(event),
+            Some(Report::Phase(phase)) => self.enter(RunState::Running { phase }),
+            Some(Report::OpenTurn(reply)) => {
+                let _ = reply.send(self.open_turn());
+            }
+            Some(Report::SteeringWaits(reply)) => {
+                let _ = reply.send(self.queues.steering_waits());
+            }
+            Some(Report::ReleaseFollowUps(reply)) => {
+                let _ = reply.send(self.release_follow_ups());
+            }
+            None => self.end_run().await,
+        }
+    }
+
+    fn open_turn(&mut self) -> Result<Turn, RunOutcome> {
+        let Some(run) = &mut self.run else {
+            return Err(RunOutcome::Aborted);
+        };
+        if run.cancel.is_cancelled() {
+            return Err(RunOutcome::Aborted);
+        }
+        if self.queues.steering_waits() {
+            self.calls = 0;
+        }
+        let limit = self.kit.rules.max_iterations;
+        if limit > 0 && self.calls >= limit {
+            return Err(RunOutcome::LimitReached { limit });
+        }
+        let interrupt = run.cancel.child_token();
+        run.interrupt = interrupt.clone();
+        self.calls += 1;
+        let iteration = self.context.begin_iteration();
+        self.audience.send(AgentEvent::TurnStart { iteration });
+        self.deliver();
+        Ok(Turn {
+            interrupt,
+            messages: self.context.messages().to_vec(),
+            model: Arc::clone(&self.model),
+            thinking: self.thinking,
+        })
+    }
+
+    /// Moves the messages that are due from the queue into the conversation.
+    fn deliver(&mut self) {
+        let shown = self.queues.steering_waits();
+        let due = self.queues.take_for_turn(self.kit.rules.steering_mode);
+        if shown {
+            self.show_queues();
+        }
+        for queued in due {
+            let message = Arc::new(Message::User(UserMessage {
+                content: queued.content,
+                timestamp: now_ms(),
+            }));
+            self.audience.send(AgentEvent::MessageStart {
+                message: Arc::clone(&message),
+            });
+            self.publish(AgentEvent::MessageEnd { message });
+        }
+    }
+
+    fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {
+        let limit = self.kit.rules.max_iterations;
+        if !self.queues.follow_up_waits() {
+            return Ok(false);
+        }
+        if limit > 0 && self.calls >= limit {
+            return Err(RunOutcome::LimitReached { limit });
+        }
+        self.queues
+            .release_follow_ups(self.kit.rules.follow_up_mode);
+        self.show_queues();
+        Ok(true)
+    }
+
+    async fn end_run(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        let outcome = run.task.await.unwrap_or_else(|error| {
+            let message = format!("Internal error: {error}");
+            RunOutcome::Failed { message }
+        });
+        for message in self.context.missing_results(now_ms()) {
+            self.publish(AgentEvent::MessageEnd { message });
+        }
+        self.context.complete_iteration();
+        let aborted = outcome == RunOutcome::Aborted;
+        self.stale_abort = aborted && !run.aborted;
+        if aborted {
+            let messages = self.queues.take_all();
+            self.give_back(messages);
+        }
+        if let RunOutcome::LimitReached { limit } = outcome {
+            let text = super::context::limit_text(limit);
+            self.notice(NoticeLevel::Warning, text);
+        }
+        self.audience.send(AgentEvent::AgentEnd {
+            messages: self.context.messages()[run.first_message..].to_vec(),
+            outcome,
+        });
+        self.processes.stop_all();
+        self.rest(aborted);
+    }
+
+    /// What comes after a run: the prompts typed since it was stopped, or rest.
+    fn rest(&mut self, aborted: bool) {
+        let alive = if aborted { self.processes.alive() } else { 0 };
+        self.enter(match alive {
+            0 => RunState::Idle,
+            processes => RunState::Stopping { processes },
+        });
+        if self.next_prompts.is_empty() {
+            self.audience.send(AgentEvent::AgentSettled { aborted });
+            return;
+        }
+        for content in std::mem::take(&mut self.next_prompts) {
+            self.queues.push_opening(content);
+        }
+        self.start_run();
+    }
+
+    fn give_back(&mut self, messages: Vec<Queued>) {
+        if messages.is_empty() {
+            return;
+        }
+        self.show_queues();
+        self.audience.send(AgentEvent::QueueReturned { messages });
+    }
+
+    /// Stores what an event says, then hands it out.
+    fn publish(&mut self, event: AgentEvent) {
+        match &event {
+            AgentEvent::MessageEnd { message } => {
+                self.context.push(Arc::clone(message));
+                let trouble = self.journal.message(message);
+                self.report_trouble(trouble);
+            }
+            AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
+            _ => {}
+        }
+        self.audience.send(event);
+    }
+
+    fn enter(&mut self, state: RunState) {
+        if self.state != state {
+            self.state = state.clone();
+            self.audience.send(AgentEvent::State(state));
+        }
+    }
+
+    fn show_queues(&mut self) {
+        let (steering, follow_up) = self.queues.shown();
+        self.audience.send(AgentEvent::QueueUpdate {
+            steering,
+            follow_up,
+        });
+    }
+
+    fn on_dropped(&mut self, dropped: usize) {
+        if dropped > 0 {
+            let text = "A listener took nothing for 5 s and hears no more events.";
+            tracing::warn!("{text}");
+            self.notice(NoticeLevel::Warning, text.to_owned());
+        }
+    }
+
+    fn report_trouble(&mut self, trouble: Option<(NoticeLevel, String)>) {
+        if let Some((level, text)) = trouble {
+            self.notice(level, text);
+        }
+    }
+
+    fn notice(&mut self, level: NoticeLevel, text: String) {
+        self.audience.send(AgentEvent::Notice { level, text });
+    }
+}
+
+/// The run's next report; none when its task has ended.
+async fn next_report(run: &mut Option<Run>) -> Option<Report> {
+    match run {
+        Some(run) => run.reports.recv().await,
+        None => std::future::pending().await,
+    }
+}

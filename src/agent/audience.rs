@@ -1,0 +1,202 @@
+//! Everyone who listens to an agent. Gives each event its number and time and hands it to every
+//! subscriber in order. A subscriber that reads slowly holds the run back, never the actor: what
+//! does not fit its channel waits here, and the actor reads nothing more from the run meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::select_all;
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::time::{Instant, timeout_at};
+
+use super::event::{AgentEvent, Event, now_ms};
+
+/// How long a subscriber may read nothing before it is dropped.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// All subscribers of one agent.
+#[derive(Debug, Default)]
+pub(super) struct Audience {
+    last_seq: u64,
+    subscribers: Vec<Subscriber>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    sender: mpsc::Sender<Arc<Event>>,
+    backlog: VecDeque<Arc<Event>>,
+    /// When its backlog last became shorter, or began.
+    moved_at: Instant,
+}
+
+impl Audience {
+    /// Adds a subscriber: it hears everything from now on.
+    pub fn join(&mut self, sender: mpsc::Sender<Arc<Event>>) {
+        self.subscribers.push(Subscriber {
+            sender,
+            backlog: VecDeque::new(),
+            moved_at: Instant::now(),
+        });
+    }
+
+    /// Hands an event to everyone. Never waits.
+    pub fn send(&mut self, kind: AgentEvent) {
+        let lossy = matches!(kind, AgentEvent::ToolUpdate { .. });
+        self.last_seq += 1;
+        let event = Arc::new(Event {
+            seq: self.last_seq,
+            time: now_ms(),
+            kind,
+        });
+        self.subscribers
+            .retain_mut(|subscriber| subscriber.offer(&event, lossy));
+    }
+
+    /// Whether someone has not taken everything yet.
+    pub fn behind(&self) -> bool {
+        self.subscribers
+            .iter()
+            .any(|subscriber| !subscriber.backlog.is_empty())
+    }
+
+    /// Waits until one subscriber that is behind takes something, and returns 0; or until one has
+    /// been stuck for 5 s: drops it and returns how many were dropped. Safe to cancel.
+    pub async fn catch_up(&mut self) -> usize {
+        let waits: Vec<_> = self
+            .subscribers
+            .iter()
+            .filter(|subscriber| !subscriber.backlog.is_empty())
+            .map(|subscriber| {
+                let deadline = subscriber.moved_at + PATIENCE;
+                Box::pin(async move {
+                    let _ = timeout_at(deadline, subscriber.sender.reserve()).await;
+                })
+            })
+            .collect();
+        if waits.is_empty() {
+            return 0;
+        }
+        select_all(waits).await;
+        let now = Instant::now();
+        let before = self.subscribers.len();
+        let mut closed = 0;
+        self.subscribers.retain_mut(|subscriber| {
+            if !subscriber.drain(now) {
+                closed += 1;
+                return false;
+            }
+            subscriber.backlog.is_empty() || now < subscriber.moved_at + PATIENCE
+        });
+        before - self.subscribers.len() - closed
+    }
+}
+
+impl Subscriber {
+    /// Sends or keeps an event; false when the reader is gone.
+    fn offer(&mut self, event: &Arc<Event>, lossy: bool) -> bool {
+        if self.backlog.is_empty() {
+            match self.sender.try_send(Arc::clone(event)) {
+                Ok(()) => return true,
+                Err(TrySendError::Closed(_)) => return false,
+                Err(TrySendError::Full(_)) => self.moved_at = Instant::now(),
+            }
+        }
+        if !lossy {
+            self.backlog.push_back(Arc::clone(event));
+        }
+        true
+    }
+
+    /// Sends what fits now; false when the reader is gone.
+    fn drain(&mut self, now: Instant) -> bool {
+        while let Some(event) = self.backlog.pop_front() {
+            match self.sender.try_send(event) {
+                Ok(()) => self.moved_at = now,
+                Err(TrySendError::Closed(_)) => return false,
+                Err(TrySendError::Full(event)) => {
+                    self.backlog.push_front(event);
+                    break;
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notice(n: usize) -> AgentEvent {
+        AgentEvent::Notice {
+            level: super::super::event::NoticeLevel::Info,
+            text: n.to_string(),
+        }
+    }
+
+    // E6, E8
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_gets_everything_in_order_and_a_stuck_one_is_dropped() {
+        let mut audience = Audience::default();
+        let (slow, mut slow_reader) = mpsc::channel(2);
+        let (stuck, mut stuck_reader) = mpsc::channel(1);
+        audience.join(slow);
+        audience.join(stuck);
+        for n in 0..10 {
+            audience.send(notice(n));
+        }
+        assert!(audience.behind());
+        let start = Instant::now();
+        let mut seen = Vec::new();
+        let mut dropped = 0;
+        while audience.behind() {
+            while let Ok(event) = slow_reader.try_recv() {
+                seen.push(event.seq);
+            }
+            dropped += audience.catch_up().await;
+        }
+        while let Ok(event) = slow_reader.try_recv() {
+            seen.push(event.seq);
+        }
+        assert_eq!(seen, (1..=10).collect::<Vec<_>>());
+        assert_eq!(dropped, 1);
+        assert_eq!(start.elapsed(), PATIENCE);
+        assert_eq!(stuck_reader.recv().await.unwrap().seq, 1);
+        assert!(stuck_reader.recv().await.is_none());
+    }
+
+    #[test]
+    fn progress_is_not_kept_for_a_reader_that_is_behind() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let mut audience = Audience::default();
+            let (sender, mut reader) = mpsc::channel(1);
+            audience.join(sender);
+            audience.send(notice(0));
+            audience.send(AgentEvent::ToolUpdate {
+                call_id: "c".into(),
+                details: Arc::new(super::super::tool::Details::Text(
+                    super::super::tool::TextDetails::default(),
+                )),
+            });
+            assert!(!audience.behind());
+            assert_eq!(reader.recv().await.unwrap().seq, 1);
+            audience.send(notice(1));
+            assert_eq!(reader.recv().await.unwrap().seq, 3);
+        });
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_left_is_forgotten() {
+        let mut audience = Audience::default();
+        let (sender, reader) = mpsc::channel(1);
+        audience.join(sender);
+        drop(reader);
+        audience.send(notice(0));
+        assert!(audience.subscribers.is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! What every run of an agent works with and nothing changes: the way to models, the tools, the
+//! folders, the rules.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::memory::SystemPrompt;
+use super::options::LoopRules;
+use super::toolbox::Toolbox;
+use crate::llm::Provider;
+
+/// The unchanging part of an agent.
+pub(super) struct Kit {
+    /// The way to models.
+    pub provider: Arc<dyn Provider>,
+    /// The tools.
+    pub toolbox: Toolbox,
+    /// Makes the system prompt of each call.
+    pub prompt: SystemPrompt,
+    /// The folder the tools work in.
+    pub cwd: PathBuf,
+    /// The rules of the loop.
+    pub rules: LoopRules,
+    /// Names the conversation for prompt caches: the session's id, if there is one.
+    pub conversation_id: String,
+    /// Names for calls and their spill files.
+    pub call_names: CallNames,
+}
+
+/// Gives each call a name that no other call of this session has. Providers promise unique ids
+/// within one message at best, and a name also has to be fit for a file.
+#[derive(Debug)]
+pub(super) struct CallNames {
+    folder: PathBuf,
+    taken: Mutex<HashSet<String>>,
+}
+
+impl CallNames {
+    /// Names for calls that spill into `folder`.
+    pub fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            taken: Mutex::default(),
+        }
+    }
+
+    /// The name of the next call whose id is `call_id`, and its spill file.
+    pub fn next(&self, call_id: &str) -> (String, PathBuf) {
+        let stem: String = call_id
+            .chars()
+            .take(100)
+            .map(|c| match c {
+                'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
+                _ => '_',
+            })
+            .collect();
+        let stem = if stem.is_empty() { "call" } else { &stem };
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut name = stem.to_owned();
+        let mut n = 2;
+        while taken.contains(&name) || exists(&self.folder, &name) {
+            name = format!("{stem}-{n}");
+            n += 1;
+        }
+        taken.insert(name.clone());
+        let file = spill_file(&self.folder, &name);
+        (name, file)
+    }
+}
+
+/// An earlier run of the program may have spilled under the same name.
+fn exists(folder: &Path, name: &str) -> bool {
+    spill_file(folder, name).symlink_metadata().is_ok()
+}
+
+fn spill_file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.txt"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn call_names_are_unique_and_fit_for_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("old.txt"), "").unwrap();
+        let names = CallNames::new(folder.path().to_owned());
+        for (id, name) in [
+            ("call_1", "call_1"),
+            ("call_1", "call_1-2"),
+            ("call_1", "call_1-3"),
+            ("old", "old-2"),
+            ("../../etc/passwd", "______etc_passwd"),
+            ("", "call"),
+            ("a|b\0c", "a_b_c"),
+        ] {
+            let (got, file) = names.next(id);
+            assert_eq!(got, name);
+            assert_eq!(file, folder.path().join(format!("{name}.txt")));
+        }
+        assert_eq!(names.next(&"x".repeat(5_000)).0.len(), 100);
+    }
+}

@@ -1,0 +1,171 @@
+//! The messages that wait: steering goes out before the next tool group or model call, follow-ups
+//! when the agent would stop. A message is always in exactly one place (here, in the conversation,
+//! or back with the person), so that nothing typed is ever lost. Sends no events: the actor does.
+
+use std::collections::VecDeque;
+
+use super::event::{QueueKind, Queued};
+use super::options::QueueMode;
+use crate::llm::Content;
+
+/// Both queues, and the messages the next turn opens with.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    last_id: u64,
+    opening: VecDeque<Queued>,
+    steering: VecDeque<Queued>,
+    follow_up: VecDeque<Queued>,
+}
+
+impl Queues {
+    /// Lets a message wait in the queue of its `kind`.
+    pub fn push(&mut self, kind: QueueKind, content: Vec<Content>) {
+        let queued = self.number(kind, content);
+        self.queue(kind).push_back(queued);
+    }
+
+    /// Gives the next turn a message to open with. Not shown as waiting: it is sent at once.
+    pub fn push_opening(&mut self, content: Vec<Content>) {
+        let queued = self.number(QueueKind::Steering, content);
+        self.opening.push_back(queued);
+    }
+
+    /// Moves the follow-ups that are due to where the next turn finds them.
+    pub fn release_follow_ups(&mut self, mode: QueueMode) {
+        let due = due(&self.follow_up, mode);
+        self.opening.extend(self.follow_up.drain(..due));
+    }
+
+    /// Takes what the next turn sends: its opening messages and the steering messages that are
+    /// due, in the order they were typed.
+    pub fn take_for_turn(&mut self, mode: QueueMode) -> Vec<Queued> {
+        let due = due(&self.steering, mode);
+        let mut taken: Vec<Queued> = self.opening.drain(..).collect();
+        taken.extend(self.steering.drain(..due));
+        taken.sort_by_key(|queued| queued.id);
+        taken
+    }
+
+    /// Takes one waiting message, or all: steering first, then follow-ups.
+    pub fn take_back(&mut self, id: Option<u64>) -> Vec<Queued> {
+        let mut taken = Vec::new();
+        for queue in [&mut self.steering, &mut self.follow_up] {
+            let (out, stay): (VecDeque<_>, _) = std::mem::take(queue)
+                .into_iter()
+                .partition(|queued| id.is_none_or(|id| queued.id == id));
+            taken.extend(out);
+            *queue = stay;
+        }
+        taken
+    }
+
+    /// Takes everything, also what the next turn would have opened with.
+    pub fn take_all(&mut self) -> Vec<Queued> {
+        let mut taken: Vec<Queued> = self.opening.drain(..).collect();
+        taken.extend(self.take_back(None));
+        taken
+    }
+
+    /// Whether a steering message waits.
+    pub fn steering_waits(&self) -> bool {
+        !self.steering.is_empty()
+    }
+
+    /// Whether a follow-up waits.
+    pub fn follow_up_waits(&self) -> bool {
+        !self.follow_up.is_empty()
+    }
+
+    /// Whether the next turn has anything to open with.
+    pub fn opening_waits(&self) -> bool {
+        !self.opening.is_empty()
+    }
+
+    /// What people see waiting: steering, follow-ups.
+    pub fn shown(&self) -> (Vec<Queued>, Vec<Queued>) {
+        let list = |queue: &VecDeque<Queued>| queue.iter().cloned().collect();
+        (list(&self.steering), list(&self.follow_up))
+    }
+
+    fn number(&mut self, kind: QueueKind, content: Vec<Content>) -> Queued {
+        self.last_id += 1;
+        Queued {
+            id: self.last_id,
+            kind,
+            content,
+        }
+    }
+
+    fn queue(&mut self, kind: QueueKind) -> &mut VecDeque<Queued> {
+        match kind {
+            QueueKind::Steering => &mut self.steering,
+            QueueKind::FollowUp => &mut self.follow_up,
+        }
+    }
+}
+
+fn due(queue: &VecDeque<Queued>, mode: QueueMode) -> usize {
+    match mode {
+        QueueMode::All => queue.len(),
+        QueueMode::One => queue.len().min(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(queued: &[Queued]) -> Vec<String> {
+        queued
+            .iter()
+            .map(|queued| crate::llm::message::content_text(&queued.content))
+            .collect()
+    }
+
+    fn filled() -> Queues {
+        let mut queues = Queues::default();
+        for (kind, text) in [
+            (QueueKind::FollowUp, "f1"),
+            (QueueKind::Steering, "s1"),
+            (QueueKind::FollowUp, "f2"),
+            (QueueKind::Steering, "s2"),
+        ] {
+            queues.push(kind, vec![Content::text(text)]);
+        }
+        queues
+    }
+
+    #[test]
+    fn a_turn_takes_steering_in_the_order_typed() {
+        let mut queues = filled();
+        assert_eq!(texts(&queues.take_for_turn(QueueMode::One)), ["s1"]);
+        queues.push_opening(vec![Content::text("prompt")]);
+        assert_eq!(
+            texts(&queues.take_for_turn(QueueMode::All)),
+            ["s2", "prompt"]
+        );
+        assert!(!queues.steering_waits());
+        assert!(queues.follow_up_waits());
+    }
+
+    #[test]
+    fn follow_ups_are_released_one_at_a_time_or_all() {
+        let mut queues = filled();
+        queues.release_follow_ups(QueueMode::One);
+        assert!(queues.opening_waits());
+        let taken = queues.take_for_turn(QueueMode::All);
+        assert_eq!(texts(&taken), ["f1", "s1", "s2"]);
+        queues.release_follow_ups(QueueMode::All);
+        assert_eq!(texts(&queues.take_for_turn(QueueMode::All)), ["f2"]);
+    }
+
+    // D10
+    #[test]
+    fn taking_back_names_one_or_gives_steering_first() {
+        let mut queues = filled();
+        assert_eq!(texts(&queues.take_back(Some(3))), ["f2"]);
+        assert_eq!(texts(&queues.take_back(Some(3))), [""; 0]);
+        assert_eq!(texts(&queues.take_back(None)), ["s1", "s2", "f1"]);
+        assert_eq!(queues.shown(), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,56 @@
+//! The loop: what happens between a prompt and the moment there is nothing left to do. The file
+//! to read first. It decides the order of things and nothing else: it holds no conversation (the
+//! actor does), knows no vendor, and draws nothing.
+
+use super::desk::Desk;
+use super::dispatch;
+use super::event::{AgentEvent, RunOutcome};
+use super::kit::Kit;
+use super::turn::{self, Reply};
+
+/// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
+/// person stops it, a model call fails, or the iteration limit is reached.
+pub(super) async fn run(desk: &Desk, kit: &Kit) -> RunOutcome {
+    desk.emit(AgentEvent::AgentStart).await;
+    loop {
+        match turns(desk, kit).await {
+            RunOutcome::Done => {}
+            other => return other,
+        }
+        match desk.release_follow_ups().await {
+            Ok(true) => {}
+            Ok(false) => return RunOutcome::Done,
+            Err(outcome) => return outcome,
+        }
+    }
+}
+
+/// Turn after turn until the model calls no tool and nobody has steered.
+async fn turns(desk: &Desk, kit: &Kit) -> RunOutcome {
+    loop {
+        // What waits in the steering queue joins the conversation here, before each model call.
+        let turn = match desk.open_turn().await {
+            Ok(turn) => turn,
+            Err(outcome) => return outcome,
+        };
+        let reply = turn::respond(desk, kit, &turn).await;
+        // Group by group; steering is looked at before each and skips what has not started.
+        let tool_results = dispatch::run_calls(desk, kit, &turn, &reply).await;
+        let Reply { message, calls, .. } = reply;
+        desk.emit(AgentEvent::TurnEnd {
+            message,
+            tool_results,
+        })
+        .await;
+
+        if desk.cancelled() {
+            return RunOutcome::Aborted;
+        }
+        if let Some(message) = reply.failure {
+            return RunOutcome::Failed { message };
+        }
+        if calls.is_empty() && !desk.steering_waits().await {
+            return RunOutcome::Done;
+        }
+    }
+}

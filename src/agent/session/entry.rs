@@ -1,0 +1,164 @@
+//! The lines of a session file, as pi's session format names them. Knows no file.
+
+use serde::Serialize;
+
+use crate::llm::{Message, ThinkingLevel};
+
+/// Version of the format.
+pub const VERSION: u32 = 3;
+
+/// The first line of a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Header {
+    r#type: &'static str,
+    version: u32,
+    id: String,
+    timestamp: String,
+    cwd: String,
+}
+
+impl Header {
+    /// The header of session `id`, begun at `timestamp` (ISO 8601) in the folder `cwd`.
+    pub fn new(id: String, timestamp: String, cwd: String) -> Self {
+        Self {
+            r#type: "session",
+            version: VERSION,
+            id,
+            timestamp,
+            cwd,
+        }
+    }
+}
+
+/// Every other line: a node of the session's tree.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry<'a> {
+    r#type: &'static str,
+    id: String,
+    parent_id: Option<String>,
+    timestamp: String,
+    #[serde(flatten)]
+    body: Body<'a>,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry below `parent_id`, made at `timestamp` (ISO 8601).
+    pub fn new(id: String, parent_id: Option<String>, timestamp: String, body: Body<'a>) -> Self {
+        Self {
+            r#type: body.type_name(),
+            id,
+            parent_id,
+            timestamp,
+            body,
+        }
+    }
+}
+
+/// What an entry holds.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Body<'a> {
+    /// A message.
+    Message {
+        /// As in memory: the serde form of a message is pi's.
+        message: &'a Message,
+    },
+    /// The model from here on.
+    ModelChange {
+        /// Provider id.
+        provider: &'a str,
+        /// Model id at that provider.
+        #[serde(rename = "modelId")]
+        model_id: &'a str,
+    },
+    /// The thinking level from here on.
+    ThinkingLevelChange {
+        /// The level.
+        #[serde(rename = "thinkingLevel")]
+        thinking_level: ThinkingLevel,
+    },
+}
+
+impl Body<'_> {
+    fn type_name(&self) -> &'static str {
+        match self {
+            Self::Message { .. } => "message",
+            Self::ModelChange { .. } => "model_change",
+            Self::ThinkingLevelChange { .. } => "thinking_level_change",
+        }
+    }
+}
+
+/// Entry ids: eight hex digits, unlike each other within one file without a list of those in use.
+#[derive(Debug)]
+pub struct Ids {
+    next: u32,
+}
+
+impl Ids {
+    /// Ids that begin anywhere.
+    pub fn new(seed: u32) -> Self {
+        Self { next: seed }
+    }
+
+    /// The next id.
+    pub fn next(&mut self) -> String {
+        // An odd step visits every number once before any comes back.
+        self.next = self.next.wrapping_add(0x9E37_79B1);
+        format!("{:08x}", self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // L1
+    #[test]
+    fn lines_have_the_keys_of_the_format() {
+        let message = Message::user("hi", 1_733_234_401_000);
+        let entry = |body| {
+            let entry = Entry::new(
+                "b".into(),
+                Some("a".into()),
+                "2026-01-02T03:04:05.006Z".into(),
+                body,
+            );
+            serde_json::to_string(&entry).unwrap()
+        };
+        assert_eq!(
+            entry(Body::Message { message: &message }),
+            r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","message":{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":1733234401000}}"#
+        );
+        assert_eq!(
+            entry(Body::ModelChange {
+                provider: "openai",
+                model_id: "gpt-4o"
+            }),
+            r#"{"type":"model_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","provider":"openai","modelId":"gpt-4o"}"#
+        );
+        assert_eq!(
+            entry(Body::ThinkingLevelChange {
+                thinking_level: ThinkingLevel::High
+            }),
+            r#"{"type":"thinking_level_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","thinkingLevel":"high"}"#
+        );
+        let header = Header::new("u".into(), "t".into(), "/w".into());
+        assert_eq!(
+            serde_json::to_string(&header).unwrap(),
+            r#"{"type":"session","version":3,"id":"u","timestamp":"t","cwd":"/w"}"#
+        );
+    }
+
+    #[test]
+    fn ids_do_not_repeat() {
+        let mut ids = Ids::new(7);
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..100_000 {
+            let id = ids.next();
+            assert_eq!(id.len(), 8);
+            assert!(seen.insert(id));
+        }
+    }
+}

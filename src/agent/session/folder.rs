@@ -1,0 +1,61 @@
+//! Where a session file lies: one folder per working directory, named as pi names it. Makes
+//! nothing.
+
+use std::path::{Path, PathBuf};
+
+/// Longest name of a folder, in bytes; file systems stop at 255.
+const LONGEST: usize = 200;
+
+/// The folder below `root` for the sessions of working directory `cwd`.
+pub fn folder_for(root: &Path, cwd: &Path) -> PathBuf {
+    root.join(folder_name(&cwd.to_string_lossy()))
+}
+
+/// The name of a session file begun at `timestamp` (ISO 8601).
+pub fn file_name(timestamp: &str, id: &str) -> String {
+    let stamp = timestamp.replace([':', '.'], "-");
+    format!("{stamp}_{id}.jsonl")
+}
+
+fn folder_name(cwd: &str) -> String {
+    let path = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
+    let name = path.replace(['/', '\\', ':'], "-");
+    if name.len() + 4 <= LONGEST {
+        return format!("--{name}--");
+    }
+    // Two long paths may share their beginning, so the cut name carries a hash of the whole.
+    let cut = name.floor_char_boundary(LONGEST - 4);
+    format!("--{}--{:08x}", &name[..cut], fnv1a(cwd.as_bytes()))
+}
+
+/// A hash that stays the same on every machine and in every version.
+fn fnv1a(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811C_9DC5, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_named_as_pi_names_them() {
+        for (cwd, name) in [
+            ("/home/me/shop", "--home-me-shop--"),
+            ("/", "----"),
+            ("C:\\work\\shop", "--C--work-shop--"),
+            ("/a:b/c", "--a-b-c--"),
+        ] {
+            assert_eq!(folder_name(cwd), name);
+        }
+        let long = format!("/{}", "ä/".repeat(300));
+        let other = format!("{long}x");
+        assert!(folder_name(&long).len() <= LONGEST + 8);
+        assert_ne!(folder_name(&long), folder_name(&other));
+        assert_eq!(
+            file_name("2026-11-21T22:01:02.003Z", "id"),
+            "2026-11-21T22-01-02-003Z_id.jsonl"
+        );
+    }
+}

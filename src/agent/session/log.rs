@@ -1,0 +1,290 @@
+//! One session file being written. Each entry is one line and one write, so a crash can tear the
+//! last line at most; entries that could not be written wait in memory and go first the next time.
+//! Never reads and never changes what is written.
+
+use std::collections::VecDeque;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::entry::{Body, Entry, Header, Ids};
+use super::folder::{file_name, folder_for};
+use super::sync::Syncer;
+use crate::llm::{Message, ThinkingLevel};
+
+/// One open session file. It appears on disk with the first message of a person; what comes
+/// before (the model, the thinking level) waits for it.
+#[derive(Debug)]
+pub struct SessionLog {
+    id: String,
+    path: PathBuf,
+    ids: Ids,
+    leaf: Option<String>,
+    unwritten: VecDeque<Vec<u8>>,
+    begun: bool,
+    /// A write stopped in mid-line and the piece could not be taken back.
+    torn: bool,
+    disk: Option<Disk>,
+}
+
+#[derive(Debug)]
+struct Disk {
+    file: Arc<File>,
+    syncer: Option<Syncer>,
+}
+
+impl SessionLog {
+    /// A new session below `root` for the working directory `cwd`. Touches no disk yet.
+    pub fn create(root: &Path, cwd: &Path) -> Self {
+        let id = uuid::Uuid::now_v7().to_string();
+        let timestamp = timestamp();
+        let path = folder_for(root, cwd).join(file_name(&timestamp, &id));
+        let cwd = cwd.to_string_lossy().into_owned();
+        Self::at(path, Header::new(id.clone(), timestamp, cwd), id)
+    }
+
+    fn at(path: PathBuf, header: Header, id: String) -> Self {
+        Self {
+            id,
+            path,
+            ids: Ids::new(uuid::Uuid::new_v4().as_fields().0),
+            leaf: None,
+            unwritten: VecDeque::from([line(&header)]),
+            begun: false,
+            torn: false,
+            disk: None,
+        }
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The file, whether it exists yet or not.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder for outputs too long for the model: the file's path without its extension.
+    pub fn spill_dir(&self) -> PathBuf {
+        self.path.with_extension("")
+    }
+
+    /// Appends a message. When this returns `Ok` it survives the end of this process.
+    ///
+    /// # Errors
+    /// When the disk refuses it. The entry then waits and is tried again with the next one.
+    pub fn message(&mut self, message: &Message) -> io::Result<()> {
+        self.begun |= matches!(message, Message::User(_));
+        self.append(Body::Message { message })
+    }
+
+    /// Appends a change of model. Errors as for [`Self::message`].
+    pub fn model_change(&mut self, provider: &str, model_id: &str) -> io::Result<()> {
+        self.append(Body::ModelChange { provider, model_id })
+    }
+
+    /// Appends a change of thinking level. Errors as for [`Self::message`].
+    pub fn thinking_level_change(&mut self, thinking_level: ThinkingLevel) -> io::Result<()> {
+        self.append(Body::ThinkingLevelChange { thinking_level })
+    }
+
+    /// Whether entries wait that the disk has refused.
+    pub fn is_behind(&self) -> bool {
+        self.begun && !self.unwritten.is_empty()
+    }
+
+    /// Tries once more to write what waits, and returns when all of it is synced.
+    pub async fn close(&mut self) -> io::Result<()> {
+        let written = self.write_out();
+        if let Some(syncer) = self.disk.as_ref().and_then(|disk| disk.syncer.as_ref()) {
+            syncer.settle().await;
+        }
+        written
+    }
+
+    fn append(&mut self, body: Body<'_>) -> io::Result<()> {
+        let id = self.ids.next();
+        let entry = Entry::new(id.clone(), self.leaf.replace(id), timestamp(), body);
+        self.unwritten.push_back(line(&entry));
+        self.write_out()
+    }
+
+    fn write_out(&mut self) -> io::Result<()> {
+        if !self.begun {
+            return Ok(());
+        }
+        let disk = match &mut self.disk {
+            Some(disk) => disk,
+            none => none.insert(Disk::open(&self.path)?),
+        };
+        while let Some(line) = self.unwritten.front() {
+            if self.torn {
+                (&*disk.file).write_all(b"\n")?;
+                self.torn = false;
+            }
+            disk.write(line).inspect_err(|error| {
+                self.torn = error.kind() == io::ErrorKind::WriteZero;
+            })?;
+            self.unwritten.pop_front();
+        }
+        if let Some(syncer) = &disk.syncer {
+            syncer.request();
+        }
+        Ok(())
+    }
+}
+
+impl Disk {
+    fn open(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path)?;
+        let file = Arc::new(file);
+        // Without the thread the data still reaches the kernel with every write.
+        let syncer = Syncer::spawn(Arc::clone(&file)).ok();
+        Ok(Self { file, syncer })
+    }
+
+    /// Writes one line with one write. When only a piece of it fits, the piece is taken back;
+    /// `WriteZero` says that even that failed.
+    fn write(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = &*self.file;
+        let written = loop {
+            match file.write(line) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        if written == line.len() {
+            return Ok(());
+        }
+        let length = file.metadata()?.len();
+        file.set_len(length.saturating_sub(written as u64))
+            .map_err(|_| io::Error::from(io::ErrorKind::WriteZero))?;
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+fn line(value: &impl Serialize) -> Vec<u8> {
+    // These types have string keys only and cannot fail to serialise.
+    let mut line = serde_json::to_vec(value).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// Now, in ISO 8601 with milliseconds.
+fn timestamp() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn lines(path: &Path) -> Vec<Value> {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.ends_with('\n'));
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    // L1
+    #[test]
+    fn the_file_appears_with_the_first_user_message_and_only_grows() {
+        let root = tempfile::tempdir().unwrap();
+        let mut log = SessionLog::create(root.path(), Path::new("/home/me/shop"));
+        log.model_change("lab", "m1").unwrap();
+        log.thinking_level_change(ThinkingLevel::High).unwrap();
+        assert!(!log.path().exists());
+        log.message(&Message::user("one", 1)).unwrap();
+        let before = std::fs::read(log.path()).unwrap();
+        log.message(&Message::user("two", 2)).unwrap();
+        let after = std::fs::read(log.path()).unwrap();
+        assert_eq!(before, after[..before.len()]);
+
+        let lines = lines(log.path());
+        assert_eq!(lines[0]["type"], "session");
+        assert_eq!(lines[0]["id"], log.id());
+        assert_eq!(lines[0]["cwd"], "/home/me/shop");
+        let types: Vec<_> = lines.iter().map(|line| line["type"].clone()).collect();
+        assert_eq!(
+            types[1..],
+            [
+                "model_change",
+                "thinking_level_change",
+                "message",
+                "message"
+            ]
+        );
+        assert_eq!(lines[1]["parentId"], Value::Null);
+        for pair in lines[1..].windows(2) {
+            assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+        }
+        let mode = log.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(log.path().starts_with(root.path().join("--home-me-shop--")));
+        assert_eq!(
+            log.spill_dir().extension(),
+            None,
+            "spill folders must not look like sessions"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_reported_and_nothing_is_forgotten() {
+        let header = Header::new("id".into(), timestamp(), "/w".into());
+        let mut log = SessionLog::at(PathBuf::from("/dev/full"), header, "id".into());
+        let error = log.message(&Message::user("one", 1)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(log.message(&Message::user("two", 2)).is_err());
+        assert!(log.is_behind());
+
+        // The disk has room again.
+        let root = tempfile::tempdir().unwrap();
+        log.path = root.path().join("s.jsonl");
+        log.disk = None;
+        log.message(&Message::user("three", 3)).unwrap();
+        log.close().await.unwrap();
+        assert!(!log.is_behind());
+        let texts: Vec<_> = lines(log.path())[1..]
+            .iter()
+            .map(|line| line["message"]["content"][0]["text"].clone())
+            .collect();
+        assert_eq!(texts, ["one", "two", "three"]);
+    }
+
+    #[test]
+    fn a_torn_line_is_closed_before_the_next() {
+        let root = tempfile::tempdir().unwrap();
+        let mut log = SessionLog::create(root.path(), Path::new("/w"));
+        log.message(&Message::user("one", 1)).unwrap();
+        (&*log.disk.as_ref().unwrap().file)
+            .write_all(b"{\"ty")
+            .unwrap();
+        log.torn = true;
+        log.message(&Message::user("two", 2)).unwrap();
+        let text = std::fs::read_to_string(log.path()).unwrap();
+        let whole = |line: &&str| serde_json::from_str::<Value>(line).is_ok();
+        assert_eq!(text.lines().count(), 4);
+        assert_eq!(text.lines().filter(whole).count(), 3);
+    }
+}

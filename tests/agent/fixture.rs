@@ -1,0 +1,525 @@
+//! A provider that plays a script, tools that wait for the test, and an agent with its events.
+//! Nothing here sleeps: a test says when a stream or a tool goes on.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tiller::agent::process::Processes;
+use tiller::agent::session::SessionLog;
+use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::{
+    self, AgentEvent, AgentHandle, AgentOptions, Details, Event, LoopRules, RunOutcome, Tool,
+    ToolContext, ToolError, ToolOutput, Toolbox,
+};
+use tiller::llm::{
+    Api, Content, Message, Model, Prices, Provider, Request, StopReason, StreamEvent,
+    ThinkingLevel, ToolSpec,
+};
+use tokio::sync::{Notify, Semaphore, mpsc};
+
+/// One step of a scripted answer.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Comes at once.
+    Say(StreamEvent),
+    /// Waits until the gate opens.
+    Wait(Arc<Gate>),
+}
+
+/// Something a test holds shut until it is ready. Opens once for each `open`.
+#[derive(Debug, Default)]
+pub struct Gate {
+    reached: Notify,
+    permits: Option<Semaphore>,
+}
+
+impl Gate {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            reached: Notify::new(),
+            permits: Some(Semaphore::new(0)),
+        })
+    }
+
+    /// Waits until someone stands before the gate.
+    pub async fn reached(&self) {
+        within(self.reached.notified()).await;
+    }
+
+    pub fn open(&self) {
+        self.permits.as_ref().unwrap().add_permits(1);
+    }
+
+    pub async fn pass(&self) {
+        self.reached.notify_one();
+        self.permits
+            .as_ref()
+            .unwrap()
+            .acquire()
+            .await
+            .unwrap()
+            .forget();
+    }
+}
+
+/// Fails the test instead of hanging it.
+pub async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), future)
+        .await
+        .expect("waited 20 s in vain")
+}
+
+/// Plays one script per request and keeps the requests.
+#[derive(Default)]
+pub struct Script {
+    answers: Mutex<VecDeque<Vec<Step>>>,
+    requests: Mutex<Vec<Request>>,
+    live: Arc<()>,
+}
+
+impl Script {
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// Streams that have not been dropped.
+    pub fn live_streams(&self) -> usize {
+        Arc::strong_count(&self.live) - 1
+    }
+}
+
+impl Provider for Script {
+    fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
+        self.requests.lock().unwrap().push(request);
+        let steps = self
+            .answers
+            .lock()
+            .unwrap()
+            .pop_front()
+            .unwrap_or_else(|| say("out of script"));
+        let live = Arc::clone(&self.live);
+        let steps = stream::iter(steps);
+        steps
+            .filter_map(move |step| {
+                let _live = Arc::clone(&live);
+                async move {
+                    match step {
+                        Step::Say(event) => Some(event),
+                        Step::Wait(gate) => {
+                            gate.pass().await;
+                            None
+                        }
+                    }
+                }
+            })
+            .boxed()
+    }
+}
+
+/// An answer of one text block.
+pub fn say(text: &str) -> Vec<Step> {
+    let mut steps = vec![start()];
+    steps.extend(text_block(0, text));
+    steps.push(done(StopReason::Stop));
+    steps
+}
+
+/// An answer that calls tools: (id, name, arguments).
+pub fn call(calls: &[(&str, &str, Value)]) -> Vec<Step> {
+    let mut steps = vec![start()];
+    for (index, (id, name, args)) in calls.iter().enumerate() {
+        steps.extend(call_block(index, id, name, &args.to_string()));
+    }
+    steps.push(done(StopReason::ToolUse));
+    steps
+}
+
+pub fn start() -> Step {
+    Step::Say(StreamEvent::Start {
+        response_id: None,
+        response_model: None,
+    })
+}
+
+pub fn done(reason: StopReason) -> Step {
+    Step::Say(StreamEvent::Done { reason, raw: None })
+}
+
+pub fn text_block(index: usize, text: &str) -> Vec<Step> {
+    vec![
+        Step::Say(StreamEvent::TextStart { index }),
+        delta(index, text),
+        Step::Say(StreamEvent::TextEnd {
+            index,
+            signature: None,
+        }),
+    ]
+}
+
+pub fn delta(index: usize, text: &str) -> Step {
+    Step::Say(StreamEvent::TextDelta {
+        index,
+        delta: text.to_owned(),
+    })
+}
+
+pub fn call_block(index: usize, id: &str, name: &str, args: &str) -> Vec<Step> {
+    vec![
+        Step::Say(StreamEvent::ToolCallStart {
+            index,
+            id: id.to_owned(),
+            name: name.to_owned(),
+        }),
+        Step::Say(StreamEvent::ToolCallDelta {
+            index,
+            delta: args.to_owned(),
+        }),
+        Step::Say(StreamEvent::ToolCallEnd {
+            index,
+            thought_signature: None,
+        }),
+    ]
+}
+
+/// What a [`FakeTool`] does when called.
+#[derive(Clone)]
+pub enum Act {
+    /// Succeeds with this text.
+    Succeed(String),
+    /// Fails with this text.
+    Fail(String),
+    /// Panics with this text.
+    Panic(String),
+    /// Waits at the gate, then succeeds; looks at nothing meanwhile.
+    Gate(Arc<Gate>),
+    /// Like `Gate`, but gives up as soon as it is cancelled.
+    Obey(Arc<Gate>),
+    /// Shows this live output, then waits at the gate and ignores being cancelled.
+    Output(String, Arc<Gate>),
+    /// Waits until it is cancelled, then succeeds all the same.
+    FinishWhenCancelled,
+}
+
+/// A tool of a test.
+pub struct FakeTool {
+    spec: ToolSpec,
+    read_only: bool,
+    act: Act,
+    pub log: Arc<Mutex<Vec<String>>>,
+}
+
+impl FakeTool {
+    pub fn new(name: &str, read_only: bool, act: Act, log: &Arc<Mutex<Vec<String>>>) -> Arc<Self> {
+        Arc::new(Self {
+            spec: ToolSpec {
+                name: name.to_owned(),
+                description: format!("The {name} tool."),
+                parameters: json!({
+                    "type": "object",
+                    "properties": { "n": { "type": "integer" } },
+                }),
+            },
+            read_only,
+            act,
+            log: Arc::clone(log),
+        })
+    }
+}
+
+impl Tool for FakeTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn preview(&self, _args: &Value) -> Details {
+        text_details("preview")
+    }
+
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let name = &self.spec.name;
+            self.log
+                .lock()
+                .unwrap()
+                .push(format!("start {name} {args}"));
+            let text = match &self.act {
+                Act::Succeed(text) => text.clone(),
+                Act::Fail(text) => return Err(ToolError::new(text)),
+                Act::Panic(text) => panic!("{text}"),
+                Act::Gate(gate) => {
+                    gate.pass().await;
+                    format!("{name} done")
+                }
+                Act::Obey(gate) => {
+                    tokio::select! {
+                        () = gate.pass() => format!("{name} done"),
+                        () = context.cancel.cancelled() => return Err(ToolError::new("stopped")),
+                    }
+                }
+                Act::Output(output, gate) => {
+                    context.progress.set(Details::Command(CommandDetails {
+                        command: name.clone(),
+                        output: output.clone(),
+                        ..CommandDetails::default()
+                    }));
+                    gate.pass().await;
+                    format!("{name} done")
+                }
+                Act::FinishWhenCancelled => {
+                    context.cancel.cancelled().await;
+                    format!("{name} done")
+                }
+            };
+            self.log.lock().unwrap().push(format!("end {name}"));
+            Ok(ToolOutput {
+                content: vec![Content::text(text.clone())],
+                details: text_details(&text),
+                is_error: false,
+            })
+        })
+    }
+}
+
+pub fn text_details(text: &str) -> Details {
+    Details::Text(TextDetails {
+        text: text.to_owned(),
+        ..TextDetails::default()
+    })
+}
+
+pub fn model() -> Model {
+    Model {
+        provider: "lab".into(),
+        id: "scripted".into(),
+        name: "Scripted".into(),
+        api: Api::Scripted,
+        base_url: String::new(),
+        context_window: 100_000,
+        max_output: 10_000,
+        reasoning: true,
+        vision: true,
+        prices: Prices::default(),
+    }
+}
+
+/// An agent under test.
+pub struct Bench {
+    pub handle: AgentHandle,
+    pub events: mpsc::Receiver<Arc<Event>>,
+    pub script: Arc<Script>,
+    pub folder: TempDir,
+    pub session: PathBuf,
+    pub log: Arc<Mutex<Vec<String>>>,
+    pub seen: Vec<Arc<Event>>,
+}
+
+/// How a [`Bench`] is set up.
+#[derive(Default)]
+pub struct Setup {
+    pub answers: Vec<Vec<Step>>,
+    pub tools: Vec<(&'static str, bool, Act)>,
+    pub rules: LoopRules,
+    pub toolbox: Option<Toolbox>,
+}
+
+pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> Bench {
+    Setup {
+        answers,
+        tools,
+        ..Setup::default()
+    }
+    .start()
+}
+
+impl Setup {
+    pub fn start(self) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Arc::new(Script {
+            answers: Mutex::new(self.answers.into()),
+            ..Script::default()
+        });
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let tools = self
+            .tools
+            .into_iter()
+            .map(|(name, read_only, act)| {
+                FakeTool::new(name, read_only, act, &log) as Arc<dyn Tool>
+            })
+            .collect();
+        let session = SessionLog::create(&folder.path().join("sessions"), folder.path());
+        let path = session.path().to_owned();
+        let handle = agent::start(AgentOptions {
+            provider: Arc::clone(&script) as Arc<dyn Provider>,
+            model: model(),
+            thinking: ThinkingLevel::Medium,
+            cwd: folder.path().to_owned(),
+            toolbox: self.toolbox.unwrap_or_else(|| Toolbox::new(tools)),
+            processes: Processes::new(),
+            system_prompt: None,
+            append_system_prompt: Vec::new(),
+            spill_dir: session.spill_dir(),
+            session: Some(session),
+            rules: self.rules,
+        });
+        Bench {
+            events: handle.subscribe(),
+            handle,
+            script,
+            folder,
+            session: path,
+            log,
+            seen: Vec::new(),
+        }
+    }
+}
+
+impl Bench {
+    pub fn prompt(&self, text: &str) {
+        self.handle.prompt(vec![Content::text(text)]);
+    }
+
+    pub fn steer(&self, text: &str) {
+        self.handle.steer(vec![Content::text(text)]);
+    }
+
+    pub fn follow_up(&self, text: &str) {
+        self.handle.follow_up(vec![Content::text(text)]);
+    }
+
+    /// The next event; all are also kept in `seen`.
+    pub async fn next(&mut self) -> AgentEvent {
+        let event = within(self.events.recv()).await.expect("the agent is gone");
+        if let Some(last) = self.seen.last() {
+            assert!(event.seq > last.seq, "events out of order");
+        }
+        self.seen.push(Arc::clone(&event));
+        event.kind.clone()
+    }
+
+    /// Reads events until one fits.
+    pub async fn until(&mut self, fits: impl Fn(&AgentEvent) -> bool) -> AgentEvent {
+        loop {
+            let event = self.next().await;
+            if fits(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// Reads to the end of the run and everything it means.
+    pub async fn settled(&mut self) -> RunOutcome {
+        let end = self
+            .until(|event| matches!(event, AgentEvent::AgentEnd { .. }))
+            .await;
+        self.until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+            .await;
+        match end {
+            AgentEvent::AgentEnd { outcome, .. } => outcome,
+            _ => unreachable!(),
+        }
+    }
+
+    /// What has been seen, one short line each.
+    pub fn story(&self) -> Vec<String> {
+        self.seen
+            .iter()
+            .filter_map(|event| line(&event.kind))
+            .collect()
+    }
+
+    /// Texts of the `n`th request's messages as `role: text`, from 0.
+    pub fn request(&self, n: usize) -> Vec<String> {
+        let requests = self.script.requests();
+        requests[n]
+            .messages
+            .iter()
+            .map(|m| message_line(m))
+            .collect()
+    }
+
+    /// The session's messages as `role: text`.
+    pub fn stored(&self) -> Vec<String> {
+        self.entries()
+            .into_iter()
+            .filter(|entry| entry["type"] == "message")
+            .map(|entry| message_line(&serde_json::from_value(entry["message"].clone()).unwrap()))
+            .collect()
+    }
+
+    /// The session's lines.
+    pub fn entries(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.session).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+pub fn message_line(message: &Message) -> String {
+    match message {
+        Message::User(_) => format!("user: {}", message.text()),
+        Message::Assistant(answer) => {
+            let calls: Vec<_> = answer.tool_calls().map(|call| call.id.as_str()).collect();
+            match calls.is_empty() {
+                true => format!("assistant: {}", message.text()),
+                false => format!("assistant: {}[{}]", message.text(), calls.join(" ")),
+            }
+        }
+        Message::ToolResult(result) => {
+            let mark = if result.is_error { "!" } else { "" };
+            format!("{}{mark}: {}", result.tool_call_id, message.text())
+        }
+    }
+}
+
+fn line(event: &AgentEvent) -> Option<String> {
+    Some(match event {
+        AgentEvent::AgentStart => "agent start".into(),
+        AgentEvent::AgentEnd { messages, outcome } => {
+            format!("agent end {outcome:?} {} messages", messages.len())
+        }
+        AgentEvent::AgentSettled { aborted } => format!("settled aborted={aborted}"),
+        AgentEvent::TurnStart { iteration } => format!("turn start {iteration}"),
+        AgentEvent::TurnEnd { tool_results, .. } => {
+            format!("turn end {} results", tool_results.len())
+        }
+        AgentEvent::MessageStart { message } => format!("message start {}", message_line(message)),
+        AgentEvent::MessageEnd { message } => format!("message end {}", message_line(message)),
+        AgentEvent::MessageUpdate { .. } | AgentEvent::ToolUpdate { .. } => return None,
+        AgentEvent::ToolStart { call_id, name, .. } => format!("tool start {call_id} {name}"),
+        AgentEvent::ToolEnd {
+            call_id, status, ..
+        } => format!("tool end {call_id} {status:?}"),
+        AgentEvent::QueueUpdate {
+            steering,
+            follow_up,
+        } => format!("queue {} {}", steering.len(), follow_up.len()),
+        AgentEvent::QueueReturned { messages } => {
+            let texts: Vec<_> = messages
+                .iter()
+                .map(|queued| tiller::llm::message::content_text(&queued.content))
+                .collect();
+            format!("returned {}", texts.join(" | "))
+        }
+        AgentEvent::State(state) => format!("state {state:?}"),
+        AgentEvent::ModelChanged { model, thinking } => {
+            format!("model {} {thinking}", model.full_id())
+        }
+        AgentEvent::Notice { level, text } => format!("notice {level:?} {text}"),
+    })
+}
