@@ -312,6 +312,7 @@ pub fn model() -> Model {
         context_window: 100_000,
         max_output: 10_000,
         reasoning: true,
+        thinking_levels: std::collections::BTreeMap::new(),
         vision: true,
         prices: Prices::default(),
     }
