@@ -1,1 +1,16 @@
-//! Front ends that print: print mode, JSON mode, sub-commands.
+//! Front ends that print: print mode, JSON mode, the demo as plain text, sub-commands. The only
+//! place besides the terminal that writes to stdout.
+
+mod out;
+mod once;
+mod print;
+mod json;
+mod play;
+mod config;
+
+pub use config::config;
+pub use json::Json;
+pub use once::{OnceOptions, run_once};
+pub use out::complain;
+pub use play::Play;
+pub use print::Print;

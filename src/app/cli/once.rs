@@ -1,0 +1,144 @@
+//! One run without a screen: sends the prompt, hands every event to a sink, and turns the way it
+//! ended into an outcome. Signals and `--timeout` abort the run; the processes it started are told
+//! to die before this returns.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
+
+use super::out::complain;
+use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome};
+use crate::app::outcome::Outcome;
+use crate::llm::Content;
+
+/// What one run needs.
+pub struct OnceOptions {
+    /// The agent.
+    pub handle: AgentHandle,
+    /// The prompt.
+    pub prompt: Vec<Content>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+}
+
+/// Takes the events of a run.
+pub trait Sink {
+    /// Takes one event. An error means that nobody reads the output any more.
+    fn event(&mut self, event: &Event) -> io::Result<()>;
+
+    /// The run is over.
+    fn end(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs once. Returns when the agent has settled and is shut down.
+pub async fn run_once(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
+    let handle = options.handle.clone();
+    let outcome = drive(options, sink).await;
+    handle.shutdown().await;
+    outcome
+}
+
+async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
+    let mut signals = match Signals::new() {
+        Ok(signals) => signals,
+        Err(error) => {
+            complain(&format!("cannot listen for signals: {error}"));
+            return Outcome::Failed;
+        }
+    };
+    let mut events = options.handle.subscribe();
+    options.handle.prompt(options.prompt);
+    let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
+    // What ended the run from outside; the run then ends as aborted.
+    let mut stopped = None;
+    let mut ended = None;
+    loop {
+        let event = tokio::select! {
+            biased;
+            outcome = signals.next() => {
+                if stopped.is_some() {
+                    return outcome;
+                }
+                stopped = Some(outcome);
+                options.handle.abort();
+                continue;
+            }
+            () = at(deadline), if stopped.is_none() => {
+                stopped = Some(Outcome::TimedOut);
+                options.handle.abort();
+                continue;
+            }
+            event = events.recv() => event,
+        };
+        let Some(event) = event else {
+            complain("the output was not read for too long; the rest of the run is missing");
+            return stopped.unwrap_or(Outcome::Failed);
+        };
+        if sink.event(&event).is_err() {
+            return stopped.unwrap_or(Outcome::Done);
+        }
+        match &event.kind {
+            AgentEvent::AgentEnd { outcome, .. } => ended = Some(outcome.clone()),
+            AgentEvent::AgentSettled { .. } => break,
+            _ => {}
+        }
+    }
+    if sink.end().is_err() {
+        return stopped.unwrap_or(Outcome::Done);
+    }
+    if let Some(outcome) = stopped {
+        if outcome == Outcome::TimedOut {
+            complain("the time given by --timeout ran out; the run was stopped");
+        }
+        return outcome;
+    }
+    match ended {
+        Some(RunOutcome::Done) => Outcome::Done,
+        Some(RunOutcome::Failed { message }) => {
+            complain(&message);
+            Outcome::Failed
+        }
+        Some(RunOutcome::LimitReached { limit }) => {
+            complain(&format!(
+                "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
+            ));
+            Outcome::Failed
+        }
+        Some(RunOutcome::Aborted) | None => Outcome::Failed,
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Outcome {
+        tokio::select! {
+            _ = self.interrupt.recv() => Outcome::Interrupted,
+            _ = self.terminate.recv() => Outcome::Terminated,
+            _ = self.hang_up.recv() => Outcome::HungUp,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Print mode: the text of the last reply on stdout, nothing else.
+
+use std::io;
+
+use super::once::Sink;
+use super::out;
+use crate::agent::{AgentEvent, Event, NoticeLevel};
+use crate::llm::{Message, StopReason};
+
+/// Keeps the last reply and prints it at the end.
+#[derive(Debug, Default)]
+pub struct Print {
+    reply: String,
+}
+
+impl Sink for Print {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            AgentEvent::MessageEnd { message } => {
+                if let Message::Assistant(reply) = &**message
+                    && reply.stop_reason != StopReason::Error
+                {
+                    let text = message.text();
+                    // A call that comes without a word must not hide what was said before it.
+                    if !text.trim().is_empty() {
+                        self.reply = text;
+                    }
+                }
+            }
+            AgentEvent::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, text } => {
+                out::complain(text);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if self.reply.is_empty() {
+            return Ok(());
+        }
+        let mut reply = std::mem::take(&mut self.reply);
+        if !reply.ends_with('\n') {
+            reply.push('\n');
+        }
+        out::write(reply.as_bytes())
+    }
+}

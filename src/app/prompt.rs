@@ -1,0 +1,176 @@
+//! The prompt of the command line: piped stdin, then `@FILE`s, then words.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::outcome::StartError;
+use crate::llm::{Content, Image};
+
+/// Most bytes of one `@FILE` of text, or of stdin, that go into a prompt.
+const MAX_TEXT_BYTES: u64 = 1024 * 1024;
+/// Most bytes of one `@FILE` picture.
+const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024;
+
+/// Builds the prompt from `words` as typed and what was piped in. Empty when there is nothing.
+pub fn build(words: &[String], stdin: Option<&str>, cwd: &Path) -> Result<Vec<Content>, StartError> {
+    let mut paragraphs = Vec::new();
+    let mut images = Vec::new();
+    if let Some(text) = stdin.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
+        paragraphs.push(text.to_owned());
+    }
+    let mut said = Vec::new();
+    for word in words {
+        match word.strip_prefix('@').filter(|path| !path.is_empty()) {
+            Some(path) => match read(path, cwd)? {
+                Content::Text(file) => paragraphs.push(file.text),
+                image => images.push(image),
+            },
+            None => said.push(word.as_str()),
+        }
+    }
+    let said = said.join(" ");
+    if !said.trim().is_empty() {
+        paragraphs.push(said);
+    }
+    let mut content = Vec::new();
+    if !paragraphs.is_empty() {
+        content.push(Content::text(paragraphs.join("\n\n")));
+    }
+    content.extend(images);
+    Ok(content)
+}
+
+/// What was piped into the program, if stdin is neither a terminal nor an empty promise: a pipe
+/// that nobody writes to or closes within `patience_ms` is left alone when `patience_ms` is given.
+pub fn piped_stdin(patience_ms: Option<u16>) -> Result<Option<String>, StartError> {
+    let stdin = io::stdin();
+    if let Some(patience) = patience_ms {
+        let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        if matches!(poll(&mut fds, PollTimeout::from(patience)), Ok(0) | Err(_)) {
+            return Ok(None);
+        }
+    }
+    let mut bytes = Vec::new();
+    match stdin.lock().take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes) {
+        Ok(_) => {}
+        // A background job's terminal, or a closed descriptor: nothing was piped.
+        Err(_) if bytes.is_empty() => return Ok(None),
+        Err(error) => return Err(StartError::failed(format!("cannot read stdin: {error}"))),
+    }
+    if bytes.len() as u64 > MAX_TEXT_BYTES {
+        return Err(StartError::usage(
+            "more than 1 MiB was piped in: write it to a file and name the file in the prompt",
+        ));
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn read(name: &str, cwd: &Path) -> Result<Content, StartError> {
+    let path = resolve(name, cwd);
+    let fault = |what: String| StartError::usage(format!("cannot use @{name}: {what}"));
+    let meta = fs::metadata(&path).map_err(|error| fault(error.to_string()))?;
+    if !meta.is_file() {
+        return Err(fault("it is not a file".to_owned()));
+    }
+    let limit = MAX_TEXT_BYTES.max(MAX_IMAGE_BYTES);
+    let mut bytes = Vec::new();
+    fs::File::open(&path)
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|error| fault(error.to_string()))?;
+    let size = bytes.len() as u64;
+    if let Some(kind) = infer::get(&bytes).filter(|kind| is_picture(kind.mime_type())) {
+        if size > MAX_IMAGE_BYTES {
+            return Err(fault("the picture is larger than 3 MiB".to_owned()));
+        }
+        return Ok(Content::Image(Image {
+            data: base64::engine::general_purpose::STANDARD.encode(&bytes),
+            mime_type: kind.mime_type().to_owned(),
+        }));
+    }
+    if size > MAX_TEXT_BYTES {
+        return Err(fault(
+            "it is larger than 1 MiB; name it in the prompt and let the model read it".to_owned(),
+        ));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| fault("it is neither text in UTF-8 nor a picture".to_owned()))?;
+    Ok(Content::text(format!("<file path=\"{name}\">\n{}\n</file>", text.trim_end_matches('\n'))))
+}
+
+fn is_picture(mime: &str) -> bool {
+    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
+fn resolve(name: &str, cwd: &Path) -> PathBuf {
+    if let Some(rest) = name.strip_prefix("~/")
+        && let Some(home) = std::env::home_dir()
+    {
+        return home.join(rest);
+    }
+    cwd.join(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::message::content_text;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn stdin_then_files_then_words() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
+        let content = build(&words(&["fix", "@a.txt", "this"]), Some("piped\n"), dir.path()).unwrap();
+        assert_eq!(
+            content_text(&content),
+            "piped\n\n<file path=\"a.txt\">\none\ntwo\n</file>\n\nfix this"
+        );
+    }
+
+    #[test]
+    fn nothing_at_all_is_an_empty_prompt() {
+        assert_eq!(build(&[], Some(" \n"), Path::new("/")).unwrap(), []);
+        assert_eq!(build(&[], None, Path::new("/")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_lone_at_sign_is_a_word() {
+        let content = build(&words(&["look", "@", "it"]), None, Path::new("/")).unwrap();
+        assert_eq!(content_text(&content), "look @ it");
+    }
+
+    #[test]
+    fn pictures_ride_behind_the_text() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("p"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        let content = build(&words(&["what", "@p"]), None, dir.path()).unwrap();
+        assert!(
+            matches!(&content[..], [Content::Text(_), Content::Image(image)] if image.mime_type == "image/png")
+        );
+    }
+
+    #[test]
+    fn files_that_cannot_be_used_are_named() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("blob"), [0xff, 0, 0xfe]).unwrap();
+        fs::write(dir.path().join("big"), vec![b'a'; 1024 * 1024 + 1]).unwrap();
+        for (name, why) in [
+            ("@missing", "No such file"),
+            ("@.", "not a file"),
+            ("@blob", "neither text"),
+            ("@big", "larger than 1 MiB"),
+            ("@/dev/zero", "not a file"),
+        ] {
+            let error = build(&words(&[name]), None, dir.path()).unwrap_err().message;
+            assert!(error.contains(name) && error.contains(why), "{error}");
+        }
+    }
+}
