@@ -1,5 +1,62 @@
 //! tiller: a full-screen terminal coding agent.
+//!
+//! This page is the architecture: what there is, where it is, what holds everywhere.
+//!
+//! # Bird's eye view
+//!
+//! A person types; a model answers and asks for tools; the person sees everything as it happens and
+//! can speak at any time. Three layers, one direction: **[`llm`] <- [`agent`] <- [`app`]**.
+//!
+//! - [`llm`] speaks to models: messages, wires, the catalogue of models. It runs no tool, reads no
+//!   project file and draws nothing.
+//! - [`agent`] runs turns and tools and keeps the session. It knows no terminal and no vendor.
+//! - [`app`] is for people and other programs: command line, settings, screen.
+//!
+//! The layers meet in plain data. `llm` gives a stream of [`llm::StreamEvent`]; the agent gives
+//! [`agent::AgentEvent`]s, the only thing that leaves it, and takes [`agent::Command`]s through
+//! [`agent::AgentHandle`], the only way in. The full screen, print mode and JSON mode are clients of
+//! that handle, and none has a private way in.
+//!
+//! # The two journeys
+//!
+//! *A key to the model and back*: terminal bytes -> `app::tui::input` -> `Msg::Key` -> `update` ->
+//! `keymap` -> `Action::Submit` -> `Effect` -> `perform` -> `AgentHandle` -> `Command` -> `actor`
+//! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The
+//! letter itself is on the screen in the next frame, before any network.
+//!
+//! *A token from the socket to the screen*: bytes -> `llm::sse` -> a wire's `decode` ->
+//! `StreamEvent` -> `agent::turn` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
+//! frame: only the open block of the live cell is laid out anew, only changed cells are written.
+//!
+//! # Code map
+//!
+//! Read `agent/run.rs` first: THE LOOP, from top to bottom; then `agent/turn.rs` (one model
+//! response) and `agent/dispatch.rs` (its tool calls). `agent/actor.rs` owns state and queues.
+//! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file;
+//! `agent/session` is the append-only file. In `llm`, each wire is a folder with `request` (ours to
+//! theirs) and `decode` (theirs to ours); `handoff` makes any stored conversation valid for a wire.
+//! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
+//! everything a person can trigger; `tui/update` changes the screen's state, `tui/view` paints it,
+//! `tui/transcript` and `tui/text` turn cells into rows.
+//!
+//! # What holds everywhere
+//!
+//! - Imports point downwards; `tests/tidy.rs` fails otherwise.
+//! - There is one fold from deltas to a message, [`llm::AssistantMessage`]'s `apply`; agent and
+//!   screen use the same.
+//! - A tool's result is split: `content` goes to the model, [`agent::Details`] to the screen.
+//!   Neither is made from the other, details are never sent, and the view never reads arguments.
+//! - Failures are data: a stream ends with a stop reason, a tool with an error result. Nothing
+//!   below `app` decides how the program ends.
+//! - Every tool call gets exactly one result, whatever happens: skipped, cancelled, refused, lost.
+//! - A message is in the session file before anything that depends on it is shown as done.
+//! - What the agent is doing is one enum, [`agent::RunState`], sent by the actor. Nobody keeps a
+//!   flag beside it.
+//! - `update` does no IO and reads no clock; `view` changes nothing. Cost per token and per frame
+//!   does not depend on the length of the transcript.
+//! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
+//! - There are no globals that hold state, no `unsafe`, no async runtime in the supervisor.
 
+pub mod llm;
 pub mod agent;
 pub mod app;
-pub mod llm;

@@ -1,6 +1,7 @@
 //! The command line as typed. Only its form is checked here; what it means is decided in `boot`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -75,8 +76,8 @@ pub struct RunArgs {
     pub max_iterations: Option<u32>,
 
     /// Stop the run after this many seconds, with exit code 124 (print mode).
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
 
     /// How tools are allowed. Only `full` (everything runs) is available yet.
     #[arg(long, value_enum, value_name = "MODE")]
@@ -156,6 +157,14 @@ pub enum ConfigCommand {
     Path,
 }
 
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| *seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a number of seconds above 0, such as 90 or 1.5".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +187,15 @@ mod tests {
     fn tools_may_begin_with_a_hyphen() {
         let args = Args::try_parse_from(["tiller", "--tools", "-bash,-write"]).unwrap();
         assert_eq!(args.run.tools.as_deref(), Some("-bash,-write"));
+    }
+
+    #[test]
+    fn a_timeout_is_a_time() {
+        let timeout = |text| Args::try_parse_from(["tiller", "--timeout", text]);
+        assert_eq!(timeout("1.5").unwrap().run.timeout, Some(Duration::from_millis(1500)));
+        for text in ["0", "-1", "nan", "inf", "1e300", "soon"] {
+            assert_eq!(timeout(text).unwrap_err().exit_code(), 2, "{text}");
+        }
     }
 
     #[test]

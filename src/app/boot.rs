@@ -1,28 +1,27 @@
 //! The only place that puts the parts together: from the command line to an agent with a front end.
 //!
-//! Order matters here for one reason: the first frame. Nothing on the way to it reads more than
-//! the settings, and everything slow (HTTP client, TLS roots, syntaxes) is made on first use.
+//! Order matters for one reason, the first frame: nothing on the way to it reads more than the
+//! settings, and everything slow (HTTP client, TLS roots, syntaxes) is made on first use.
 
 use std::collections::HashMap;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Parser;
 
-use super::args::{Args, ConfigCommand, OutputMode, RunArgs, SubCommand};
+use super::args::{Args, ConfigCommand, SubCommand};
 use super::cli::{self, Json, OnceOptions, Play, Print, Sink};
-use super::config::{Layers, Origin, Settings};
-use super::demo::{self, Demo};
+use super::demo::Scratch;
 use super::dirs::Dirs;
-use super::outcome::{Outcome, StartError};
-use super::{log, prompt, tui};
+use super::outcome::StartError;
+use super::plan::{self, FrontEnd, Plan};
+use super::{log, tui};
 use crate::agent::process::Processes;
 use crate::agent::session::SessionLog;
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
-use crate::llm::{Catalog, Content, Keys, Model, Provider, ThinkingLevel, Wires};
+use crate::llm::scripted::{Scripted, demo_model, demo_script};
+use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -36,13 +35,10 @@ pub fn run() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    match start(args) {
-        Ok(code) => code,
-        Err(error) => {
-            cli::complain(&format!("tiller: {error}"));
-            error.outcome.into()
-        }
-    }
+    start(args).unwrap_or_else(|error| {
+        cli::complain(&format!("tiller: {error}"));
+        error.outcome.into()
+    })
 }
 
 fn start(args: Args) -> Result<ExitCode, StartError> {
@@ -51,10 +47,11 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         .collect();
     let dirs = Dirs::from_env(&env)?;
     if let Some(SubCommand::Config { what }) = &args.command {
-        let mut layers = Layers::defaults();
-        if let ConfigCommand::Show { config, .. } = what {
-            layers = read_layers(&dirs, config)?;
-        }
+        let assignments = match what {
+            ConfigCommand::Show { config, .. } => config.as_slice(),
+            ConfigCommand::Path => &[],
+        };
+        let layers = plan::layers(&dirs, assignments)?;
         return Ok(cli::config(what, &layers, &dirs.config_file()).into());
     }
     let plan = Plan::new(args.run, &dirs)?;
@@ -63,124 +60,159 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         .enable_all()
         .build()
         .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
-    let code = runtime.block_on(plan.run(&dirs, &env));
-    // Threads that wait for a slow disk or terminal must not hold the exit up.
+    let code = runtime.block_on(run_plan(plan, &dirs, &env));
+    // A thread that waits for a slow disk or terminal must not hold the exit up.
     runtime.shutdown_background();
     code
 }
 
-/// How the run meets people or programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FrontEnd {
-    Screen,
-    Print,
-    Json,
-    Play,
+async fn run_plan(
+    plan: Plan,
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+) -> Result<ExitCode, StartError> {
+    let stage = Stage::set(&plan, dirs, env)?;
+    let handle = stage.start_agent(&plan)?;
+    let code = match plan.front_end {
+        FrontEnd::Screen => {
+            let exit = tui::run(stage.screen(&plan, dirs, handle.clone())).await;
+            handle.shutdown().await;
+            cli::farewell(&exit.summary);
+            ExitCode::from(exit.kind.code())
+        }
+        FrontEnd::Print => stage.once(&plan, handle, &mut Print::default()).await,
+        FrontEnd::Play => stage.once(&plan, handle, &mut Play::default()).await,
+        FrontEnd::Json => {
+            let mut sink = Json::start(stage.session.as_ref(), &stage.cwd);
+            stage.once(&plan, handle, &mut sink).await
+        }
+    };
+    Ok(code)
 }
 
-/// What is to be done, decided before anything is started.
-struct Plan {
-    args: RunArgs,
-    settings: Settings,
+/// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
+struct Stage {
     cwd: PathBuf,
-    front_end: FrontEnd,
-    prompt: Vec<Content>,
-    catalog: Arc<Catalog>,
-    keys: Keys,
-    /// The model, or the demo where there is none to speak to.
-    model: Option<(Model, ThinkingLevel)>,
+    model: Model,
+    thinking: ThinkingLevel,
+    scratch: Option<Scratch>,
+    session: Option<SessionLog>,
+    spill: Spill,
 }
 
-impl Plan {
-    fn new(args: RunArgs, dirs: &Dirs) -> Result<Self, StartError> {
-        let mut layers = read_layers(dirs, &args.config)?;
-        add_flags(&mut layers, &args)?;
-        let settings = Settings::resolve(&layers).map_err(usage)?;
-        if settings.permission != "full" {
-            return Err(StartError::usage(format!(
-                "--permission {} is not available yet: use --permission full, which runs \
-                 everything without asking",
-                settings.permission
-            )));
-        }
-        let cwd = working_folder(args.cd.as_deref())?;
-        let keys = Keys::from_env();
-        let catalog = Arc::new(Catalog::load(&dirs.models_file()).map_err(usage)?);
-        let model = choose_model(&args, &settings, &catalog, &keys)?;
-
-        let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        let asked_to_print = args.print || args.mode.is_some();
-        // Without a model and without a word to go on there is nothing to wait for on stdin.
-        let patience = (!asked_to_print && args.prompt.is_empty() && model.is_none()).then_some(200);
-        let stdin = if std::io::stdin().is_terminal() {
-            None
-        } else {
-            prompt::piped_stdin(patience)?
+impl Stage {
+    fn set(
+        plan: &Plan,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+    ) -> Result<Self, StartError> {
+        let (scratch, model, thinking) = match &plan.model {
+            Some((model, thinking)) => (None, model.clone(), *thinking),
+            None => {
+                let scratch = Scratch::create().map_err(|error| {
+                    StartError::failed(format!("cannot make the demo's scratch folder: {error}"))
+                })?;
+                (Some(scratch), demo_model(), ThinkingLevel::Medium)
+            }
         };
-        let content = prompt::build(&args.prompt, stdin.as_deref(), &cwd)?;
-        let front_end = match args.mode {
-            Some(OutputMode::Json) => FrontEnd::Json,
-            Some(OutputMode::Text) => FrontEnd::Print,
-            None if args.print => FrontEnd::Print,
-            None if terminal => FrontEnd::Screen,
-            None if model.is_none() && content.is_empty() => FrontEnd::Play,
-            None => FrontEnd::Print,
-        };
-        if matches!(front_end, FrontEnd::Print | FrontEnd::Json) && content.is_empty() && !args.demo
-        {
-            return Err(StartError::usage(
-                "no prompt: give one as an argument or on stdin, for example tiller -p \"explain \
-                 this project\"; the full screen needs a terminal on stdin and stdout",
-            ));
-        }
-        if front_end != FrontEnd::Screen && model.is_none() && !content.is_empty() && !args.demo {
-            return Err(StartError::failed(no_model()));
-        }
-        Ok(Self { args, settings, cwd, front_end, prompt: content, catalog, keys, model })
-    }
-
-    async fn run(self, dirs: &Dirs, env: &HashMap<String, String>) -> Result<ExitCode, StartError> {
-        let demo = match &self.model {
-            Some(_) => None,
-            None => Some(Demo::create().map_err(|error| {
-                StartError::failed(format!("cannot make the demo's scratch folder: {error}"))
-            })?),
-        };
-        let keep = demo.is_none() && !self.args.no_session;
+        let cwd = scratch.as_ref().map_or(plan.cwd.as_path(), Scratch::path).to_owned();
+        let keep = scratch.is_none() && !plan.args.no_session;
         if keep {
             log::start(&dirs.log(), env.get("TILLER_LOG").map(String::as_str));
         }
-        let cwd = demo.as_ref().map_or_else(|| self.cwd.clone(), |demo| demo.folder().to_owned());
         let session = keep.then(|| SessionLog::create(&dirs.sessions(), &cwd));
-        let spill = Spill::new(session.as_ref());
-        let (model, thinking) = match &self.model {
-            Some(chosen) => chosen.clone(),
-            None => (demo::model(), ThinkingLevel::Medium),
+        let spill = match &session {
+            Some(session) => Spill::Kept(session.spill_dir()),
+            None => Spill::temporary(),
         };
-        let header = Header::new(session.as_ref());
-        let session_info = session.as_ref().map(|session| tui::SessionInfo {
-            name: None,
-            file: session.path().to_owned(),
-        });
-        let handle = self.start_agent(&cwd, &model, thinking, session, spill.folder(), demo.as_ref())?;
-        let outcome = match self.front_end {
-            FrontEnd::Screen => {
-                let exit = tui::run(self.screen(dirs, handle.clone(), &cwd, model, thinking, session_info, keep, demo.is_some()))
-                    .await;
-                handle.shutdown().await;
-                if !exit.summary.is_empty() {
-                    cli::say(&exit.summary);
-                }
-                ExitCode::from(exit.kind.code())
-            }
-            FrontEnd::Print => self.once(handle, &mut Print::default(), demo.is_some()).await,
-            FrontEnd::Play => self.once(handle, &mut Play::default(), true).await,
-            FrontEnd::Json => {
-                let mut sink = Json::start(&header.id, &cwd, &header.timestamp);
-                self.once(handle, &mut sink, demo.is_some()).await
-            }
+        Ok(Self { cwd, model, thinking, scratch, session, spill })
+    }
+
+    fn start_agent(&self, plan: &Plan) -> Result<AgentHandle, StartError> {
+        let processes = Processes::new();
+        let toolbox = Toolbox::select(
+            tools::builtin(&plan.settings.tools, &processes),
+            &plan.settings.tool_set,
+        )
+        .map_err(StartError::usage)?;
+        let script: Option<Arc<dyn Provider>> = match self.scratch {
+            Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
+            None => None,
         };
-        drop((spill, demo));
-        Ok(outcome)
+        Ok(agent::start(AgentOptions {
+            provider: Arc::new(Wires::new(plan.catalog.clone(), plan.keys.clone(), script)),
+            model: self.model.clone(),
+            thinking: self.thinking,
+            cwd: self.cwd.clone(),
+            toolbox,
+            processes,
+            system_prompt: plan.args.system_prompt.clone(),
+            append_system_prompt: plan.args.append_system_prompt.clone(),
+            session: self.session.clone(),
+            spill_dir: self.spill.folder().to_owned(),
+            rules: plan.settings.rules.clone(),
+        }))
+    }
+
+    fn screen(&self, plan: &Plan, dirs: &Dirs, handle: AgentHandle) -> tui::TuiOptions {
+        let mut notices = Vec::new();
+        if self.scratch.is_none() {
+            notices.push("permission full: every tool runs without asking".to_owned());
+        }
+        tui::TuiOptions {
+            events: handle.subscribe(),
+            handle,
+            model: Arc::new(self.model.clone()),
+            thinking: self.thinking,
+            cwd: self.cwd.clone(),
+            session: self.session.as_ref().map(|session| tui::SessionInfo {
+                name: None,
+                file: session.path().to_owned(),
+            }),
+            permission: plan.settings.permission.clone(),
+            theme: Some(plan.settings.theme.clone()).filter(|name| name != "auto"),
+            history_file: self.session.is_some().then(|| dirs.history_file()),
+            keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
+            initial_prompt: Some(plan.prompt.clone()).filter(|prompt| !prompt.is_empty()),
+            demo: self.scratch.is_some().then(|| tui::DemoStart { prompt: demo_script().prompt }),
+            notices,
+        }
+    }
+
+    async fn once(&self, plan: &Plan, handle: AgentHandle, sink: &mut dyn Sink) -> ExitCode {
+        let prompt = match self.scratch {
+            Some(_) => vec![Content::text(demo_script().prompt)],
+            None => plan.prompt.clone(),
+        };
+        cli::run_once(OnceOptions { handle, prompt, timeout: plan.args.timeout }, sink).await.into()
+    }
+}
+
+/// Where outputs too long for the model go.
+enum Spill {
+    /// Beside the session.
+    Kept(PathBuf),
+    /// In a folder that is made when needed and removed at exit.
+    Temporary(PathBuf),
+}
+
+impl Spill {
+    fn temporary() -> Self {
+        let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
+        Self::Temporary(std::env::temp_dir().join(name))
+    }
+
+    fn folder(&self) -> &Path {
+        match self {
+            Self::Kept(folder) | Self::Temporary(folder) => folder,
+        }
+    }
+}
+
+impl Drop for Spill {
+    fn drop(&mut self) {
+        if let Self::Temporary(folder) = self {
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 }

@@ -54,9 +54,9 @@ pub struct StartError {
 
 impl StartError {
     /// The command line or a setting makes no sense (exit code 2).
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl ToString) -> Self {
         Self {
-            message: message.into(),
+            message: message.to_string(),
             outcome: Outcome::Usage,
         }
     }

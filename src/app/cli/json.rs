@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::once::Sink;
 use super::out;
 use crate::agent::Event;
+use crate::agent::session::SessionLog;
 use crate::app::records::Recorder;
 
 /// Writes records.
@@ -17,15 +18,19 @@ pub struct Json {
 }
 
 impl Json {
-    /// A writer, its session header already written. Unread output is noticed at the first event.
-    pub fn start(session_id: &str, cwd: &Path, timestamp: &str) -> Self {
-        let header = json!({
-            "type": "session",
-            "version": 3,
-            "id": session_id,
-            "timestamp": timestamp,
-            "cwd": cwd.to_string_lossy(),
-        });
+    /// A writer, its session header already written: the header of the file, or one of its own
+    /// when nothing is stored. A reader that is gone is noticed at the first event.
+    pub fn start(session: Option<&SessionLog>, cwd: &Path) -> Self {
+        let header = match session {
+            Some(session) => session.header(),
+            None => json!({
+                "type": "session",
+                "version": 3,
+                "id": uuid::Uuid::now_v7().to_string(),
+                "timestamp": jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+                "cwd": cwd.to_string_lossy(),
+            }),
+        };
         let _ = line(&header);
         Self::default()
     }

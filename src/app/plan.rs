@@ -1,0 +1,183 @@
+//! What is to be done, decided from the command line and the settings before anything is started.
+//! Every refusal happens here, with a text that names the way out.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::{OutputMode, RunArgs};
+use super::config::{Layers, Origin, Settings};
+use super::dirs::Dirs;
+use super::outcome::StartError;
+use super::prompt;
+use crate::llm::{Catalog, Content, Keys, Model, ThinkingLevel};
+
+/// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
+const STDIN_PATIENCE_MS: u16 = 200;
+
+/// How the run meets people or programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrontEnd {
+    /// The full screen.
+    Screen,
+    /// The last reply on stdout.
+    Print,
+    /// Event records on stdout.
+    Json,
+    /// The demo as plain text on stdout.
+    Play,
+}
+
+/// What is to be done.
+pub struct Plan {
+    /// The command line.
+    pub args: RunArgs,
+    /// The settings in force.
+    pub settings: Settings,
+    /// The folder to work in.
+    pub cwd: PathBuf,
+    /// How the run meets people or programs.
+    pub front_end: FrontEnd,
+    /// The first message; empty when there is none.
+    pub prompt: Vec<Content>,
+    /// The models.
+    pub catalog: Arc<Catalog>,
+    /// The keys.
+    pub keys: Keys,
+    /// The model to speak to; the demo where there is none.
+    pub model: Option<(Model, ThinkingLevel)>,
+}
+
+impl Plan {
+    /// Decides. Reads the settings, the user's models, `@FILE`s and piped stdin.
+    pub fn new(args: RunArgs, dirs: &Dirs) -> Result<Self, StartError> {
+        let settings = settings(&args, dirs)?;
+        if settings.permission != "full" {
+            return Err(StartError::usage(format!(
+                "--permission {}: not available yet. Use --permission full, which runs everything \
+                 without asking",
+                settings.permission
+            )));
+        }
+        let cwd = working_folder(args.cd.as_deref())?;
+        let keys = Keys::from_env();
+        let catalog = Arc::new(Catalog::load(&dirs.models_file()).map_err(StartError::usage)?);
+        let model = choose_model(&args, &settings, &catalog, &keys)?;
+        let prompt = gather_prompt(&args, model.is_some(), &cwd)?;
+        let front_end = front_end(&args, model.is_some(), !prompt.is_empty());
+        let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
+        if silent && prompt.is_empty() {
+            return Err(StartError::usage(
+                "no prompt: give one as an argument or on stdin, as in tiller -p \"explain this \
+                 project\" (the full screen needs a terminal on stdin and stdout)",
+            ));
+        }
+        if silent && model.is_none() {
+            return Err(StartError::failed(
+                "no model: no API key was found in the environment. Set one, for example\n  \
+                 export ANTHROPIC_API_KEY=...\nor describe a provider in models.toml and name its \
+                 model with -m provider/id",
+            ));
+        }
+        Ok(Self { args, settings, cwd, front_end, prompt, catalog, keys, model })
+    }
+}
+
+/// The layers of settings that apply to every command.
+pub fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
+    let mut layers = Layers::defaults();
+    let file = dirs.config_file();
+    layers.add_file(&file, Origin::User(file.clone())).map_err(StartError::usage)?;
+    for assignment in assignments {
+        layers.add_assignment(assignment).map_err(StartError::usage)?;
+    }
+    Ok(layers)
+}
+
+fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
+    let mut layers = layers(dirs, &args.config)?;
+    let mut flag = |name, key, value: Option<toml::Value>| match value {
+        Some(value) => layers.add_flag(name, key, value).map_err(StartError::usage),
+        None => Ok(()),
+    };
+    flag("--model", "models.default", args.model.clone().map(Into::into))?;
+    flag("--thinking", "models.thinking", args.thinking.map(|level| level.as_str().into()))?;
+    flag("--tools", "tools.set", args.tools.clone().map(Into::into))?;
+    flag("--theme", "ui.theme", args.theme.clone().map(Into::into))?;
+    flag("--permission", "permission.mode", args.permission.map(|mode| mode.as_str().into()))?;
+    flag(
+        "--max-iterations",
+        "agent.max_iterations",
+        args.max_iterations.map(|limit| i64::from(limit).into()),
+    )?;
+    Settings::resolve(&layers).map_err(StartError::usage)
+}
+
+fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
+    let Some(folder) = cd else {
+        return std::env::current_dir().map_err(|error| {
+            StartError::failed(format!(
+                "the working folder cannot be used: {error}. Go to another, or name one with -C"
+            ))
+        });
+    };
+    match folder.canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path),
+        Ok(_) => Err(StartError::usage(format!("-C {}: it is not a folder", folder.display()))),
+        Err(error) => Err(StartError::usage(format!("-C {}: {error}", folder.display()))),
+    }
+}
+
+/// The model that was named, or the best one there is a key for. None is the demo.
+fn choose_model(
+    args: &RunArgs,
+    settings: &Settings,
+    catalog: &Catalog,
+    keys: &Keys,
+) -> Result<Option<(Model, ThinkingLevel)>, StartError> {
+    if args.demo {
+        return Ok(None);
+    }
+    let (model, level) = if settings.model.is_empty() {
+        match catalog.default_model(keys) {
+            Some(model) => (model, None),
+            None => return Ok(None),
+        }
+    } else {
+        catalog.resolve(&settings.model).map_err(StartError::usage)?
+    };
+    // `--thinking` is the stronger word; the level in `model:level` beats only the setting.
+    let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
+    Ok(Some((model, thinking)))
+}
+
+fn gather_prompt(
+    args: &RunArgs,
+    has_model: bool,
+    cwd: &Path,
+) -> Result<Vec<Content>, StartError> {
+    if args.demo {
+        return Ok(Vec::new());
+    }
+    let stdin = if std::io::stdin().is_terminal() {
+        None
+    } else {
+        // Without a model and without a word to go on, what is left is the demo: it must not hang
+        // on a pipe that its parent merely left open.
+        let idle = !has_model && !args.print && args.mode.is_none() && args.prompt.is_empty();
+        prompt::piped_stdin(idle.then_some(STDIN_PATIENCE_MS))?
+    };
+    prompt::build(&args.prompt, stdin.as_deref(), cwd)
+}
+
+fn front_end(args: &RunArgs, has_model: bool, has_prompt: bool) -> FrontEnd {
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    match args.mode {
+        Some(OutputMode::Json) => FrontEnd::Json,
+        Some(OutputMode::Text) => FrontEnd::Print,
+        None if args.print => FrontEnd::Print,
+        None if terminal => FrontEnd::Screen,
+        None if args.demo || (!has_model && !has_prompt) => FrontEnd::Play,
+        None => FrontEnd::Print,
+    }
+}
