@@ -18,7 +18,7 @@ use super::outcome::StartError;
 use super::plan::{self, FrontEnd, Plan};
 use super::{log, tui};
 use crate::agent::process::Processes;
-use crate::agent::session::SessionLog;
+use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
@@ -71,7 +71,8 @@ async fn run_plan(
     dirs: &Dirs,
     env: &HashMap<String, String>,
 ) -> Result<ExitCode, StartError> {
-    let stage = Stage::set(&plan, dirs, env)?;
+    let mut stage = Stage::set(&plan, dirs, env)?;
+    let header = stage.session_header();
     let handle = stage.start_agent(&plan)?;
     let code = match plan.front_end {
         FrontEnd::Screen => {
@@ -83,7 +84,7 @@ async fn run_plan(
         FrontEnd::Print => stage.once(&plan, handle, &mut Print::default()).await,
         FrontEnd::Play => stage.once(&plan, handle, &mut Play::default()).await,
         FrontEnd::Json => {
-            let mut sink = Json::start(stage.session.as_ref(), &stage.cwd);
+            let mut sink = Json::start(&header);
             stage.once(&plan, handle, &mut sink).await
         }
     };
@@ -96,7 +97,9 @@ struct Stage {
     model: Model,
     thinking: ThinkingLevel,
     scratch: Option<Scratch>,
+    /// The session file, until the agent takes it.
     session: Option<SessionLog>,
+    session_file: Option<PathBuf>,
     spill: Spill,
 }
 
@@ -125,10 +128,19 @@ impl Stage {
             Some(session) => Spill::Kept(session.spill_dir()),
             None => Spill::temporary(),
         };
-        Ok(Self { cwd, model, thinking, scratch, session, spill })
+        let session_file = session.as_ref().map(|session| session.path().to_owned());
+        Ok(Self { cwd, model, thinking, scratch, session, session_file, spill })
     }
 
-    fn start_agent(&self, plan: &Plan) -> Result<AgentHandle, StartError> {
+    /// The header of the session file, or one of its own for a run that is not stored.
+    fn session_header(&self) -> SessionHeader {
+        match &self.session {
+            Some(session) => session.header().clone(),
+            None => SessionHeader::now(&self.cwd),
+        }
+    }
+
+    fn start_agent(&mut self, plan: &Plan) -> Result<AgentHandle, StartError> {
         let processes = Processes::new();
         let toolbox = Toolbox::select(
             tools::builtin(&plan.settings.tools, &processes),
@@ -148,7 +160,7 @@ impl Stage {
             processes,
             system_prompt: plan.args.system_prompt.clone(),
             append_system_prompt: plan.args.append_system_prompt.clone(),
-            session: self.session.clone(),
+            session: self.session.take(),
             spill_dir: self.spill.folder().to_owned(),
             rules: plan.settings.rules.clone(),
         }))
@@ -165,13 +177,10 @@ impl Stage {
             model: Arc::new(self.model.clone()),
             thinking: self.thinking,
             cwd: self.cwd.clone(),
-            session: self.session.as_ref().map(|session| tui::SessionInfo {
-                name: None,
-                file: session.path().to_owned(),
-            }),
+            session: self.session_file.clone().map(|file| tui::SessionInfo { name: None, file }),
             permission: plan.settings.permission.clone(),
             theme: Some(plan.settings.theme.clone()).filter(|name| name != "auto"),
-            history_file: self.session.is_some().then(|| dirs.history_file()),
+            history_file: self.session_file.is_some().then(|| dirs.history_file()),
             keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
             initial_prompt: Some(plan.prompt.clone()).filter(|prompt| !prompt.is_empty()),
             demo: self.scratch.is_some().then(|| tui::DemoStart { prompt: demo_script().prompt }),
