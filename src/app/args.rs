@@ -192,7 +192,10 @@ mod tests {
     #[test]
     fn a_timeout_is_a_time() {
         let timeout = |text| Args::try_parse_from(["tiller", "--timeout", text]);
-        assert_eq!(timeout("1.5").unwrap().run.timeout, Some(Duration::from_millis(1500)));
+        assert_eq!(
+            timeout("1.5").unwrap().run.timeout,
+            Some(Duration::from_millis(1500))
+        );
         for text in ["0", "-1", "nan", "inf", "1e300", "soon"] {
             assert_eq!(timeout(text).unwrap_err().exit_code(), 2, "{text}");
         }

@@ -20,6 +20,7 @@ use super::{log, tui};
 use crate::agent::process::Processes;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
+use crate::llm::message::content_text;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
 
@@ -104,11 +105,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn set(
-        plan: &Plan,
-        dirs: &Dirs,
-        env: &HashMap<String, String>,
-    ) -> Result<Self, StartError> {
+    fn set(plan: &Plan, dirs: &Dirs, env: &HashMap<String, String>) -> Result<Self, StartError> {
         let (scratch, model, thinking) = match &plan.model {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
@@ -118,7 +115,10 @@ impl Stage {
                 (Some(scratch), demo_model(), ThinkingLevel::Medium)
             }
         };
-        let cwd = scratch.as_ref().map_or(plan.cwd.as_path(), Scratch::path).to_owned();
+        let cwd = scratch
+            .as_ref()
+            .map_or(plan.cwd.as_path(), Scratch::path)
+            .to_owned();
         let keep = scratch.is_none() && !plan.args.no_session;
         if keep {
             log::start(&dirs.log(), env.get("TILLER_LOG").map(String::as_str));
@@ -129,24 +129,28 @@ impl Stage {
             None => Spill::temporary(),
         };
         let session_file = session.as_ref().map(|session| session.path().to_owned());
-        Ok(Self { cwd, model, thinking, scratch, session, session_file, spill })
+        Ok(Self {
+            cwd,
+            model,
+            thinking,
+            scratch,
+            session,
+            session_file,
+            spill,
+        })
     }
 
     /// The header of the session file, or one of its own for a run that is not stored.
     fn session_header(&self) -> SessionHeader {
         match &self.session {
             Some(session) => session.header().clone(),
-            None => SessionHeader::now(&self.cwd),
+            None => SessionHeader::unstored(&self.cwd),
         }
     }
 
     fn start_agent(&mut self, plan: &Plan) -> Result<AgentHandle, StartError> {
         let processes = Processes::new();
-        let toolbox = Toolbox::select(
-            tools::builtin(&plan.settings.tools, &processes),
-            &plan.settings.tool_set,
-        )
-        .map_err(StartError::usage)?;
+        let toolbox = Toolbox::new(tools::builtin(&plan.settings.tools, &processes));
         let script: Option<Arc<dyn Provider>> = match self.scratch {
             Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
             None => None,
@@ -177,13 +181,18 @@ impl Stage {
             model: Arc::new(self.model.clone()),
             thinking: self.thinking,
             cwd: self.cwd.clone(),
-            session: self.session_file.clone().map(|file| tui::SessionInfo { name: None, file }),
+            session: self
+                .session_file
+                .clone()
+                .map(|file| tui::SessionInfo { name: None, file }),
             permission: plan.settings.permission.clone(),
             theme: Some(plan.settings.theme.clone()).filter(|name| name != "auto"),
             history_file: self.session_file.is_some().then(|| dirs.history_file()),
             keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
-            initial_prompt: Some(plan.prompt.clone()).filter(|prompt| !prompt.is_empty()),
-            demo: self.scratch.is_some().then(|| tui::DemoStart { prompt: demo_script().prompt }),
+            initial_prompt: Some(content_text(&plan.prompt)).filter(|prompt| !prompt.is_empty()),
+            demo: self.scratch.is_some().then(|| tui::DemoStart {
+                prompt: demo_script().prompt,
+            }),
             notices,
         }
     }
@@ -193,7 +202,16 @@ impl Stage {
             Some(_) => vec![Content::text(demo_script().prompt)],
             None => plan.prompt.clone(),
         };
-        cli::run_once(OnceOptions { handle, prompt, timeout: plan.args.timeout }, sink).await.into()
+        cli::run_once(
+            OnceOptions {
+                handle,
+                prompt,
+                timeout: plan.args.timeout,
+            },
+            sink,
+        )
+        .await
+        .into()
     }
 }
 

@@ -79,7 +79,16 @@ impl Plan {
                  model with -m provider/id",
             ));
         }
-        Ok(Self { args, settings, cwd, front_end, prompt, catalog, keys, model })
+        Ok(Self {
+            args,
+            settings,
+            cwd,
+            front_end,
+            prompt,
+            catalog,
+            keys,
+            model,
+        })
     }
 }
 
@@ -87,9 +96,13 @@ impl Plan {
 pub fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let mut layers = Layers::defaults();
     let file = dirs.config_file();
-    layers.add_file(&file, Origin::User(file.clone())).map_err(StartError::usage)?;
+    layers
+        .add_file(&file, Origin::User(file.clone()))
+        .map_err(StartError::usage)?;
     for assignment in assignments {
-        layers.add_assignment(assignment).map_err(StartError::usage)?;
+        layers
+            .add_assignment(assignment)
+            .map_err(StartError::usage)?;
     }
     Ok(layers)
 }
@@ -100,11 +113,23 @@ fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
         Some(value) => layers.add_flag(name, key, value).map_err(StartError::usage),
         None => Ok(()),
     };
-    flag("--model", "models.default", args.model.clone().map(Into::into))?;
-    flag("--thinking", "models.thinking", args.thinking.map(|level| level.as_str().into()))?;
+    flag(
+        "--model",
+        "models.default",
+        args.model.clone().map(Into::into),
+    )?;
+    flag(
+        "--thinking",
+        "models.thinking",
+        args.thinking.map(|level| level.as_str().into()),
+    )?;
     flag("--tools", "tools.set", args.tools.clone().map(Into::into))?;
     flag("--theme", "ui.theme", args.theme.clone().map(Into::into))?;
-    flag("--permission", "permission.mode", args.permission.map(|mode| mode.as_str().into()))?;
+    flag(
+        "--permission",
+        "permission.mode",
+        args.permission.map(|mode| mode.as_str().into()),
+    )?;
     flag(
         "--max-iterations",
         "agent.max_iterations",
@@ -123,8 +148,14 @@ fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     };
     match folder.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
-        Ok(_) => Err(StartError::usage(format!("-C {}: it is not a folder", folder.display()))),
-        Err(error) => Err(StartError::usage(format!("-C {}: {error}", folder.display()))),
+        Ok(_) => Err(StartError::usage(format!(
+            "-C {}: it is not a folder",
+            folder.display()
+        ))),
+        Err(error) => Err(StartError::usage(format!(
+            "-C {}: {error}",
+            folder.display()
+        ))),
     }
 }
 
@@ -144,18 +175,16 @@ fn choose_model(
             None => return Ok(None),
         }
     } else {
-        catalog.resolve(&settings.model).map_err(StartError::usage)?
+        catalog
+            .resolve(&settings.model)
+            .map_err(StartError::usage)?
     };
     // `--thinking` is the stronger word; the level in `model:level` beats only the setting.
     let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
     Ok(Some((model, thinking)))
 }
 
-fn gather_prompt(
-    args: &RunArgs,
-    has_model: bool,
-    cwd: &Path,
-) -> Result<Vec<Content>, StartError> {
+fn gather_prompt(args: &RunArgs, has_model: bool, cwd: &Path) -> Result<Vec<Content>, StartError> {
     if args.demo {
         return Ok(Vec::new());
     }

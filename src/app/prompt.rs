@@ -17,10 +17,17 @@ const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024;
 
 /// Builds the prompt from `words` as typed and what was piped in. Empty when there is nothing.
-pub fn build(words: &[String], stdin: Option<&str>, cwd: &Path) -> Result<Vec<Content>, StartError> {
+pub fn build(
+    words: &[String],
+    stdin: Option<&str>,
+    cwd: &Path,
+) -> Result<Vec<Content>, StartError> {
     let mut paragraphs = Vec::new();
     let mut images = Vec::new();
-    if let Some(text) = stdin.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
+    if let Some(text) = stdin
+        .map(str::trim_end)
+        .filter(|text| !text.trim().is_empty())
+    {
         paragraphs.push(text.to_owned());
     }
     let mut said = Vec::new();
@@ -56,7 +63,11 @@ pub fn piped_stdin(patience_ms: Option<u16>) -> Result<Option<String>, StartErro
         }
     }
     let mut bytes = Vec::new();
-    match stdin.lock().take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes) {
+    match stdin
+        .lock()
+        .take(MAX_TEXT_BYTES + 1)
+        .read_to_end(&mut bytes)
+    {
         Ok(_) => {}
         // A background job's terminal, or a closed descriptor: nothing was piped.
         Err(_) if bytes.is_empty() => return Ok(None),
@@ -99,11 +110,17 @@ fn read(name: &str, cwd: &Path) -> Result<Content, StartError> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| fault("it is neither text in UTF-8 nor a picture".to_owned()))?;
-    Ok(Content::text(format!("<file path=\"{name}\">\n{}\n</file>", text.trim_end_matches('\n'))))
+    Ok(Content::text(format!(
+        "<file path=\"{name}\">\n{}\n</file>",
+        text.trim_end_matches('\n')
+    )))
 }
 
 fn is_picture(mime: &str) -> bool {
-    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+    matches!(
+        mime,
+        "image/png" | "image/jpeg" | "image/gif" | "image/webp"
+    )
 }
 
 fn resolve(name: &str, cwd: &Path) -> PathBuf {
@@ -128,7 +145,12 @@ mod tests {
     fn stdin_then_files_then_words() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
-        let content = build(&words(&["fix", "@a.txt", "this"]), Some("piped\n"), dir.path()).unwrap();
+        let content = build(
+            &words(&["fix", "@a.txt", "this"]),
+            Some("piped\n"),
+            dir.path(),
+        )
+        .unwrap();
         assert_eq!(
             content_text(&content),
             "piped\n\n<file path=\"a.txt\">\none\ntwo\n</file>\n\nfix this"
@@ -169,7 +191,9 @@ mod tests {
             ("@big", "larger than 1 MiB"),
             ("@/dev/zero", "not a file"),
         ] {
-            let error = build(&words(&[name]), None, dir.path()).unwrap_err().message;
+            let error = build(&words(&[name]), None, dir.path())
+                .unwrap_err()
+                .message;
             assert!(error.contains(name) && error.contains(why), "{error}");
         }
     }

@@ -1,5 +1,7 @@
 //! The lines of a session file, as pi's session format names them. Knows no file.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::llm::{Message, ThinkingLevel};
@@ -27,6 +29,16 @@ impl Header {
             timestamp,
             cwd,
         }
+    }
+
+    /// A header for a run in `cwd` that is not stored.
+    pub fn unstored(cwd: &Path) -> Self {
+        let id = uuid::Uuid::now_v7().to_string();
+        Self::new(
+            id,
+            super::log::timestamp(),
+            cwd.to_string_lossy().into_owned(),
+        )
     }
 }
 

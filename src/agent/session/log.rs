@@ -21,6 +21,7 @@ use crate::llm::{Message, ThinkingLevel};
 #[derive(Debug)]
 pub struct SessionLog {
     id: String,
+    header: Header,
     path: PathBuf,
     ids: Ids,
     leaf: Option<String>,
@@ -54,6 +55,7 @@ impl SessionLog {
             ids: Ids::new(uuid::Uuid::new_v4().as_fields().0),
             leaf: None,
             unwritten: VecDeque::from([line(&header)]),
+            header,
             begun: false,
             torn: false,
             disk: None,
@@ -63,6 +65,11 @@ impl SessionLog {
     /// The session's id.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The first line of the file.
+    pub fn header(&self) -> &Header {
+        &self.header
     }
 
     /// The file, whether it exists yet or not.
@@ -187,7 +194,7 @@ fn line(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// Now, in ISO 8601 with milliseconds.
-fn timestamp() -> String {
+pub(super) fn timestamp() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }
 

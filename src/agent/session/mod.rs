@@ -7,5 +7,6 @@ mod journal;
 pub mod log;
 mod sync;
 
+pub use entry::Header;
 pub(super) use journal::Journal;
 pub use log::SessionLog;

@@ -30,7 +30,13 @@ pub fn farewell(text: &str) {
 /// eyes: what goes to another program stays as it is.
 pub fn sanitize(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+        .map(|c| {
+            if c.is_control() && c != '\n' && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
         .collect()
 }
 
@@ -40,6 +46,9 @@ mod tests {
 
     #[test]
     fn nothing_a_terminal_obeys_is_left() {
-        assert_eq!(sanitize("a\x1b[31mb\tc\nd\u{9b}e\x07"), "a\u{fffd}[31mb\tc\nd\u{fffd}e\u{fffd}");
+        assert_eq!(
+            sanitize("a\x1b[31mb\tc\nd\u{9b}e\x07"),
+            "a\u{fffd}[31mb\tc\nd\u{fffd}e\u{fffd}"
+        );
     }
 }

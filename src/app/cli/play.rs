@@ -25,16 +25,29 @@ impl Sink for Play {
                 Message::User(_) => self.paragraph(&format!("> {}", message.text())),
                 _ => self.close(),
             },
-            AgentEvent::MessageUpdate { event: StreamEvent::TextDelta { delta, .. } } => {
+            AgentEvent::MessageUpdate {
+                event: StreamEvent::TextDelta { delta, .. },
+            } => {
                 self.open = true;
                 out::write(sanitize(delta).as_bytes())
             }
-            AgentEvent::MessageUpdate { event: StreamEvent::TextEnd { .. } } => {
+            AgentEvent::MessageUpdate {
+                event: StreamEvent::TextEnd { .. },
+            } => {
                 self.close()?;
                 out::write(b"\n")
             }
-            AgentEvent::ToolEnd { name, status, details, .. } => {
-                let mark = if *status == ToolStatus::Ok { "ok" } else { "failed" };
+            AgentEvent::ToolEnd {
+                name,
+                status,
+                details,
+                ..
+            } => {
+                let mark = if *status == ToolStatus::Ok {
+                    "ok"
+                } else {
+                    "failed"
+                };
                 self.paragraph(&format!("[{name}: {mark}] {}", shown(details)))
             }
             _ => Ok(()),
@@ -48,7 +61,11 @@ impl Sink for Play {
 
 impl Play {
     fn close(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.open) { out::write(b"\n") } else { Ok(()) }
+        if std::mem::take(&mut self.open) {
+            out::write(b"\n")
+        } else {
+            Ok(())
+        }
     }
 
     fn paragraph(&mut self, text: &str) -> io::Result<()> {
@@ -62,12 +79,14 @@ fn shown(details: &Details) -> String {
     let (title, lines): (String, Vec<&str>) = match details {
         Details::Diff(DiffDetails { path, diff, .. }) => (path.clone(), diff.lines().collect()),
         Details::Command(command) => (command.command.clone(), command.output.lines().collect()),
-        Details::Matches(matches) => {
-            (matches.pattern.clone(), matches.lines.iter().map(String::as_str).collect())
-        }
-        Details::Files(files) => {
-            (files.path.clone(), files.files.iter().map(String::as_str).collect())
-        }
+        Details::Matches(matches) => (
+            matches.pattern.clone(),
+            matches.lines.iter().map(String::as_str).collect(),
+        ),
+        Details::Files(files) => (
+            files.path.clone(),
+            files.files.iter().map(String::as_str).collect(),
+        ),
         Details::Text(text) => (text.path.clone(), text.text.lines().collect()),
         Details::Attachment(file) => (file.title.clone(), Vec::new()),
         Details::Other(other) => (other.title.clone(), Vec::new()),
@@ -78,7 +97,10 @@ fn shown(details: &Details) -> String {
         text.push_str(line);
     }
     if lines.len() > PREVIEW_LINES {
-        text.push_str(&format!("\n    ... {} more lines", lines.len() - PREVIEW_LINES));
+        text.push_str(&format!(
+            "\n    ... {} more lines",
+            lines.len() - PREVIEW_LINES
+        ));
     }
     text
 }

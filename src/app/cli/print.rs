@@ -27,7 +27,10 @@ impl Sink for Print {
                     }
                 }
             }
-            AgentEvent::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, text } => {
+            AgentEvent::Notice {
+                level: NoticeLevel::Warning | NoticeLevel::Error,
+                text,
+            } => {
                 out::complain(text);
             }
             _ => {}
