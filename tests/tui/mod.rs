@@ -1,3 +1,6 @@
 //! The screen: its pieces, and the whole program in a pseudo-terminal.
 
 mod screen_canvas;
+
+mod input_decoder;
+mod input_reader;

@@ -1,9 +1,40 @@
-//! Bytes to events.
+//! Bytes to events: the state machine that finds where keys, sequences, replies and pastes end.
+//!
+//! It takes bytes in pieces of any size and gives the same events for every way of cutting them.
+//! It has no clock: whoever reads asks [`Decoder::patience`] how long the bytes held back may wait
+//! for more, and calls [`Decoder::expire`] when that has passed. Each byte is looked at once, so
+//! the cost is linear, also for a paste. What cannot be understood is dropped up to where it ends
+//! or breaks off, never the keys behind it.
+//!
+//! What a sequence means is in [`super::csi`], [`super::keyboard`] and [`super::report`].
 
+use std::mem;
 use std::time::Duration;
 
+use super::csi::{self, Meaning};
 use super::event::InputEvent;
-use super::key::{KeyCode, KeyPress};
+use super::key::{KeyCode, KeyPress, Mods};
+use super::keyboard;
+use super::report::{self, StringKind};
+
+/// Parameter bytes of one sequence that are kept; a longer sequence means nothing to us.
+const MAX_CSI: usize = 256;
+/// Bytes of one reply that are kept; a longer reply means nothing to us.
+const MAX_STRING: usize = 64 * 1024;
+/// What ends a bracketed paste.
+const PASTE_END: &[u8] = b"\x1b[201~";
+
+/// How long a lone ESC waits before it is the Esc key.
+const ESCAPE_WAIT: Duration = Duration::from_millis(25);
+/// The same once the Esc key has a sequence of its own: only a net for a terminal that forgot it.
+const CONFIRMED_ESCAPE_WAIT: Duration = Duration::from_millis(250);
+/// How long `ESC [` and its like wait before they are Alt and a character.
+const INTRODUCER_WAIT: Duration = Duration::from_millis(100);
+/// How long a sequence that has begun waits for its end before it is dropped.
+const SEQUENCE_WAIT: Duration = Duration::from_secs(1);
+/// How long a paste waits for its next byte before it is taken as it is. Long: what comes after a
+/// paste was given up is typed, and a line end in it would send the prompt.
+const PASTE_WAIT: Duration = Duration::from_secs(5);
 
 /// What a lone ESC byte means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,27 +49,370 @@ pub enum Escape {
 /// Makes events of the bytes of a terminal, however they are cut into reads.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    text: Vec<u8>,
+    state: State,
+    /// The bytes of what has begun, without its introducer.
+    held: Vec<u8>,
+    /// More bytes came than are kept: what has begun will be dropped.
+    overlong: bool,
+}
+
+/// What has begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Ground,
+    /// A character of several bytes, with its modifiers.
+    Character(Mods),
+    /// `ESC`.
+    Escape(Before),
+    /// `ESC O`.
+    Ss3(Before),
+    /// `ESC [`.
+    Csi(Before),
+    /// `ESC [ [`: a function key of the Linux console.
+    LinuxConsole(Before),
+    /// `ESC [ M`: a mouse report in its oldest form, three bytes.
+    OldMouse,
+    /// `ESC ]`, `ESC P` or `ESC _`, of which we do not know yet whether Alt and a character were
+    /// meant.
+    StringStart(StringKind),
+    /// A reply in its text.
+    String(StringKind),
+    /// A reply with an ESC in it, which ends or breaks it.
+    StringEscape(StringKind),
+    /// A bracketed paste.
+    Paste,
+}
+
+/// What came before the ESC of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// Another ESC: Alt with a key that has a sequence, or the Esc key just before something else.
+    Escape,
 }
 
 impl Decoder {
-    /// Takes the next bytes; events are appended to `out`.
-    pub fn feed(&mut self, bytes: &[u8], _escape: Escape, out: &mut Vec<InputEvent>) {
-        self.text.extend_from_slice(bytes);
-        if let Ok(text) = std::str::from_utf8(&self.text) {
-            out.extend(
-                text.chars()
-                    .map(|c| InputEvent::Key(KeyPress::plain(KeyCode::Char(c)))),
-            );
-            self.text.clear();
+    /// Takes the next bytes; the events they complete are appended to `out`.
+    pub fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<InputEvent>) {
+        while let Some((&byte, rest)) = bytes.split_first() {
+            if self.state == State::Paste {
+                let used = self.feed_paste(bytes, out);
+                bytes = &bytes[used..];
+            } else {
+                self.step(byte, out);
+                bytes = rest;
+            }
         }
     }
 
-    /// How long to wait for the next byte before [`Decoder::expire`]; `None`: forever.
-    pub fn patience(&self, _escape: Escape) -> Option<Duration> {
-        None
+    /// How long to wait for the next byte before [`Decoder::expire`]; `None`: for ever.
+    pub fn patience(&self, escape: Escape) -> Option<Duration> {
+        Some(match self.state {
+            // The rest of a character decides nothing, so it may come whenever it likes.
+            State::Ground | State::Character(_) => return None,
+            State::Escape(_) if escape == Escape::Ambiguous => ESCAPE_WAIT,
+            State::Escape(_) => CONFIRMED_ESCAPE_WAIT,
+            State::Ss3(_) | State::StringStart(_) => INTRODUCER_WAIT,
+            State::Csi(_) if self.held.is_empty() => INTRODUCER_WAIT,
+            State::Csi(_) | State::LinuxConsole(_) | State::OldMouse => SEQUENCE_WAIT,
+            State::String(_) | State::StringEscape(_) => SEQUENCE_WAIT,
+            State::Paste => PASTE_WAIT,
+        })
     }
 
-    /// Nothing more came in time: decides what the bytes held back are.
-    pub fn expire(&mut self, _out: &mut Vec<InputEvent>) {}
+    /// Nothing more came in time, or nothing will: decides what the bytes held back are.
+    pub fn expire(&mut self, out: &mut Vec<InputEvent>) {
+        match self.state {
+            State::Escape(before) => {
+                before.push(out);
+                push_key(KeyPress::plain(KeyCode::Esc), out);
+            }
+            State::Paste => self.finish_paste(out),
+            _ => self.break_off(out),
+        }
+        self.begin(State::Ground);
+    }
+
+    fn begin(&mut self, state: State) {
+        self.state = state;
+        self.held.clear();
+        self.overlong = false;
+    }
+
+    fn hold(&mut self, byte: u8, limit: usize) {
+        if self.held.len() < limit {
+            self.held.push(byte);
+        } else {
+            self.overlong = true;
+        }
+    }
+
+    fn step(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
+        match self.state {
+            State::Ground | State::Paste => self.ground(byte, Mods::NONE, out),
+            State::Character(mods) => self.character(byte, mods, out),
+            State::Escape(before) => self.escape(byte, before, out),
+            State::Ss3(before) => self.ss3(byte, before, out),
+            State::Csi(before) => self.csi(byte, before, out),
+            State::LinuxConsole(before) => {
+                self.begin(State::Ground);
+                match byte {
+                    b'A'..=b'E' => before.key(KeyCode::F(byte - b'A' + 1), out),
+                    _ => self.step(byte, out),
+                }
+            }
+            State::OldMouse => self.old_mouse(byte, out),
+            State::StringStart(kind) if kind.may_start_with(byte) => {
+                self.state = State::String(kind);
+                self.hold(byte, MAX_STRING);
+            }
+            State::StringStart(_) => self.start_over(byte, out),
+            State::String(kind) => self.string(byte, kind, out),
+            State::StringEscape(kind) if byte == b'\\' => self.finish_string(kind, out),
+            State::StringEscape(_) => {
+                self.begin(State::Escape(Before::Nothing));
+                self.step(byte, out);
+            }
+        }
+    }
+
+    fn ground(&mut self, byte: u8, mods: Mods, out: &mut Vec<InputEvent>) {
+        self.begin(State::Ground);
+        match byte {
+            0x1b => self.state = State::Escape(Before::Nothing),
+            0..0x80 => push_key(keyboard::from_ascii(byte, mods), out),
+            0xc2..=0xf4 => {
+                self.state = State::Character(mods);
+                self.held.push(byte);
+            }
+            // Not UTF-8.
+            _ => {}
+        }
+    }
+
+    fn character(&mut self, byte: u8, mods: Mods, out: &mut Vec<InputEvent>) {
+        if !(0x80..0xc0).contains(&byte) {
+            return self.ground(byte, Mods::NONE, out);
+        }
+        self.held.push(byte);
+        let length = match self.held[0] {
+            ..0xe0 => 2,
+            0xe0..0xf0 => 3,
+            _ => 4,
+        };
+        if self.held.len() < length {
+            return;
+        }
+        if let Ok(text) = str::from_utf8(&self.held) {
+            for c in text.chars().filter(|c| !c.is_control()) {
+                push_key(KeyPress::new(KeyCode::Char(c), mods), out);
+            }
+        }
+        self.begin(State::Ground);
+    }
+
+    fn escape(&mut self, byte: u8, before: Before, out: &mut Vec<InputEvent>) {
+        match byte {
+            0x1b => {
+                before.push(out);
+                self.state = State::Escape(Before::Escape);
+            }
+            b'[' => self.state = State::Csi(before),
+            b'O' => self.state = State::Ss3(before),
+            0..0x80 => {
+                before.push(out);
+                match StringKind::introduced_by(byte) {
+                    Some(kind) => self.state = State::StringStart(kind),
+                    None => self.ground(byte, Mods::ALT, out),
+                }
+            }
+            0xc2..=0xf4 => {
+                before.push(out);
+                self.ground(byte, Mods::ALT, out);
+            }
+            _ => {
+                before.push(out);
+                push_key(KeyPress::plain(KeyCode::Esc), out);
+                self.begin(State::Ground);
+            }
+        }
+    }
+
+    fn ss3(&mut self, byte: u8, before: Before, out: &mut Vec<InputEvent>) {
+        // Some terminals put the modifiers before the final byte: `ESC O 5 P`.
+        if byte.is_ascii_digit() && self.held.is_empty() {
+            return self.held.push(byte);
+        }
+        let Some(code) = keyboard::from_ss3(byte) else {
+            return self.start_over(byte, out);
+        };
+        let mods = self.held.first().map_or(Mods::NONE, |digit| {
+            keyboard::mods_from_parameter(u32::from(digit - b'0'))
+        });
+        before.press(KeyPress::new(code, mods), out);
+        self.begin(State::Ground);
+    }
+
+    fn csi(&mut self, byte: u8, before: Before, out: &mut Vec<InputEvent>) {
+        match byte {
+            b'[' if self.held.is_empty() => self.state = State::LinuxConsole(before),
+            b'M' if self.held.is_empty() => {
+                before.push(out);
+                self.state = State::OldMouse;
+            }
+            // rxvt ends Shift with a key in `$`, which elsewhere may not end a sequence.
+            b'$' if csi::is_one_number(&self.held) => self.finish_csi(byte, before, out),
+            0x20..=0x3f => self.hold(byte, MAX_CSI),
+            0x40..=0x7e => self.finish_csi(byte, before, out),
+            _ => self.start_over(byte, out),
+        }
+    }
+
+    fn finish_csi(&mut self, last: u8, before: Before, out: &mut Vec<InputEvent>) {
+        let meaning = match self.overlong {
+            true => Meaning::Nothing,
+            false => csi::meaning(&self.held, last),
+        };
+        self.begin(State::Ground);
+        match meaning {
+            Meaning::Key(press) => return before.press(press, out),
+            Meaning::Nothing => before.push(out),
+            Meaning::Text(text) => {
+                before.push(out);
+                let presses = text.into_iter().map(|c| KeyPress::plain(KeyCode::Char(c)));
+                out.extend(presses.map(InputEvent::Key));
+            }
+            Meaning::Event(event) => {
+                before.push(out);
+                out.push(event);
+            }
+            Meaning::PasteStart => {
+                before.push(out);
+                self.state = State::Paste;
+            }
+        }
+    }
+
+    fn old_mouse(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
+        if byte < 0x20 {
+            return self.start_over(byte, out);
+        }
+        self.held.push(byte);
+        if let [button, col, row] = self.held[..] {
+            let [button, col, row] = [button, col, row].map(|byte| u32::from(byte) - 0x20);
+            out.extend(csi::old_mouse(button, col, row));
+            self.begin(State::Ground);
+        }
+    }
+
+    fn string(&mut self, byte: u8, kind: StringKind, out: &mut Vec<InputEvent>) {
+        match byte {
+            0x07 => self.finish_string(kind, out),
+            0x1b => self.state = State::StringEscape(kind),
+            // A reply holds no control characters: the terminal broke off and this is a key.
+            0..0x20 | 0x7f => self.start_over(byte, out),
+            _ => self.hold(byte, MAX_STRING),
+        }
+    }
+
+    fn finish_string(&mut self, kind: StringKind, out: &mut Vec<InputEvent>) {
+        if !self.overlong {
+            out.extend(report::from_string(kind, &self.held).map(InputEvent::Report));
+        }
+        self.begin(State::Ground);
+    }
+
+    /// Gives up what has begun, because `byte` cannot go on with it, and begins with `byte`.
+    fn start_over(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
+        self.break_off(out);
+        self.ground(byte, Mods::NONE, out);
+    }
+
+    /// Gives up what has begun: it was Alt and a character, or it is dropped.
+    fn break_off(&mut self, out: &mut Vec<InputEvent>) {
+        let alt = |c| KeyPress::new(KeyCode::Char(c), Mods::ALT);
+        match self.state {
+            State::Ss3(before) => {
+                before.push(out);
+                push_key(alt('O'), out);
+                if let Some(digit) = self.held.first() {
+                    push_key(KeyPress::plain(KeyCode::Char(char::from(*digit))), out);
+                }
+            }
+            State::Csi(before) => {
+                before.push(out);
+                if self.held.is_empty() {
+                    push_key(alt('['), out);
+                }
+            }
+            State::StringStart(kind) => push_key(alt(kind.introducer()), out),
+            _ => {}
+        }
+    }
+
+    /// Takes bytes of a paste up to its end; tells how many were used.
+    fn feed_paste(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) -> usize {
+        // An end that began in earlier bytes: the last 5 of those with the first 5 of these.
+        let tail = &self.held[self.held.len().saturating_sub(PASTE_END.len() - 1)..];
+        let head = &bytes[..bytes.len().min(PASTE_END.len() - 1)];
+        let seam = [tail, head].concat();
+        if let Some(at) = find(&seam, PASTE_END) {
+            let used = at + PASTE_END.len() - tail.len();
+            self.held.truncate(self.held.len() - tail.len() + at);
+            self.finish_paste(out);
+            return used;
+        }
+        if let Some(at) = find(bytes, PASTE_END) {
+            self.held.extend_from_slice(&bytes[..at]);
+            self.finish_paste(out);
+            return at + PASTE_END.len();
+        }
+        self.held.extend_from_slice(bytes);
+        bytes.len()
+    }
+
+    fn finish_paste(&mut self, out: &mut Vec<InputEvent>) {
+        let bytes = mem::take(&mut self.held);
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        out.push(InputEvent::Paste(text));
+        self.begin(State::Ground);
+    }
+}
+
+impl Before {
+    /// The Esc key, if there was an ESC and what follows it is no key.
+    fn push(self, out: &mut Vec<InputEvent>) {
+        if self == Self::Escape {
+            push_key(KeyPress::plain(KeyCode::Esc), out);
+        }
+    }
+
+    /// A key, with Alt if there was an ESC.
+    fn press(self, press: KeyPress, out: &mut Vec<InputEvent>) {
+        match self {
+            Self::Nothing => push_key(press, out),
+            Self::Escape => push_key(KeyPress::new(press.code, press.mods | Mods::ALT), out),
+        }
+    }
+
+    fn key(self, code: KeyCode, out: &mut Vec<InputEvent>) {
+        self.press(KeyPress::plain(code), out);
+    }
+}
+
+fn push_key(press: KeyPress, out: &mut Vec<InputEvent>) {
+    out.push(InputEvent::Key(press));
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = haystack[from..].iter().position(|byte| *byte == needle[0]) {
+        if haystack[from + at..].starts_with(needle) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
 }

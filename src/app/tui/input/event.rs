@@ -105,8 +105,6 @@ pub enum TerminalReport {
     },
     /// An answer to a kitty graphics command: the text after `APC G`.
     Graphics(String),
-    /// Any other well-formed report.
-    Other,
 }
 
 /// What a person's desktop prefers.

@@ -13,6 +13,12 @@ mod reader;
 
 mod decoder;
 
+mod csi;
+
+mod keyboard;
+
+mod report;
+
 pub use decoder::{Decoder, Escape};
 pub use event::{
     ColorScheme, InputEvent, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection,

@@ -188,7 +188,7 @@ impl Reader {
                 Woken::TimeOut => self.decoder.expire(&mut out),
                 Woken::Bytes => match self.source.read(&mut buffer) {
                     Ok(0) => return self.close(),
-                    Ok(n) => self.decoder.feed(&buffer[..n], escape, &mut out),
+                    Ok(n) => self.decoder.feed(&buffer[..n], &mut out),
                     Err(error) if is_passing(&error) => continue,
                     Err(_) => return self.close(),
                 },

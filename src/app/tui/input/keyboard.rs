@@ -1,0 +1,209 @@
+//! Which key a byte or a sequence is, in all the ways terminals say it.
+//!
+//! The legacy forms of xterm, rxvt, the Linux console and Windows Terminal, xterm's
+//! modifyOtherKeys, and the kitty keyboard protocol.
+
+use super::csi::{Csi, Meaning};
+use super::key::{KeyCode, KeyPress, Mods};
+
+/// The key of one ASCII byte (ESC excepted), held with `mods`.
+pub(super) fn from_ascii(byte: u8, mods: Mods) -> KeyPress {
+    let (code, ctrl) = match byte {
+        0x00 => (KeyCode::Char(' '), Mods::CTRL),
+        b'\t' => (KeyCode::Tab, Mods::NONE),
+        b'\r' => (KeyCode::Enter, Mods::NONE),
+        0x1b => (KeyCode::Esc, Mods::NONE),
+        0x01..=0x1a => (KeyCode::Char(char::from(byte - 1 + b'a')), Mods::CTRL),
+        0x1c..=0x1f => (KeyCode::Char(char::from(byte - 0x1c + b'\\')), Mods::CTRL),
+        0x7f => (KeyCode::Backspace, Mods::NONE),
+        _ => (KeyCode::Char(char::from(byte)), Mods::NONE),
+    };
+    KeyPress::new(code, mods | ctrl)
+}
+
+/// The key of `ESC O byte`: arrows and keypad in application mode.
+pub(super) fn from_ss3(byte: u8) -> Option<KeyCode> {
+    Some(match byte {
+        b'P'..=b'S' => KeyCode::F(byte - b'P' + 1),
+        b'M' => KeyCode::Enter,
+        b'I' => KeyCode::Tab,
+        b'X' => KeyCode::Char('='),
+        b'j'..=b'y' => KeyCode::Char(char::from(byte - b'j' + b'*')),
+        _ => return arrow(byte),
+    })
+}
+
+/// The modifiers of a sequence's modifier parameter: one more than the sum of their bits.
+pub(super) fn mods_from_parameter(parameter: u32) -> Mods {
+    let bits = parameter.saturating_sub(1);
+    let mut mods = Mods::NONE;
+    for (bit, modifier) in [
+        (1, Mods::SHIFT),
+        (2, Mods::ALT),
+        (4, Mods::CTRL),
+        (8, Mods::SUPER),
+        (16, Mods::SUPER),
+        (32, Mods::ALT),
+    ] {
+        if bits & bit != 0 {
+            mods |= modifier;
+        }
+    }
+    mods
+}
+
+/// The key of a sequence without prefix and intermediates.
+pub(super) fn from_csi(csi: &Csi<'_>, last: u8) -> Option<Meaning> {
+    const RELEASED: u32 = 3;
+    if csi.sub(1, 1) == Some(RELEASED) {
+        return None;
+    }
+    let mods = mods_from_parameter(csi.number(1));
+    let (code, mods) = match last {
+        b'u' => return from_kitty(csi, mods),
+        b'~' if csi.number(0) == 27 => {
+            return from_code_point(csi.number(2), mods, Shift::InCharacter).map(Meaning::Key);
+        }
+        b'~' => (numbered(csi.number(0))?, mods),
+        b'^' => (numbered(csi.number(0))?, Mods::CTRL),
+        b'$' => (numbered(csi.number(0))?, Mods::SHIFT),
+        b'@' => (numbered(csi.number(0))?, Mods::CTRL | Mods::SHIFT),
+        b'P'..=b'S' => (KeyCode::F(last - b'P' + 1), mods),
+        b'Z' => (KeyCode::Tab, mods | Mods::SHIFT),
+        b'a'..=b'd' => (arrow(last.to_ascii_uppercase())?, Mods::SHIFT),
+        _ => (arrow(last)?, mods),
+    };
+    Some(Meaning::Key(KeyPress::new(code, mods)))
+}
+
+/// `CSI code:shifted:base ; modifiers:event ; text u`.
+fn from_kitty(csi: &Csi<'_>, mods: Mods) -> Option<Meaning> {
+    let code = csi.sub(0, 0)?;
+    let commands = mods.without(Mods::SHIFT);
+    if commands == Mods::NONE {
+        let text: Vec<char> = csi
+            .subs(2)
+            .filter_map(char::from_u32)
+            .filter(|c| !c.is_control())
+            .collect();
+        match text[..] {
+            [] => {}
+            [c] => return Some(Meaning::Key(KeyPress::plain(KeyCode::Char(c)))),
+            _ => return Some(Meaning::Text(text)),
+        }
+    }
+    let press = if let (true, Some(base)) = (code >= 0x80, csi.sub(0, 2))
+        && commands != Mods::NONE
+        && functional(code).is_none()
+    {
+        // A letter of another alphabet: commands go by the key's place on a US keyboard.
+        from_code_point(base, mods, Shift::Apart)
+    } else if let (true, Some(shifted)) = (mods.contains(Mods::SHIFT), csi.sub(0, 1)) {
+        from_code_point(shifted, mods, Shift::InCharacter)
+    } else {
+        from_code_point(code, mods, Shift::Apart)
+    };
+    press.map(Meaning::Key)
+}
+
+/// Whether a code point with Shift is already what Shift makes of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shift {
+    InCharacter,
+    Apart,
+}
+
+fn from_code_point(code: u32, mods: Mods, shift: Shift) -> Option<KeyPress> {
+    let code = match code {
+        8 | 127 => KeyCode::Backspace,
+        9 => KeyCode::Tab,
+        13 => KeyCode::Enter,
+        27 => KeyCode::Esc,
+        0..32 => return None,
+        // The protocol's numbers for keys without a character lie in a private area.
+        0xe000..=0xf8ff => functional(code)?,
+        _ => {
+            let c = char::from_u32(code).filter(|c| !c.is_control())?;
+            let keeps_shift = c == ' ' || c.is_alphabetic() || shift == Shift::Apart;
+            let mods = if keeps_shift {
+                mods
+            } else {
+                mods.without(Mods::SHIFT)
+            };
+            return Some(KeyPress::new(KeyCode::Char(c), mods));
+        }
+    };
+    Some(KeyPress::new(code, mods))
+}
+
+/// The kitty protocol's keys without a character. Lock, modifier and media keys do nothing here.
+fn functional(code: u32) -> Option<KeyCode> {
+    const KEYPAD: [KeyCode; 28] = [
+        KeyCode::Char('0'),
+        KeyCode::Char('1'),
+        KeyCode::Char('2'),
+        KeyCode::Char('3'),
+        KeyCode::Char('4'),
+        KeyCode::Char('5'),
+        KeyCode::Char('6'),
+        KeyCode::Char('7'),
+        KeyCode::Char('8'),
+        KeyCode::Char('9'),
+        KeyCode::Char('.'),
+        KeyCode::Char('/'),
+        KeyCode::Char('*'),
+        KeyCode::Char('-'),
+        KeyCode::Char('+'),
+        KeyCode::Enter,
+        KeyCode::Char('='),
+        KeyCode::Char(','),
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::Insert,
+        KeyCode::Delete,
+    ];
+    match code {
+        57363 => Some(KeyCode::Menu),
+        57376..=57398 => Some(KeyCode::F((code - 57376 + 13) as u8)),
+        57399.. => KEYPAD.get((code - 57399) as usize).copied(),
+        _ => None,
+    }
+}
+
+/// The final bytes of arrows, Home and End.
+fn arrow(byte: u8) -> Option<KeyCode> {
+    Some(match byte {
+        b'A' => KeyCode::Up,
+        b'B' => KeyCode::Down,
+        b'C' => KeyCode::Right,
+        b'D' => KeyCode::Left,
+        b'F' => KeyCode::End,
+        b'H' => KeyCode::Home,
+        _ => return None,
+    })
+}
+
+/// The keys of `CSI number ~`. The gaps are those of the VT220 keyboard.
+fn numbered(number: u32) -> Option<KeyCode> {
+    let function = |first: u32, key: u32| Some(KeyCode::F((number - first + key) as u8));
+    match number {
+        1 | 7 => Some(KeyCode::Home),
+        2 => Some(KeyCode::Insert),
+        3 => Some(KeyCode::Delete),
+        4 | 8 => Some(KeyCode::End),
+        5 => Some(KeyCode::PageUp),
+        6 => Some(KeyCode::PageDown),
+        11..=15 => function(11, 1),
+        17..=21 => function(17, 6),
+        23..=26 => function(23, 11),
+        28..=29 => function(28, 15),
+        31..=34 => function(31, 17),
+        _ => None,
+    }
+}

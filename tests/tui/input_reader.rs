@@ -1,0 +1,187 @@
+//! The reading thread, on pipes and pseudo-terminals.
+
+use std::fs::File;
+use std::io::{PipeWriter, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, poll};
+use nix::pty::openpty;
+use tiller::app::tui::input::{Input, InputEvent};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+/// Longer than anything here may take, also on a loaded machine.
+const LONG: Duration = Duration::from_secs(20);
+
+#[tokio::test]
+async fn bytes_become_events_and_the_end_is_told() {
+    let (_input, mut events, mut terminal) = on_pipe();
+    terminal.write_all("hé\x1b[1;3A".as_bytes()).unwrap();
+    drop(terminal);
+    assert_eq!(next(&mut events).await, "h");
+    assert_eq!(next(&mut events).await, "é");
+    assert_eq!(next(&mut events).await, "alt+up");
+    assert_eq!(next(&mut events).await, "closed");
+}
+
+#[tokio::test]
+async fn a_lone_esc_is_the_esc_key_soon() {
+    let (_input, mut events, mut terminal) = on_pipe();
+    let started = Instant::now();
+    terminal.write_all(b"\x1b").unwrap();
+    assert_eq!(next(&mut events).await, "esc");
+    assert!(
+        started.elapsed() >= Duration::from_millis(24),
+        "{:?}",
+        started.elapsed()
+    );
+    terminal.write_all(b"\x1b[").unwrap();
+    terminal.write_all(b"A").unwrap();
+    assert_eq!(next(&mut events).await, "up");
+}
+
+#[tokio::test]
+async fn a_confirmed_kitty_terminal_gets_more_time_for_the_rest_of_a_sequence() {
+    let (input, mut events, mut terminal) = on_pipe();
+    input.confirm_kitty(true);
+    terminal.write_all(b"x").unwrap();
+    assert_eq!(next(&mut events).await, "x");
+    let started = Instant::now();
+    terminal.write_all(b"\x1b").unwrap();
+    assert_eq!(next(&mut events).await, "esc");
+    assert!(
+        started.elapsed() >= Duration::from_millis(200),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn a_terminal_that_dies_in_a_paste_loses_nothing() {
+    let (_input, mut events, mut terminal) = on_pipe();
+    terminal.write_all(b"\x1b[200~half a paste").unwrap();
+    drop(terminal);
+    assert_eq!(next(&mut events).await, "paste 12");
+    assert_eq!(next(&mut events).await, "closed");
+}
+
+#[tokio::test]
+async fn a_large_paste_through_a_terminal_is_whole() {
+    let pty = raw_pty();
+    let (_input, mut events) = Input::start_on(pty.slave).unwrap();
+    let text = "ä line of text\n".repeat(280_000);
+    let bytes = format!("\x1b[200~{text}\x1b[201~\r").into_bytes();
+    let writer = std::thread::spawn(move || {
+        let mut master = File::from(pty.master);
+        master.write_all(&bytes).unwrap();
+        master
+    });
+    let event = timeout(LONG, events.recv()).await.unwrap().unwrap();
+    assert!(event == InputEvent::Paste(text), "the paste differs");
+    assert_eq!(next(&mut events).await, "enter");
+    drop(writer.join().unwrap());
+    assert_eq!(next(&mut events).await, "closed");
+}
+
+#[tokio::test]
+async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
+    let pty = raw_pty();
+    let mut master = File::from(pty.master);
+    let mut other = File::from(pty.slave.try_clone().unwrap());
+    let (input, mut events) = Input::start_on(pty.slave).unwrap();
+    for round in 0..50 {
+        master.write_all(b"a").unwrap();
+        assert_eq!(next(&mut events).await, "a");
+        input.pause();
+        master.write_all(b"for the editor").unwrap();
+        let mut seen = vec![0; b"for the editor".len()];
+        assert!(readable(&other), "round {round}");
+        other.read_exact(&mut seen).unwrap();
+        assert_eq!(seen, b"for the editor", "round {round}");
+        assert!(events.try_recv().is_err(), "round {round}");
+        input.resume();
+    }
+    master.write_all(b"z").unwrap();
+    assert_eq!(next(&mut events).await, "z");
+}
+
+#[tokio::test]
+async fn a_pause_settles_what_was_held_back() {
+    let (input, mut events, mut terminal) = on_pipe();
+    terminal.write_all(b"x\x1b").unwrap();
+    assert_eq!(next(&mut events).await, "x");
+    input.pause();
+    assert_eq!(next(&mut events).await, "esc");
+    terminal.write_all(b"[A").unwrap();
+    input.resume();
+    assert_eq!(next(&mut events).await, "[");
+    assert_eq!(next(&mut events).await, "A");
+}
+
+#[tokio::test]
+async fn pausing_resuming_and_dropping_never_hang() {
+    let (input, mut events, terminal) = on_pipe();
+    for _ in 0..1000 {
+        input.pause();
+        input.pause();
+        input.resume();
+        input.resume();
+    }
+    drop(terminal);
+    assert_eq!(next(&mut events).await, "closed");
+    input.pause();
+    input.resume();
+    drop(input);
+    assert!(events.recv().await.is_none());
+
+    let (input, mut events, _terminal) = on_pipe();
+    input.pause();
+    drop(input);
+    assert!(events.recv().await.is_none());
+}
+
+fn on_pipe() -> (Input, UnboundedReceiver<InputEvent>, PipeWriter) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let (input, events) = Input::start_on(OwnedFd::from(reader)).unwrap();
+    (input, events, writer)
+}
+
+/// The two ends of a pseudo-terminal.
+struct Pty {
+    master: OwnedFd,
+    slave: OwnedFd,
+}
+
+fn raw_pty() -> Pty {
+    use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
+    let pty = openpty(None, None).unwrap();
+    // Programs that other tests start must not keep the terminal open.
+    for end in [&pty.master, &pty.slave] {
+        nix::fcntl::fcntl(end, nix::fcntl::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC)).unwrap();
+    }
+    let flags = nix::fcntl::fcntl(&pty.master, nix::fcntl::F_GETFL).unwrap();
+    assert!(!OFlag::from_bits_truncate(flags).contains(OFlag::O_NONBLOCK));
+    let mut settings = tcgetattr(&pty.slave).unwrap();
+    cfmakeraw(&mut settings);
+    tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).unwrap();
+    Pty {
+        master: pty.master,
+        slave: pty.slave,
+    }
+}
+
+fn readable(file: &File) -> bool {
+    let mut fds = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
+    poll(&mut fds, 20_000_u16).unwrap() == 1
+}
+
+async fn next(events: &mut UnboundedReceiver<InputEvent>) -> String {
+    match timeout(LONG, events.recv()).await.unwrap().unwrap() {
+        InputEvent::Key(press) => press.to_string(),
+        InputEvent::Paste(text) => format!("paste {}", text.len()),
+        InputEvent::Closed => "closed".into(),
+        other => format!("{other:?}"),
+    }
+}
