@@ -1,5 +1,5 @@
 //! What the tests share: a model server, a sandbox project, a screen, a process census.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod model_server;
 pub mod sandbox;

@@ -1,0 +1,7 @@
+//! Anthropic Messages, from the vendor's side.
+
+mod render;
+mod rules;
+
+pub(super) use render::{Stream, error_body};
+pub(super) use rules::{check, said};

@@ -1,0 +1,425 @@
+//! The server: one thread with its own runtime, one task a connection. Tests talk to it from
+//! outside, by blocking calls with a deadline.
+
+use std::collections::{HashMap, HashSet};
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+
+use super::http::{Broken, Incoming, Outgoing, Raw};
+use super::play::Stage;
+use super::record::Recorded;
+use super::script::{Cut, Reply, Script};
+use super::wire::Wire;
+
+/// How long any wait may take; far more than it needs, also on a loaded machine.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A running server. Stops when dropped.
+pub struct ModelServer {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the tasks and the test share.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// For tests: something was recorded.
+    changed: Condvar,
+    /// For tasks: a gate was opened.
+    opened: Notify,
+}
+
+struct State {
+    script: Script,
+    used: Vec<bool>,
+    requests: Vec<Recorded>,
+    /// Gates that are open, and gates that a reply has come to.
+    open: HashSet<String>,
+    reached: HashSet<String>,
+    /// Thinking signatures this server gave out, with the thinking they sign.
+    issued: HashMap<String, String>,
+    expect_refusals: bool,
+}
+
+impl ModelServer {
+    pub fn start(script: Script) -> Self {
+        Self::start_at(script, "127.0.0.1:0")
+    }
+
+    /// A server at this address; `:0` lets the system choose the port.
+    pub fn start_at(script: Script, address: &str) -> Self {
+        let listener = StdListener::bind(address).expect("a free port");
+        listener.set_nonblocking(true).expect("a socket");
+        let address = listener.local_addr().expect("an address");
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                used: vec![false; script.replies.len()],
+                script,
+                requests: Vec::new(),
+                open: HashSet::new(),
+                reached: HashSet::new(),
+                issued: HashMap::new(),
+                expect_refusals: false,
+            }),
+            changed: Condvar::new(),
+            opened: Notify::new(),
+        });
+        let (stop, stopped) = oneshot::channel();
+        let served = shared.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime.block_on(async {
+                let listener = TcpListener::from_std(listener).expect("a listener");
+                tokio::select! {
+                    () = accept(listener, served) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self {
+            shared,
+            address,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base URL of a wire, in the form its environment variable has.
+    pub fn url(&self, wire: Wire) -> String {
+        match wire {
+            Wire::Anthropic => format!("http://{}", self.address),
+            Wire::Chat => format!("http://{}/v1", self.address),
+        }
+    }
+
+    /// The environment that points tiller at this server.
+    pub fn env(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("ANTHROPIC_BASE_URL", self.url(Wire::Anthropic)),
+            ("ANTHROPIC_API_KEY", "test-key-anthropic".to_owned()),
+            ("OPENAI_BASE_URL", self.url(Wire::Chat)),
+            ("OPENAI_API_KEY", "test-key-openai".to_owned()),
+        ]
+    }
+
+    /// Adds a reply behind the others.
+    pub fn push(&self, reply: Reply) {
+        let mut state = self.shared.lock();
+        state.script.replies.push(reply);
+        state.used.push(false);
+    }
+
+    /// Refused and unexpected requests do not fail this test.
+    pub fn expect_refusals(&self) {
+        self.shared.lock().expect_refusals = true;
+    }
+
+    /// Opens a gate, for good.
+    pub fn release(&self, gate: &str) {
+        self.shared.lock().open.insert(gate.to_owned());
+        self.shared.opened.notify_waiters();
+    }
+
+    /// Everything received so far.
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.shared.lock().requests.clone()
+    }
+
+    /// Request `number` (from 0), waiting for it to come.
+    #[track_caller]
+    pub fn request(&self, number: usize) -> Recorded {
+        self.wait_requests(number + 1).swap_remove(number)
+    }
+
+    /// Request `number`, however long it takes: for people, not for tests.
+    pub fn next_request(&self, number: usize) -> Recorded {
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(request) = state.requests.get(number) {
+                return request.clone();
+            }
+            state = self
+                .shared
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// All requests, once there are `count`.
+    #[track_caller]
+    pub fn wait_requests(&self, count: usize) -> Vec<Recorded> {
+        self.wait(&format!("{count} requests"), |state| {
+            (state.requests.len() >= count).then(|| state.requests.clone())
+        })
+    }
+
+    /// Waits until the client has closed the connection of request `number` before its end; gives
+    /// the moment.
+    #[track_caller]
+    pub fn wait_disconnect(&self, number: usize) -> Instant {
+        self.wait(&format!("request {number} to be given up"), |state| {
+            state
+                .requests
+                .get(number)
+                .and_then(|request| request.hung_up)
+        })
+    }
+
+    /// Waits until request `number` is answered whole.
+    #[track_caller]
+    pub fn wait_answered(&self, number: usize) -> Instant {
+        self.wait(&format!("request {number} to be answered"), |state| {
+            state
+                .requests
+                .get(number)
+                .and_then(|request| request.answered)
+        })
+    }
+
+    /// Waits until a reply stands at a gate.
+    #[track_caller]
+    pub fn wait_gate(&self, gate: &str) {
+        self.wait(&format!("a reply at gate {gate}"), |state| {
+            state.reached.contains(gate).then_some(())
+        });
+    }
+
+    #[track_caller]
+    fn wait<T>(&self, what: &str, ready: impl Fn(&State) -> Option<T>) -> T {
+        let end = Instant::now() + DEADLINE;
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(found) = ready(&state) {
+                return found;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero(),
+                "waited for {what}; requests so far: {:#?}",
+                summary(&state.requests)
+            );
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let state = self.shared.lock();
+        let refused: Vec<String> = summary(&state.requests)
+            .into_iter()
+            .filter(|line| line.contains("REFUSED"))
+            .collect();
+        if !refused.is_empty() && !state.expect_refusals && !std::thread::panicking() {
+            panic!("requests broke a rule of their vendor: {refused:#?}");
+        }
+    }
+}
+
+fn summary(requests: &[Recorded]) -> Vec<String> {
+    let line = |request: &Recorded| {
+        let refused = request.refused.as_deref();
+        format!(
+            "{} {} {:?}{}",
+            request.method,
+            request.path,
+            request.last_user().chars().take(60).collect::<String>(),
+            refused.map_or(String::new(), |why| format!(" REFUSED: {why}"))
+        )
+    };
+    requests.iter().map(line).collect()
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Returns when the gate is open.
+    pub async fn pass(&self, gate: &str) {
+        self.change(|state| {
+            state.reached.insert(gate.to_owned());
+        });
+        loop {
+            let opened = self.opened.notified();
+            tokio::pin!(opened);
+            opened.as_mut().enable();
+            if self.lock().open.contains(gate) {
+                return;
+            }
+            opened.await;
+        }
+    }
+
+    /// Remembers a thinking signature.
+    pub fn issue(&self, signature: &str, thinking: &str) {
+        self.lock()
+            .issued
+            .insert(signature.to_owned(), thinking.to_owned());
+    }
+
+    /// Records a request and chooses its reply.
+    fn receive(&self, raw: Raw) -> (usize, Recorded, Script, Option<Reply>) {
+        let mut state = self.lock();
+        let mut request = Recorded {
+            wire: Wire::of_path(&raw.path).filter(|_| raw.method == "POST"),
+            body: serde_json::from_slice(&raw.body).unwrap_or(Value::Null),
+            method: raw.method,
+            path: raw.path,
+            headers: raw.headers,
+            raw_body: raw.body,
+            at: Instant::now(),
+            refused: None,
+            hung_up: None,
+            answered: None,
+        };
+        let mut reply = None;
+        if let Some(wire) = request.wire {
+            let issued = |signature: &str, text: &str| {
+                state
+                    .issued
+                    .get(signature)
+                    .is_some_and(|known| known == text)
+            };
+            match wire.check(&request, &issued) {
+                Err((status, message)) => {
+                    request.refused = Some(message.clone());
+                    let body = wire.refusal(status, &message);
+                    reply = Some(Reply::http(status, "application/json", &body));
+                }
+                Ok(()) => match choose(&mut state, &request.last_user()) {
+                    Some(chosen) => reply = Some(chosen),
+                    None => {
+                        let message = "the script has no reply left for this request";
+                        request.refused = Some(message.to_owned());
+                        let body = wire.refusal(400, message);
+                        reply = Some(Reply::http(400, "application/json", &body));
+                    }
+                },
+            }
+        }
+        state.requests.push(request.clone());
+        let answer = (
+            state.requests.len() - 1,
+            request,
+            state.script.clone(),
+            reply,
+        );
+        drop(state);
+        self.changed.notify_all();
+        answer
+    }
+}
+
+/// The first reply that is unused and fits.
+fn choose(state: &mut State, last_user: &str) -> Option<Reply> {
+    let fits = |reply: &Reply| {
+        reply
+            .when
+            .as_deref()
+            .is_none_or(|text| last_user.contains(text))
+    };
+    let at =
+        (0..state.used.len()).find(|at| !state.used[*at] && fits(&state.script.replies[*at]))?;
+    let reply = state.script.replies[at].clone();
+    state.used[at] = !reply.repeat;
+    Some(reply)
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((socket, _)) = listener.accept().await {
+        tokio::spawn(serve(socket, shared.clone()));
+    }
+}
+
+/// One connection: request after request until one side has enough.
+async fn serve(socket: TcpStream, shared: Arc<Shared>) {
+    let _ = socket.set_nodelay(true);
+    let (socket, mut out) = socket.into_split();
+    let mut incoming = Incoming {
+        socket,
+        buffer: Vec::new(),
+    };
+    while let Ok(Some(raw)) = incoming.request().await {
+        let (number, request, script, reply) = shared.receive(raw);
+        let reply = reply.unwrap_or_else(|| {
+            let body = r#"{"error":{"type":"not_found_error","message":"Not Found"}}"#;
+            Reply::http(404, "application/json", body)
+        });
+        let mut outgoing = Outgoing {
+            socket: &mut out,
+            write_bytes: reply.write_bytes,
+            write_delay: Duration::from_millis(reply.write_delay_ms),
+            left: reply.cut_at,
+            cut: reply.cut,
+        };
+        let stage = Stage {
+            shared: &shared,
+            request: &request,
+            number,
+            wire: request.wire.unwrap_or(Wire::Anthropic),
+            script: &script,
+            reply: &reply,
+        };
+        let result = tokio::select! {
+            biased;
+            result = stage.play(&mut outgoing) => result,
+            () = incoming.hung_up() => Err(Broken::Gone),
+        };
+        match result {
+            Ok(()) => shared.change(|state| {
+                state.requests[number].answered = Some(Instant::now());
+            }),
+            Err(Broken::Gone) => {
+                shared.change(|state| state.requests[number].hung_up = Some(Instant::now()));
+                return;
+            }
+            Err(Broken::Cut(how)) => {
+                shared.change(|state| state.requests[number].answered = Some(Instant::now()));
+                match how {
+                    Cut::Close => return,
+                    Cut::Reset => {
+                        let _ = out.as_ref().set_zero_linger();
+                        // A half that is dropped says goodbye first, which is no reset.
+                        out.forget();
+                        return;
+                    }
+                    Cut::End => {
+                        let _ = out.write_all(b"0\r\n\r\n").await;
+                    }
+                }
+            }
+        }
+    }
+}

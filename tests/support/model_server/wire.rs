@@ -1,0 +1,109 @@
+//! The wires the server speaks. A new one is a variant here, a folder beside this file, and a line
+//! in each `match`.
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::record::{Recorded, Said};
+use super::script::Usage;
+use super::{anthropic, chat};
+
+/// One protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    Anthropic,
+    Chat,
+}
+
+/// A broken rule, in the vendor's words.
+pub(super) type Broken = (u16, String);
+
+/// Writes one streamed response; each function gives the bytes of its events.
+pub(super) trait Render: Send {
+    fn begin(&mut self, usage: Usage) -> String;
+    fn thinking(&mut self, piece: &str) -> String;
+    fn redacted(&mut self, data: &str) -> String;
+    fn text(&mut self, piece: &str) -> String;
+    fn call(&mut self, id: &str, name: &str) -> String;
+    fn arguments(&mut self, piece: &str) -> String;
+    /// Closes the open block, if any; `signature` is for thinking.
+    fn close(&mut self, signature: Option<&str>) -> String;
+    fn error(&mut self, failure: Failure, message: Option<&str>) -> String;
+    fn end(&mut self, stop: &str, usage: Usage) -> String;
+}
+
+impl Wire {
+    pub const ALL: [Self; 2] = [Self::Anthropic, Self::Chat];
+
+    /// The wire a path belongs to.
+    pub fn of_path(path: &str) -> Option<Self> {
+        let path = path.split('?').next().unwrap_or(path);
+        match path {
+            "/v1/messages" => Some(Self::Anthropic),
+            "/chat/completions" | "/v1/chat/completions" => Some(Self::Chat),
+            _ => None,
+        }
+    }
+
+    /// The name settings use.
+    pub fn api(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic-messages",
+            Self::Chat => "openai-chat",
+        }
+    }
+
+    pub(super) fn render(self, request: &Recorded) -> Box<dyn Render> {
+        match self {
+            Self::Anthropic => Box::new(anthropic::Stream::new(request)),
+            Self::Chat => Box::new(chat::Stream::new(request)),
+        }
+    }
+
+    /// Holds a request against the vendor's rules; `issued` tells whether a thinking signature
+    /// came from this server, with exactly that text.
+    pub(super) fn check(
+        self,
+        request: &Recorded,
+        issued: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<(), Broken> {
+        match self {
+            Self::Anthropic => anthropic::check(request, issued),
+            Self::Chat => chat::check(request),
+        }
+    }
+
+    /// Status and body of an error answer.
+    pub(super) fn error_body(self, failure: Failure, message: Option<&str>) -> (u16, String) {
+        match self {
+            Self::Anthropic => anthropic::error_body(failure, message),
+            Self::Chat => chat::error_body(failure, message),
+        }
+    }
+
+    /// The body of a refusal: `kind` by status, with this message.
+    pub(super) fn refusal(self, status: u16, message: &str) -> String {
+        let failure = match status {
+            401 => Failure::Auth,
+            404 => Failure::NotFound,
+            _ => Failure::Invalid,
+        };
+        self.error_body(failure, Some(message)).1
+    }
+
+    /// The conversation in a request, in no vendor's form.
+    pub(super) fn said(self, body: &Value) -> Vec<Said> {
+        match self {
+            Self::Anthropic => anthropic::said(body),
+            Self::Chat => chat::said(body),
+        }
+    }
+
+    /// The id a call gets when the script gives none.
+    pub(super) fn call_id(self, request: usize, call: usize) -> String {
+        match self {
+            Self::Anthropic => format!("toolu_{request:02}_{call:02}ABCdefGHIjkl"),
+            Self::Chat => format!("call_{request:02}_{call:02}ABCdefGHIjkl"),
+        }
+    }
+}
