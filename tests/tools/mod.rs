@@ -1,1 +1,142 @@
-//! See the files beside this one.
+//! The file tools through their interface, in real folders.
+
+mod edit;
+mod read;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tiller::agent::process::Processes;
+use tiller::agent::tools::builtin;
+use tiller::agent::{Details, Progress, Tool, ToolContext, ToolOutput, ToolSettings};
+use tiller::llm::Content;
+use tokio_util::sync::CancellationToken;
+
+/// A folder, and the tools of one agent in it.
+pub struct Workshop {
+    dir: TempDir,
+    cwd: PathBuf,
+    tools: Vec<Arc<dyn Tool>>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Workshop {
+    pub fn new() -> Self {
+        Self::with(&ToolSettings::default())
+    }
+
+    pub fn with(settings: &ToolSettings) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        Self {
+            cwd: dir.path().canonicalize().unwrap(),
+            dir,
+            tools: builtin(settings, &Processes::new()),
+            runtime: tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.cwd.join(name)
+    }
+
+    pub fn put(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub fn tool(&self, name: &str) -> &Arc<dyn Tool> {
+        self.tools
+            .iter()
+            .find(|tool| tool.spec().name == name)
+            .unwrap()
+    }
+
+    pub fn context(&self) -> ToolContext {
+        let details = Arc::new(Details::Text(Default::default()));
+        ToolContext {
+            call_id: "call".into(),
+            cwd: self.cwd.clone(),
+            spill_file: self.dir.path().join("spill.txt"),
+            cancel: CancellationToken::new(),
+            progress: Progress::new(details).0,
+        }
+    }
+
+    /// The whole result, or the error's text.
+    pub fn call(&self, name: &str, args: Value) -> Result<ToolOutput, String> {
+        self.call_in(name, args, self.context())
+    }
+
+    pub fn call_in(&self, name: &str, args: Value, context: ToolContext) -> Result<ToolOutput, String> {
+        self.runtime
+            .block_on(self.tool(name).execute(args, context))
+            .map_err(|error| error.message)
+    }
+
+    /// The text for the model of a call that went well.
+    pub fn ok(&self, name: &str, args: Value) -> String {
+        match self.call(name, args) {
+            Ok(output) => text(&output),
+            Err(error) => panic!("{name} failed: {error}"),
+        }
+    }
+
+    /// The error's text of a call that did not.
+    pub fn err(&self, name: &str, args: Value) -> String {
+        match self.call(name, args) {
+            Ok(output) => panic!("{name} succeeded: {}", text(&output)),
+            Err(error) => error,
+        }
+    }
+
+    /// Runs several futures of tools at the same time.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+}
+
+pub fn text(output: &ToolOutput) -> String {
+    output
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            Content::Text(block) => Some(block.text.as_str()),
+            _ => None,
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+pub fn fifo(path: &Path) {
+    nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+}
+
+// The whole first request, prompt included, has 10 kB.
+#[test]
+fn the_specs_are_small_and_strict() {
+    let shop = Workshop::new();
+    let mut bytes = 0;
+    for tool in shop.tools.iter().filter(|tool| tool.spec().name != "bash") {
+        let spec = tool.spec();
+        bytes += spec.name.len() + spec.description.len() + spec.parameters.to_string().len();
+        assert_eq!(spec.parameters["additionalProperties"], false, "{}", spec.name);
+        assert!(spec.parameters.get("anyOf").is_none(), "{}", spec.name);
+    }
+    assert!(bytes < 4500, "{bytes} bytes");
+}

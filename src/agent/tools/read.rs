@@ -1,0 +1,353 @@
+//! The `read` tool: a page of a text file, or a picture. Streams, so that memory does not grow with
+//! the file; shows the text as it is, without line numbers.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::support::kind::{self, Kind};
+use super::support::page::{Page, Wanted};
+use super::support::stamps::{ContentHash, FileStamps, Stamp};
+use super::support::utf16::Utf16Reader;
+use super::support::{call, open, paths, pictures};
+use crate::agent::options::ToolSettings;
+use crate::agent::tool::{Details, TextDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::llm::{Content, Image, ToolSpec};
+
+/// Time for counting the lines behind the page.
+const COUNT_TIME: Duration = Duration::from_secs(10);
+/// Largest file whose bytes are remembered to tell later what changed.
+const MAX_KEPT: usize = 256 * 1024;
+/// What of a page goes into the details.
+const DETAIL_LINES: usize = 200;
+/// The same in bytes.
+const DETAIL_BYTES: usize = 16 * 1024;
+
+/// Reads files.
+pub struct Read {
+    spec: ToolSpec,
+    max_lines: usize,
+    max_bytes: usize,
+    stamps: FileStamps,
+}
+
+impl Read {
+    /// The tool; `stamps` learns what the model has seen.
+    pub fn new(settings: &ToolSettings, stamps: FileStamps) -> Self {
+        let description = format!(
+            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines \
+             or {}; go on with offset.",
+            settings.read_max_lines,
+            kind::size(settings.read_max_bytes as u64).replace(".0", ""),
+        );
+        Self {
+            spec: ToolSpec {
+                name: "read".into(),
+                description,
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "file_path": {"type": "string", "description": "File to read"},
+                        "offset": {"type": "integer", "description": "First line, from 1"},
+                        "limit": {"type": "integer", "description": "Number of lines"}
+                    },
+                    "required": ["file_path"],
+                    "additionalProperties": false
+                }),
+            },
+            max_lines: settings.read_max_lines,
+            max_bytes: settings.read_max_bytes,
+            stamps,
+        }
+    }
+}
+
+impl Tool for Read {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn read_only(&self) -> bool {
+        true
+    }
+
+    fn preview(&self, args: &Value) -> Details {
+        Details::Text(TextDetails {
+            path: paths::readable(call::path(args).as_ref()),
+            ..TextDetails::default()
+        })
+    }
+
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+        let limit = call::number(&args, "limit").map_or(u64::MAX, |limit| limit.max(1));
+        let job = Job {
+            shown: call::path(&args).to_string(),
+            wanted: Wanted {
+                offset: call::number(&args, "offset").unwrap_or(1).max(1),
+                max_lines: limit.min(self.max_lines as u64),
+                max_bytes: self.max_bytes,
+            },
+            cwd: context.cwd,
+            cancel: context.cancel.clone(),
+            stamps: self.stamps.clone(),
+        };
+        Box::pin(async move {
+            if job.shown.is_empty() {
+                return Err(call::missing(&["file_path"]));
+            }
+            call::look(&context.cancel, move || job.run()).await
+        })
+    }
+}
+
+/// One call.
+struct Job {
+    shown: String,
+    wanted: Wanted,
+    cwd: PathBuf,
+    cancel: CancellationToken,
+    stamps: FileStamps,
+}
+
+impl Job {
+    fn run(&self) -> Result<ToolOutput, ToolError> {
+        let path = paths::resolve(&self.shown, &self.cwd);
+        let (file, meta) = open::open(&path, &self.shown)?;
+        let mut source = Source::new(file, self.cancel.clone());
+        let mut head = Vec::new();
+        (&mut source)
+            .take(kind::HEAD as u64)
+            .read_to_end(&mut head)
+            .map_err(|error| self.failed(&error))?;
+        match kind::of(&head) {
+            Kind::Picture(mime) => {
+                if meta.len() > pictures::MAX_FILE {
+                    return Err(self.binary(mime, meta.len()));
+                }
+                self.picture(&path, head, source, mime)
+            }
+            Kind::Binary(what) => Err(self.binary(&what, meta.len())),
+            Kind::Text => {
+                let text = head.strip_prefix(kind::BOM).unwrap_or(&head);
+                let page = self.page(text, &mut source)?;
+                self.text(&path, page, source, None)
+            }
+            Kind::Utf16(order) => {
+                let units = (&head[2..]).chain(&mut source);
+                let page = self.page(&[], Utf16Reader::new(units, order))?;
+                self.text(&path, page, source, Some("[shown as UTF-8; the file is UTF-16]"))
+            }
+        }
+    }
+
+    fn page(&self, head: &[u8], mut rest: impl io::Read) -> Result<Counted, ToolError> {
+        let mut page = Page::new(self.wanted);
+        page.feed(head);
+        let started = Instant::now();
+        let mut buffer = vec![0; 64 * 1024];
+        let mut all = true;
+        loop {
+            if page.is_full() && started.elapsed() > COUNT_TIME {
+                all = false;
+                break;
+            }
+            match rest.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => page.feed(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(&error)),
+            }
+        }
+        Ok(Counted { page, all })
+    }
+
+    fn text(
+        &self,
+        path: &Path,
+        counted: Counted,
+        source: Source,
+        note: Option<&str>,
+    ) -> Result<ToolOutput, ToolError> {
+        let Counted { page, all } = counted;
+        let (first, total) = (self.wanted.offset, page.total());
+        if kind::has_nul(&page.bytes) {
+            return Err(self.binary("NUL bytes in the text", source.len()));
+        }
+        if page.lines == 0 && first > total.max(1) {
+            let lines = if total == 1 { "line" } else { "lines" };
+            return Err(ToolError::new(format!(
+                "Offset {first} is beyond the end of {}: it has {total} {lines}.",
+                self.shown
+            )));
+        }
+        self.remember(path, source, all);
+        let last = (first + page.lines).saturating_sub(1);
+        let body = String::from_utf8_lossy(&page.bytes);
+        let invalid = matches!(body, std::borrow::Cow::Owned(_));
+        let details = TextDetails {
+            path: paths::display(path, &self.cwd),
+            text: first_lines(&body).to_string(),
+            first_line: first,
+            line_count: page.lines,
+            total_lines: all.then_some(total),
+            note: note.map(|_| "UTF-16".to_string()),
+        };
+        let mut notes: Vec<String> = note.map(String::from).into_iter().collect();
+        if page.bytes.is_empty() && total == 0 {
+            notes.push("[the file is empty]".into());
+        }
+        if invalid {
+            notes.push("[bytes that are not valid UTF-8 are shown as \u{fffd}]".into());
+        }
+        if let Some(length) = page.cut {
+            notes.push(format!(
+                "[line {first} is {length} bytes long; only its first {} are shown]",
+                page.bytes.len()
+            ));
+        }
+        if last < total || !all {
+            let more = if all { "" } else { "more than " };
+            notes.push(format!(
+                "[truncated: lines {first}-{last} of {more}{total}. Use offset={} to continue.]",
+                last + 1
+            ));
+        }
+        let mut text = body.into_owned();
+        if !notes.is_empty() {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&notes.join("\n"));
+        }
+        Ok(ToolOutput {
+            content: vec![Content::text(text)],
+            details: Details::Text(details),
+            is_error: false,
+        })
+    }
+
+    fn picture(
+        &self,
+        path: &Path,
+        mut bytes: Vec<u8>,
+        source: Source,
+        mime: &'static str,
+    ) -> Result<ToolOutput, ToolError> {
+        source
+            .take(pictures::MAX_FILE)
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.failed(&error))?;
+        let picture = pictures::prepare(&bytes, mime).map_err(|why| {
+            ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown))
+        })?;
+        let size = |(width, height): (u32, u32)| format!("{width}x{height}");
+        let mut note = format!("{mime} {}", size(picture.original));
+        let mut text = format!("Picture {} [{note}]", self.shown);
+        if picture.sent != picture.original || picture.mime != mime {
+            text = format!("{text}, shown as {} {}", picture.mime, size(picture.sent));
+            note = format!("{note}, sent as {} {}", picture.mime, size(picture.sent));
+        }
+        Ok(ToolOutput {
+            content: vec![
+                Content::text(text),
+                Content::Image(Image {
+                    data: picture.base64,
+                    mime_type: picture.mime.into(),
+                }),
+            ],
+            details: Details::Text(TextDetails {
+                path: paths::display(path, &self.cwd),
+                note: Some(note),
+                ..TextDetails::default()
+            }),
+            is_error: false,
+        })
+    }
+
+    fn remember(&self, path: &Path, source: Source, all: bool) {
+        let Source { file, hash, kept, .. } = source;
+        if let (Ok(real), Ok(meta)) = (paths::real(path), file.metadata()) {
+            let stamp = Stamp::new(&meta, all.then(|| hash.finish()));
+            self.stamps.saw(&real, stamp, kept.filter(|_| all).as_deref());
+        }
+    }
+
+    fn binary(&self, what: &str, bytes: u64) -> ToolError {
+        ToolError::new(format!(
+            "{} is a binary file ({what}, {}) and cannot be shown as text.",
+            self.shown,
+            kind::size(bytes)
+        ))
+    }
+
+    fn failed(&self, error: &io::Error) -> ToolError {
+        if self.cancel.is_cancelled() {
+            return call::cancelled();
+        }
+        ToolError::new(format!("Cannot read {}: {error}", self.shown))
+    }
+}
+
+/// A page, and whether all lines behind it were counted.
+struct Counted {
+    page: Page,
+    all: bool,
+}
+
+/// The file's bytes as they go by: hashed, kept while they are few, stopped when cancelled.
+struct Source {
+    file: File,
+    cancel: CancellationToken,
+    hash: ContentHash,
+    kept: Option<Vec<u8>>,
+}
+
+impl Source {
+    fn new(file: File, cancel: CancellationToken) -> Self {
+        Self {
+            file,
+            cancel,
+            hash: ContentHash::default(),
+            kept: Some(Vec::new()),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.file.metadata().map_or(0, |meta| meta.len())
+    }
+}
+
+impl io::Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        let count = self.file.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(&buffer[..count]);
+            if kept.len() > MAX_KEPT {
+                self.kept = None;
+            }
+        }
+        Ok(count)
+    }
+}
+
+fn first_lines(text: &str) -> &str {
+    let end = text
+        .match_indices('\n')
+        .map(|(at, _)| at)
+        .nth(DETAIL_LINES - 1)
+        .unwrap_or(text.len());
+    &text[..text.floor_char_boundary(end.min(DETAIL_BYTES))]
+}

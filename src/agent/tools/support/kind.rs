@@ -1,0 +1,135 @@
+//! Tells text from pictures and from everything else by the first bytes of a file; names and
+//! endings are not looked at.
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text in UTF-8, or near enough.
+    Text,
+    /// Text in UTF-16 with a byte order mark.
+    Utf16(ByteOrder),
+    /// A picture that models may be shown; its MIME type.
+    Picture(&'static str),
+    /// Anything else; what it is, as far as one can tell.
+    Binary(String),
+}
+
+/// Which byte of a UTF-16 unit comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The low one.
+    Little,
+    /// The high one.
+    Big,
+}
+
+/// Bytes at the head of a file that tell its kind.
+pub const HEAD: usize = 8 * 1024;
+
+/// The UTF-8 byte order mark.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The kind of the file that begins with `head` (up to [`HEAD`] bytes of it).
+pub fn of(head: &[u8]) -> Kind {
+    let known = infer::get(head);
+    let utf16 = match head {
+        [0xff, 0xfe, rest @ ..] if !rest.starts_with(&[0, 0]) => Some(ByteOrder::Little),
+        [0xfe, 0xff, ..] => Some(ByteOrder::Big),
+        _ => None,
+    };
+    if let Some(order) = utf16 {
+        return Kind::Utf16(order);
+    }
+    // "BM", "MZ" or "GIF8" also begin honest texts, so a magic number alone decides nothing.
+    if !has_nul(head) && (is_utf8(head) && !head.starts_with(b"%PDF-") || mostly_text(head, known)) {
+        return Kind::Text;
+    }
+    match known {
+        Some(kind) => match kind.mime_type() {
+            mime @ ("image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/bmp") => {
+                Kind::Picture(mime)
+            }
+            mime if mime.starts_with("text/") => Kind::Binary("unknown type".into()),
+            mime => Kind::Binary(mime.into()),
+        },
+        None => Kind::Binary("unknown type".into()),
+    }
+}
+
+/// Whether text may hold these bytes at all.
+pub fn has_nul(bytes: &[u8]) -> bool {
+    memchr::memchr(0, bytes).is_some()
+}
+
+/// UTF-8, give or take a character cut at the end.
+fn is_utf8(head: &[u8]) -> bool {
+    match std::str::from_utf8(head) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    }
+}
+
+/// Latin-1 and the like: few bytes are not UTF-8, hardly any are control characters, and no format
+/// claims the file.
+fn mostly_text(head: &[u8], known: Option<infer::Type>) -> bool {
+    if known.is_some_and(|kind| !kind.mime_type().starts_with("text/")) {
+        return false;
+    }
+    let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    let control = head
+        .iter()
+        .filter(|byte| byte.is_ascii_control() && !b"\t\n\r\x0c\x1b".contains(byte))
+        .count();
+    invalid * 10 <= head.len() * 3 && control * 20 <= head.len()
+}
+
+/// A size as people write it.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
+    if bytes < 1024 {
+        return format!("{bytes} bytes");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        let binary = |kind: &str| Kind::Binary(kind.into());
+        let elf = [&b"\x7fELF\x02\x01\x01"[..], &[0; 60]].concat();
+        let cases: [(&[u8], Kind); 12] = [
+            (b"", Kind::Text),
+            (b"BM is short for benchmark", Kind::Text),
+            (b"MZ and GIF89a are magic", Kind::Text),
+            (b"#!/bin/sh\n", Kind::Text),
+            (b"caf\xe9 au lait, sil vous plait\n", Kind::Text),
+            ("caf\u{e9}".as_bytes(), Kind::Text),
+            (b"a\0b", binary("unknown type")),
+            (&elf, binary("application/x-executable")),
+            (b"%PDF-1.7\n", binary("application/pdf")),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Kind::Picture("image/png")),
+            (b"\xff\xfea\0", Kind::Utf16(ByteOrder::Little)),
+            (b"\xfe\xff\0a", Kind::Utf16(ByteOrder::Big)),
+        ];
+        for (head, kind) in cases {
+            assert_eq!(of(head), kind, "{}", head.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        let cases = [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KB"), (10 << 30, "10.0 GB")];
+        for (bytes, expected) in cases {
+            assert_eq!(size(bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Opens what is a file and nothing else: a folder, pipe, socket or device gets a clear error and
+//! is never waited for.
+
+use std::fs::{self, File, FileType, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::libc::{ELOOP, O_NOCTTY, O_NONBLOCK};
+
+use crate::agent::tool::ToolError;
+
+/// Opens the file at `path` for reading. `shown` is the path as the model knows it.
+pub fn open(path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
+    let meta = fs::metadata(path).map_err(|error| unreachable(&error, shown))?;
+    must_be_file(meta.file_type(), shown)?;
+    // Asked again after opening: between the two somebody may have put a pipe there. Opening one
+    // without O_NONBLOCK would wait for a writer.
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(O_NONBLOCK | O_NOCTTY)
+        .open(path)
+        .map_err(|error| unreachable(&error, shown))?;
+    let meta = file.metadata().map_err(|error| unreachable(&error, shown))?;
+    must_be_file(meta.file_type(), shown)?;
+    Ok((file, meta))
+}
+
+/// Fails unless `kind` is a regular file's.
+pub fn must_be_file(kind: FileType, shown: &str) -> Result<(), ToolError> {
+    if kind.is_file() {
+        return Ok(());
+    }
+    let what = if kind.is_dir() {
+        "a folder, not a file. Use ls to list it"
+    } else if kind.is_fifo() {
+        "a named pipe (FIFO), not a file"
+    } else if kind.is_socket() {
+        "a socket, not a file"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device, not a file"
+    } else {
+        "not a regular file"
+    };
+    Err(ToolError::new(format!("{shown} is {what}.")))
+}
+
+/// What to tell the model of a path that cannot be reached.
+pub fn unreachable(error: &io::Error, shown: &str) -> ToolError {
+    ToolError::new(match error.kind() {
+        io::ErrorKind::NotFound => format!("File not found: {shown}"),
+        io::ErrorKind::PermissionDenied => format!("Permission denied: {shown}"),
+        io::ErrorKind::NotADirectory => {
+            format!("File not found: {shown} (a part of the path is a file, not a folder)")
+        }
+        _ if error.raw_os_error() == Some(ELOOP) => {
+            format!("Cannot open {shown}: too many levels of symbolic links")
+        }
+        _ => format!("Cannot open {shown}: {error}"),
+    })
+}

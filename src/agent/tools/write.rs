@@ -1,0 +1,119 @@
+//! The `write` tool: a whole file, new or instead of what was there. All of it or nothing.
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::support::stamps::{FileStamps, Freshness};
+use super::support::target::{Present, Target};
+use super::support::{call, diff, kind, paths};
+use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::llm::{Content, ToolSpec};
+
+/// Larger files are replaced without showing what was there.
+const MAX_DIFF: u64 = 8 * 1024 * 1024;
+
+/// Writes files.
+pub struct Write {
+    spec: ToolSpec,
+    stamps: FileStamps,
+}
+
+impl Write {
+    /// The tool; `stamps` knows what the model has seen.
+    pub fn new(stamps: FileStamps) -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "write".into(),
+                description: "Create a file or replace all of it. Missing folders are made. To \
+                              change parts of a file, use edit."
+                    .into(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "file_path": {"type": "string", "description": "File to write"},
+                        "content": {"type": "string", "description": "The whole new content"}
+                    },
+                    "required": ["file_path", "content"],
+                    "additionalProperties": false
+                }),
+            },
+            stamps,
+        }
+    }
+}
+
+impl Tool for Write {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn preview(&self, args: &Value) -> Details {
+        Details::Diff(DiffDetails {
+            path: paths::readable(call::path(args).as_ref()),
+            ..DiffDetails::default()
+        })
+    }
+
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let content = call::required(&args, "content")?.to_string();
+            let target =
+                Target::new(call::path(&args), &context.cwd, &self.stamps, &context.cancel).await?;
+            call::change(move || replace(&target, &content)).await
+        })
+    }
+}
+
+fn replace(target: &Target, content: &str) -> Result<ToolOutput, ToolError> {
+    let before = if target.is_new() {
+        None
+    } else {
+        Some(target.load(MAX_DIFF)?)
+    };
+    if let Some(present) = &before
+        && matches!(present.freshness, Freshness::Changed(_))
+    {
+        return Err(ToolError::new(format!(
+            "{} has changed on disk since you last read it, so it was not overwritten. {}",
+            target.shown,
+            target.show_changes(present)
+        )));
+    }
+    target.write(content.as_bytes(), before.as_ref())?;
+    let shown = &target.shown;
+    Ok(ToolOutput {
+        content: vec![Content::text(format!(
+            "Successfully wrote {} bytes to {shown}",
+            content.len()
+        ))],
+        details: Details::Diff(difference(target, before, content)),
+        is_error: false,
+    })
+}
+
+fn difference(target: &Target, before: Option<Present>, content: &str) -> DiffDetails {
+    let path = target.display.clone();
+    let old = match before {
+        None => Some(Vec::new()),
+        Some(present) => present.bytes.filter(|bytes| !kind::has_nul(bytes)),
+    };
+    match old {
+        Some(old) if content.len() as u64 <= MAX_DIFF => {
+            diff::details(path, &old, content.as_bytes())
+        }
+        _ => {
+            let lines = content.lines().count() as u64;
+            DiffDetails {
+                path,
+                added: lines,
+                new_lines: lines,
+                first_changed_line: Some(1),
+                ..DiffDetails::default()
+            }
+        }
+    }
+}

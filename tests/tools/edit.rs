@@ -1,0 +1,205 @@
+//! `edit`: its texts, its tolerance, and the bytes it must not touch.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tiller::agent::Details;
+
+use super::Workshop;
+
+fn pair(old: &str, new: &str) -> Value {
+    json!({"file_path": "f", "old_text": old, "new_text": new})
+}
+
+/// The file after an edit, and the text for the model.
+fn edited(before: &[u8], args: Value) -> (Vec<u8>, String) {
+    let shop = Workshop::new();
+    shop.put("f", before);
+    let text = shop.ok("edit", args);
+    (shop.bytes("f"), text)
+}
+
+/// The error of an edit, which must have changed nothing.
+fn refused(before: &[u8], args: Value) -> String {
+    let shop = Workshop::new();
+    shop.put("f", before);
+    let error = shop.err("edit", args);
+    assert_eq!(shop.bytes("f"), before);
+    error
+}
+
+// K1, K5, K8
+#[test]
+fn one_unique_text_is_replaced_literally() {
+    let (bytes, text) = edited(b"a $1 b\n", pair("$1", "$0\\1"));
+    assert_eq!(bytes, b"a $0\\1 b\n");
+    assert_eq!(text, "Successfully edited f (1 replacement)");
+}
+
+// K2, K3, K4, K11, I3
+#[test]
+fn refusals_have_their_texts() {
+    let cases = [
+        (pair("x", "y"), "Could not find the exact text in f. The old_text must match exactly including all whitespace and newlines."),
+        (pair("a", "y"), "Found 2 occurrences of the text in f. The text must be unique. Please provide more context to make it unique."),
+        (pair("b", "b"), "No changes made to f. The replacement produced identical content."),
+        (pair("", "b"), "error: invalid input: old_text must not be empty; to create a file or replace all of it, use write"),
+        (json!({"file_path": "no", "old_text": "a", "new_text": "b"}), "File not found: no"),
+        (json!({"file_path": "f"}), "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text"),
+        (json!({"file_path": "f", "old_text": "a"}), "error: invalid input: Missing required parameter: new_text"),
+        (json!({"file_path": "f", "edits": []}), "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text"),
+        (json!({"file_path": "f", "edits": [{"old_text": "a"}]}), "error: invalid input: Missing required parameter: edits[0].new_text"),
+        (json!({"file_path": "f", "edits": [{"old_text": "b", "new_text": "1"}, {"old_text": "q", "new_text": "2"}]}),
+            "Could not find the exact text in f. The old_text must match exactly including all whitespace and newlines. (edits[1]; nothing was changed)"),
+        (json!({"file_path": "f", "edits": [{"old_text": "b\na", "new_text": "1"}, {"old_text": "a b", "new_text": "2"}]}),
+            "edits[1] and edits[0] overlap in f. Make them one edit. Nothing was changed."),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(refused(b"a b\na", args), expected);
+    }
+    assert_eq!(
+        refused(b"a\0b", pair("a", "b")),
+        "f is a binary file (3 bytes) and cannot be edited."
+    );
+}
+
+#[test]
+fn all_forms_of_the_arguments() {
+    let edits = json!([{"old_text": "a", "new_text": "b"}, {"old_text": "b", "new_text": "a"}]);
+    let cases = [
+        (json!({"file_path": "f", "edits": edits}), "b a c c"),
+        (json!({"path": "f", "edits": edits.to_string()}), "b a c c"),
+        (json!({"file_path": "f", "edits": edits[0]}), "b b c c"),
+        (json!({"file_path": "f", "edits": edits[0].to_string()}), "b b c c"),
+        (json!({"file_path": "f", "old_text": "c", "new_text": "cc", "replace_all": true}), "a b cc cc"),
+        (json!({"file_path": "f", "old_text": "a", "new_text": "x", "edits": []}), "x b c c"),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(edited(b"a b c c", args.clone()).0, expected.as_bytes(), "{args}");
+    }
+    let all = json!({"file_path": "f", "old_text": "c", "new_text": "d", "replace_all": true});
+    assert_eq!(edited(b"c c", all).1, "Successfully edited f (2 replacements)");
+}
+
+// K6, K7
+#[test]
+fn bytes_around_the_change_stay() {
+    let cases: [(&[u8], &str, &str, &[u8]); 7] = [
+        (b"\xef\xbb\xbfa\r\nb\r\n", "a\nb", "a\nx\nb", b"\xef\xbb\xbfa\r\nx\r\nb\r\n"),
+        (b"a\r\nb\nc", "c", "d\ne", b"a\r\nb\nd\ne"),
+        (b"a\rb\r\nc\r\n", "c", "d", b"a\rb\r\nd\r\n"),
+        (b"a\xff\nb\n", "b", "c", b"a\xff\nc\n"),
+        (b"last", "last", "end", b"end"),
+        (b"a\r\nb\r\n", "a\r\nb\r\n", "c\r\n", b"c\r\n"),
+        (b"\xef\xbb\xbfa", "\u{feff}a", "\u{feff}b", b"\xef\xbb\xbfb"),
+    ];
+    for (before, old, new, after) in cases {
+        let (bytes, _) = edited(before, pair(old, new));
+        assert_eq!(bytes, after, "{} {old:?}", before.escape_ascii());
+    }
+}
+
+#[test]
+fn tolerance_is_told() {
+    let (bytes, text) = edited("s = \u{2018}q\u{2019}  \nt\n".as_bytes(), pair("s = 'q'\nt", "u\nt"));
+    assert_eq!(bytes, b"u\nt\n");
+    assert!(text.contains("old_text was not exact"), "{text}");
+    let (bytes, text) = edited(b"\tif a {\n\t\tb\n\t}\n", pair("if a {\n  b\n}", "if a {\n  c\n  d\n}"));
+    assert_eq!(bytes, b"\tif a {\n\t\tc\n\t\td\n\t}\n");
+    assert!(text.contains("indentation"), "{text}");
+}
+
+// K9, K10, I6
+#[test]
+fn details_show_the_change() {
+    let shop = Workshop::new();
+    shop.put("f", "1\n2\n3\n4\n5\n6\n7\n8\n");
+    let output = shop.call("edit", pair("6", "six\nsix and a half")).unwrap();
+    let Details::Diff(diff) = output.details else {
+        panic!("no diff");
+    };
+    assert_eq!(diff.path, "f");
+    assert_eq!(diff.first_changed_line, Some(6));
+    assert_eq!((diff.added, diff.removed, diff.old_lines, diff.new_lines), (2, 1, 8, 9));
+    assert_eq!(
+        diff.diff,
+        "    ...\n  2 2\n  3 3\n  4 4\n  5 5\n- 6 6\n+ 6 six\n+ 7 six and a half\n  8 7\n  9 8"
+    );
+}
+
+#[test]
+fn a_file_changed_behind_the_models_back() {
+    let shop = Workshop::new();
+    let stale = || {
+        shop.put("f", "a\nb b\nc\n");
+        shop.ok("read", json!({"file_path": "f"}));
+        shop.put("f", "a\nb b\nuser\n");
+    };
+    stale();
+    assert_eq!(
+        shop.ok("edit", pair("a\n", "A\n")),
+        "Successfully edited f (1 replacement)\nThe file had changed on disk since you last read \
+         it; the edit was applied to its present content."
+    );
+    assert_eq!(shop.bytes("f"), b"A\nb b\nuser\n");
+    let all = json!({"file_path": "f", "old_text": "b", "new_text": "x", "replace_all": true});
+    for (args, after) in [(all, "a\nx x\nuser\n"), (pair("a \nb b", "q"), "q\nuser\n")] {
+        stale();
+        let error = shop.err("edit", args.clone());
+        assert!(error.contains("has changed on disk") && error.contains("+3 user"), "{error}");
+        assert_eq!(shop.bytes("f"), b"a\nb b\nuser\n");
+        // The refusal counts as a read.
+        shop.ok("edit", args);
+        assert_eq!(shop.bytes("f"), after.as_bytes());
+    }
+    stale();
+    let error = shop.err("edit", pair("c\n", "d\n"));
+    assert!(error.starts_with("Could not find the exact text in f.") && error.contains("-3 c"));
+}
+
+// C5
+#[test]
+fn edits_of_one_file_at_the_same_time_are_all_made_in_order() {
+    let shop = Workshop::new();
+    shop.put("f", "0");
+    std::os::unix::fs::symlink("f", shop.path("link")).unwrap();
+    let calls = (0..20).map(|n| {
+        let file = if n % 2 == 0 { "f" } else { "link" };
+        let args = json!({"file_path": file, "old_text": n.to_string(), "new_text": (n + 1).to_string()});
+        shop.tool("edit").execute(args, shop.context())
+    });
+    let results = shop.block_on(futures_util::future::join_all(calls));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert_eq!(shop.bytes("f"), b"20");
+}
+
+#[test]
+fn many_changes_in_a_large_file_are_quick() {
+    let line = "some words in a line\r\n";
+    let before = line.repeat(100_000);
+    let args = json!({"file_path": "f", "old_text": "words", "new_text": "text", "replace_all": true});
+    let (bytes, text) = edited(before.as_bytes(), args);
+    assert_eq!(bytes, before.replace("words", "text").as_bytes());
+    assert_eq!(text, "Successfully edited f (100000 replacements)");
+}
+
+const PIECES: &[&[u8]] = &[
+    b"\r\n", b"\n", b"\r", b"a", b" ", b"\t", b"\xff", b"\xe2\x80\x9c",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    // Whatever surrounds the unique text, and however its lines end, stays byte for byte.
+    #[test]
+    fn every_byte_outside_the_edit_is_kept(
+        before in prop::collection::vec(prop::sample::select(PIECES), 0..30),
+        after in prop::collection::vec(prop::sample::select(PIECES), 0..30),
+        bom in any::<bool>(),
+    ) {
+        let (before, after) = (before.concat(), after.concat());
+        let mark: &[u8] = if bom { b"\xef\xbb\xbf" } else { b"" };
+        let file = |middle: &[u8]| [mark, &before, middle, &after].concat();
+        let (bytes, _) = edited(&file(b"needle"), pair("needle", "thread"));
+        prop_assert_eq!(bytes, file(b"thread"));
+    }
+}

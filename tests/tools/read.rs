@@ -1,0 +1,260 @@
+//! `read`: pages, limits, pictures, and everything that is not a file of text.
+
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use image::{ImageFormat, RgbImage};
+use serde_json::json;
+use tiller::agent::{Details, ToolSettings};
+use tiller::llm::Content;
+
+use super::{Workshop, fifo, is_root, text};
+
+fn numbered(count: usize) -> String {
+    (1..=count).fold(String::new(), |text, n| text + &format!("line {n}\n"))
+}
+
+#[test]
+fn texts_come_as_they_are() {
+    let shop = Workshop::new();
+    let cases: [(&[u8], &str); 8] = [
+        (b"a\nb\n", "a\nb\n"),
+        (b"a\nb", "a\nb"),
+        (b"a\r\nb\r\n", "a\r\nb\r\n"),
+        (b"a\rb", "a\rb"),
+        (b"\xef\xbb\xbfa\n", "a\n"),
+        (b"", "[the file is empty]"),
+        (b"\n", "\n"),
+        (b"caf\xe9 noir\n", "caf\u{fffd} noir\n[bytes that are not valid UTF-8 are shown as \u{fffd}]"),
+    ];
+    for (bytes, expected) in cases {
+        shop.put("f", bytes);
+        assert_eq!(shop.ok("read", json!({"file_path": "f"})), expected, "{}", bytes.escape_ascii());
+    }
+}
+
+// J9
+#[test]
+fn pages_say_where_to_go_on() {
+    let shop = Workshop::new();
+    shop.put("f", numbered(2500));
+    let whole = shop.ok("read", json!({"file_path": "f"}));
+    assert!(whole.ends_with(
+        "line 2000\n[truncated: lines 1-2000 of 2500. Use offset=2001 to continue.]"
+    ));
+    assert_eq!(
+        shop.ok("read", json!({"file_path": "f", "offset": 7, "limit": 2})),
+        "line 7\nline 8\n[truncated: lines 7-8 of 2500. Use offset=9 to continue.]"
+    );
+    assert_eq!(shop.ok("read", json!({"path": "f", "offset": 2500})), "line 2500\n");
+    assert_eq!(
+        shop.err("read", json!({"file_path": "f", "offset": 2501})),
+        "Offset 2501 is beyond the end of f: it has 2500 lines."
+    );
+    shop.put("one", "x");
+    assert_eq!(
+        shop.err("read", json!({"file_path": "one", "offset": 9})),
+        "Offset 9 is beyond the end of one: it has 1 line."
+    );
+}
+
+// J6, J8
+#[test]
+fn limits_can_be_set_and_cut_between_lines() {
+    let shop = Workshop::with(&ToolSettings {
+        read_max_bytes: 20,
+        ..ToolSettings::default()
+    });
+    shop.put("f", numbered(9));
+    assert_eq!(
+        shop.ok("read", json!({"file_path": "f"})),
+        "line 1\nline 2\nline 3\n[truncated: lines 1-3 of 9. Use offset=4 to continue.]"
+    );
+    shop.put("long", format!("{}\nnext\n", "\u{e9}".repeat(500)));
+    assert_eq!(
+        shop.ok("read", json!({"file_path": "long"})),
+        format!(
+            "{}\n[line 1 is 1001 bytes long; only its first 20 are shown]\n\
+             [truncated: lines 1-1 of 2. Use offset=2 to continue.]",
+            "\u{e9}".repeat(10)
+        )
+    );
+}
+
+#[test]
+fn details_hold_what_the_screen_needs() {
+    let shop = Workshop::new();
+    shop.put("src/f", numbered(30));
+    let output = shop
+        .call("read", json!({"file_path": "src/f", "offset": 3, "limit": 2}))
+        .unwrap();
+    let Details::Text(details) = output.details else {
+        panic!("no text details");
+    };
+    assert_eq!(details.path, "src/f");
+    assert_eq!(details.text, "line 3\nline 4\n");
+    assert_eq!((details.first_line, details.line_count, details.total_lines), (3, 2, Some(30)));
+}
+
+#[test]
+fn what_is_no_text_file_is_refused_at_once() {
+    let shop = Workshop::new();
+    std::fs::create_dir(shop.path("dir")).unwrap();
+    fifo(&shop.path("fifo"));
+    symlink("loop", shop.path("loop")).unwrap();
+    symlink("nowhere", shop.path("dangling")).unwrap();
+    symlink("fifo", shop.path("to-fifo")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(shop.path("socket")).unwrap();
+    shop.put("f", "x");
+    shop.put("nul", b"text\0more");
+    shop.put("elf", [&b"\x7fELF"[..], &[0; 60]].concat());
+    shop.put("zip", b"PK\x03\x04\x14\0\0\0\x08\0");
+    let late = [b"text\n".repeat(2000), b"\0".to_vec()].concat();
+    shop.put("late", late);
+    let cases = [
+        ("missing", "File not found: missing"),
+        ("dir", "dir is a folder, not a file. Use ls to list it."),
+        ("fifo", "fifo is a named pipe (FIFO), not a file."),
+        ("to-fifo", "to-fifo is a named pipe (FIFO), not a file."),
+        ("socket", "socket is a socket, not a file."),
+        ("/dev/zero", "/dev/zero is a device, not a file."),
+        ("/dev/tty", "/dev/tty is a device, not a file."),
+        ("loop", "Cannot open loop: too many levels of symbolic links"),
+        ("dangling", "File not found: dangling"),
+        ("f/g", "File not found: f/g (a part of the path is a file, not a folder)"),
+        ("nul", "nul is a binary file (unknown type, 9 bytes) and cannot be shown as text."),
+        ("elf", "elf is a binary file (application/x-executable, 64 bytes) and cannot be shown as text."),
+        ("zip", "zip is a binary file (application/zip, 10 bytes) and cannot be shown as text."),
+        ("late", "late is a binary file (NUL bytes in the text, 9.8 KB) and cannot be shown as text."),
+        ("", "error: invalid input: Missing required parameter: file_path"),
+        ("a\0b", "Cannot open a\0b: file name contained an unexpected NUL byte"),
+    ];
+    for (path, expected) in cases {
+        let args = json!({"file_path": path, "offset": if path == "late" { 1999 } else { 1 }});
+        assert_eq!(shop.err("read", args), expected);
+    }
+}
+
+#[test]
+fn an_unreadable_file_is_refused() {
+    let shop = Workshop::new();
+    let path = shop.put("secret", "x");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    let result = shop.call("read", json!({"file_path": "secret"}));
+    if is_root() {
+        assert_eq!(text(&result.unwrap()), "x");
+    } else {
+        assert_eq!(result.unwrap_err(), "Permission denied: secret");
+    }
+}
+
+#[test]
+fn a_file_of_ten_gigabytes_is_refused_without_reading_it() {
+    let shop = Workshop::new();
+    let file = std::fs::File::create(shop.path("sparse")).unwrap();
+    file.set_len(10 << 30).unwrap();
+    assert_eq!(
+        shop.err("read", json!({"file_path": "sparse"})),
+        "sparse is a binary file (unknown type, 10.0 GB) and cannot be shown as text."
+    );
+    assert_eq!(
+        shop.err("edit", json!({"file_path": "sparse", "old_text": "a", "new_text": "b"})),
+        "sparse is 10.0 GB; edit handles files up to 64.0 MB."
+    );
+}
+
+#[test]
+fn a_large_log_is_counted_to_its_end() {
+    let shop = Workshop::new();
+    let mut file = std::io::BufWriter::new(std::fs::File::create(shop.path("log")).unwrap());
+    for n in 0..400_000 {
+        writeln!(file, "{n:024}").unwrap();
+    }
+    drop(file);
+    let text = shop.ok("read", json!({"file_path": "log"}));
+    assert!(text.len() < 52_000);
+    assert!(text.ends_with("[truncated: lines 1-2000 of 400000. Use offset=2001 to continue.]"));
+}
+
+#[test]
+fn utf_16_is_decoded() {
+    let shop = Workshop::new();
+    let mut bytes = vec![0xff, 0xfe];
+    bytes.extend("gr\u{fc}n\nrot\n".encode_utf16().flat_map(u16::to_le_bytes));
+    shop.put("f", bytes);
+    assert_eq!(
+        shop.ok("read", json!({"file_path": "f"})),
+        "gr\u{fc}n\nrot\n[shown as UTF-8; the file is UTF-16]"
+    );
+}
+
+#[test]
+fn a_cancelled_call_ends() {
+    let shop = Workshop::new();
+    shop.put("f", "x");
+    let context = shop.context();
+    context.cancel.cancel();
+    let result = shop.call_in("read", json!({"file_path": "f"}), context);
+    assert_eq!(result.unwrap_err(), "Execution cancelled");
+}
+
+fn encoded(width: u32, height: u32, format: ImageFormat, noise: bool) -> Vec<u8> {
+    let mut state = 1_u32;
+    let picture = RgbImage::from_fn(width, height, |x, y| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let [a, b, c, _] = if noise { state.to_be_bytes() } else { [x as u8, y as u8, 7, 0] };
+        image::Rgb([a, b, c])
+    });
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+// I15, J10
+#[test]
+fn pictures_are_shown_and_made_to_fit() {
+    let shop = Workshop::new();
+    let small = encoded(40, 30, ImageFormat::Png, false);
+    let cases = [
+        ("small.png", small.clone(), "image/png", (40, 30)),
+        ("small.jpg", encoded(40, 30, ImageFormat::Jpeg, false), "image/jpeg", (40, 30)),
+        ("small.gif", encoded(40, 30, ImageFormat::Gif, false), "image/gif", (40, 30)),
+        ("small.webp", encoded(40, 30, ImageFormat::WebP, false), "image/webp", (40, 30)),
+        ("small.bmp", encoded(40, 30, ImageFormat::Bmp, false), "image/png", (40, 30)),
+        ("no-ending", small, "image/png", (40, 30)),
+        ("wide.png", encoded(4000, 10, ImageFormat::Png, false), "image/png", (2000, 5)),
+        ("noise.png", encoded(1500, 1500, ImageFormat::Png, true), "image/jpeg", (1500, 1500)),
+    ];
+    for (name, bytes, mime, (width, height)) in cases {
+        shop.put(name, &bytes);
+        let output = shop.call("read", json!({"file_path": name})).unwrap();
+        let Content::Image(image) = &output.content[1] else {
+            panic!("{name}: no image block");
+        };
+        assert_eq!(image.mime_type, mime, "{name}");
+        assert!(image.data.len() <= 4_718_592, "{name}");
+        let sent = BASE64_STANDARD.decode(&image.data).unwrap();
+        let decoded = image::load_from_memory(&sent).unwrap();
+        assert_eq!((decoded.width(), decoded.height()), (width, height), "{name}");
+        if (mime, name.ends_with("bmp")) == (decoded_mime(&bytes), false) && width == 40 {
+            assert_eq!(sent, bytes, "{name} was not left alone");
+        }
+        assert!(text(&output).starts_with(&format!("Picture {name} [image/")), "{name}");
+    }
+}
+
+fn decoded_mime(bytes: &[u8]) -> &'static str {
+    image::guess_format(bytes).unwrap().to_mime_type()
+}
+
+#[test]
+fn a_broken_picture_never_reaches_the_model() {
+    let shop = Workshop::new();
+    let mut bytes = encoded(40, 30, ImageFormat::Png, true);
+    bytes.truncate(200);
+    shop.put("cut.png", bytes);
+    let error = shop.err("read", json!({"file_path": "cut.png"}));
+    assert!(error.starts_with("Cannot show cut.png (image/png): "), "{error}");
+}

@@ -1,0 +1,164 @@
+//! `write`: all or nothing, and what surrounds a file stays as it was.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use serde_json::json;
+use tiller::agent::Details;
+
+use super::{Workshop, fifo, is_root, text};
+
+fn names(shop: &Workshop) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(shop.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn new_files_and_folders() {
+    let shop = Workshop::new();
+    let output = shop
+        .call("write", json!({"file_path": "a/b/c.txt", "content": "one\ntw\u{f6}\n"}))
+        .unwrap();
+    assert_eq!(text(&output), "Successfully wrote 9 bytes to a/b/c.txt");
+    assert_eq!(shop.bytes("a/b/c.txt"), "one\ntw\u{f6}\n".as_bytes());
+    assert_eq!(shop.path("a/b/c.txt").metadata().unwrap().mode() & 0o600, 0o600);
+    let Details::Diff(diff) = output.details else {
+        panic!("no diff");
+    };
+    assert_eq!(diff.path, "a/b/c.txt");
+    assert_eq!(diff.diff, "+1 one\n+2 tw\u{f6}");
+    assert_eq!((diff.added, diff.removed, diff.old_lines, diff.new_lines), (2, 0, 0, 2));
+}
+
+#[test]
+fn replacing_shows_the_difference_and_keeps_the_mode() {
+    let shop = Workshop::new();
+    let path = shop.put("run.sh", "a\nb\n");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o751)).unwrap();
+    let output = shop
+        .call("write", json!({"file_path": "run.sh", "content": "a\nc\n"}))
+        .unwrap();
+    let Details::Diff(diff) = output.details else {
+        panic!("no diff");
+    };
+    assert_eq!(diff.diff, " 1 a\n-2 b\n+2 c");
+    assert_eq!(diff.first_changed_line, Some(2));
+    assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o751);
+    assert_eq!(names(&shop), ["run.sh"]);
+}
+
+#[test]
+fn links_stay_links() {
+    let shop = Workshop::new();
+    shop.put("real/file", "old");
+    symlink("real/file", shop.path("soft")).unwrap();
+    symlink("real/later", shop.path("dangling")).unwrap();
+    std::fs::hard_link(shop.path("real/file"), shop.path("hard")).unwrap();
+    let inode = shop.path("hard").metadata().unwrap().ino();
+    shop.ok("write", json!({"file_path": "soft", "content": "new"}));
+    shop.ok("write", json!({"file_path": "dangling", "content": "made"}));
+    assert!(shop.path("soft").is_symlink() && shop.path("dangling").is_symlink());
+    assert_eq!(shop.bytes("hard"), b"new");
+    assert_eq!(shop.path("real/file").metadata().unwrap().ino(), inode);
+    assert_eq!(shop.bytes("real/later"), b"made");
+    // In place, shorter than before.
+    shop.ok("write", json!({"file_path": "hard", "content": "n"}));
+    assert_eq!(shop.bytes("real/file"), b"n");
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_and_left_alone() {
+    let shop = Workshop::new();
+    let path = shop.put("locked", "old");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    std::fs::create_dir(shop.path("dir")).unwrap();
+    fifo(&shop.path("fifo"));
+    symlink("loop", shop.path("loop")).unwrap();
+    let before = names(&shop);
+    let cases = [
+        ("locked", "Failed to write file: the file is read-only"),
+        ("dir", "dir is a folder, not a file. Use ls to list it."),
+        ("fifo", "fifo is a named pipe (FIFO), not a file."),
+        ("loop", "Cannot open loop: too many levels of symbolic links"),
+        ("/dev/full", "/dev/full is a device, not a file."),
+        ("/proc/tiller-test", "Failed to write file: "),
+        ("locked/x", "File not found: locked/x (a part of the path is a file, not a folder)"),
+    ];
+    for (name, expected) in cases {
+        let error = shop.err("write", json!({"file_path": name, "content": "new"}));
+        assert!(error.starts_with(expected), "{name}: {error}");
+    }
+    assert_eq!(shop.bytes("locked"), b"old");
+    assert_eq!(names(&shop), before);
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_gets_the_file_in_place() {
+    let shop = Workshop::new();
+    shop.put("dir/file", "old");
+    let inode = shop.path("dir/file").metadata().unwrap().ino();
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(shop.path("dir"), mode(0o555)).unwrap();
+    shop.ok("write", json!({"file_path": "dir/file", "content": "new"}));
+    assert_eq!(shop.bytes("dir/file"), b"new");
+    if !is_root() {
+        assert_eq!(shop.path("dir/file").metadata().unwrap().ino(), inode);
+        let error = shop.err("write", json!({"file_path": "dir/other", "content": "x"}));
+        assert!(error.starts_with("Failed to write file: "), "{error}");
+    }
+    std::fs::set_permissions(shop.path("dir"), mode(0o755)).unwrap();
+}
+
+// H5
+#[test]
+fn a_cancelled_write_leaves_nothing_behind() {
+    let shop = Workshop::new();
+    shop.put("f", "old");
+    let context = shop.context();
+    context.cancel.cancel();
+    for name in ["f", "new/deep/file"] {
+        let args = json!({"file_path": name, "content": "new"});
+        let result = shop.call_in("write", args, context.clone());
+        assert_eq!(result.unwrap_err(), "Execution cancelled");
+    }
+    assert_eq!(shop.bytes("f"), b"old");
+    assert_eq!(names(&shop), ["f"]);
+}
+
+#[test]
+fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
+    let shop = Workshop::new();
+    shop.put("f", "a\nb\n");
+    shop.ok("read", json!({"file_path": "f"}));
+    shop.put("f", "a\nuser\n");
+    let write = json!({"file_path": "f", "content": "mine\n"});
+    assert_eq!(
+        shop.err("write", write.clone()),
+        "f has changed on disk since you last read it, so it was not overwritten. What changed:\n \
+         1 a\n-2 b\n+2 user"
+    );
+    assert_eq!(shop.bytes("f"), b"a\nuser\n");
+    // The refusal showed it, so now the model knows.
+    shop.ok("write", write);
+    assert_eq!(shop.bytes("f"), b"mine\n");
+    // What it wrote itself it knows too; and touching is no change.
+    std::fs::File::open(shop.path("f"))
+        .unwrap()
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    shop.ok("write", json!({"file_path": "f", "content": "again\n"}));
+}
+
+#[test]
+fn binary_and_huge_files_can_be_replaced() {
+    let shop = Workshop::new();
+    shop.put("bin", b"\0\x01");
+    shop.ok("write", json!({"file_path": "bin", "content": "text\n"}));
+    let file = std::fs::File::create(shop.path("huge")).unwrap();
+    file.set_len(10 << 30).unwrap();
+    shop.ok("write", json!({"file_path": "huge", "content": "small\n"}));
+    assert_eq!(shop.bytes("huge"), b"small\n");
+}
