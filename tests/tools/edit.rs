@@ -39,19 +39,50 @@ fn one_unique_text_is_replaced_literally() {
 #[test]
 fn refusals_have_their_texts() {
     let cases = [
-        (pair("x", "y"), "Could not find the exact text in f. The old_text must match exactly including all whitespace and newlines."),
-        (pair("a", "y"), "Found 2 occurrences of the text in f. The text must be unique. Please provide more context to make it unique."),
-        (pair("b", "b"), "No changes made to f. The replacement produced identical content."),
-        (pair("", "b"), "error: invalid input: old_text must not be empty; to create a file or replace all of it, use write"),
-        (json!({"file_path": "no", "old_text": "a", "new_text": "b"}), "File not found: no"),
-        (json!({"file_path": "f"}), "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text"),
-        (json!({"file_path": "f", "old_text": "a"}), "error: invalid input: Missing required parameter: new_text"),
-        (json!({"file_path": "f", "edits": []}), "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text"),
-        (json!({"file_path": "f", "edits": [{"old_text": "a"}]}), "error: invalid input: Missing required parameter: edits[0].new_text"),
-        (json!({"file_path": "f", "edits": [{"old_text": "b", "new_text": "1"}, {"old_text": "q", "new_text": "2"}]}),
-            "Could not find the exact text in f. The old_text must match exactly including all whitespace and newlines. (edits[1]; nothing was changed)"),
-        (json!({"file_path": "f", "edits": [{"old_text": "b\na", "new_text": "1"}, {"old_text": "a b", "new_text": "2"}]}),
-            "edits[1] and edits[0] overlap in f. Make them one edit. Nothing was changed."),
+        (
+            pair("x", "y"),
+            "Could not find the exact text in f. The old_text must match exactly including all whitespace and newlines.",
+        ),
+        (
+            pair("a", "y"),
+            "Found 2 occurrences of the text in f. The text must be unique. Please provide more context to make it unique.",
+        ),
+        (
+            pair("b", "b"),
+            "No changes made to f. The replacement produced identical content.",
+        ),
+        (
+            pair("", "b"),
+            "error: invalid input: old_text must not be empty; to create a file or replace all of it, use write",
+        ),
+        (
+            json!({"file_path": "no", "old_text": "a", "new_text": "b"}),
+            "File not found: no",
+        ),
+        (
+            json!({"file_path": "f"}),
+            "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text",
+        ),
+        (
+            json!({"file_path": "f", "old_text": "a"}),
+            "error: invalid input: Missing required parameter: new_text",
+        ),
+        (
+            json!({"file_path": "f", "edits": []}),
+            "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text",
+        ),
+        (
+            json!({"file_path": "f", "edits": [{"old_text": "a"}]}),
+            "error: invalid input: Missing required parameter: edits[0].new_text",
+        ),
+        (
+            json!({"file_path": "f", "edits": [{"old_text": "b", "new_text": "1"}, {"old_text": "q", "new_text": "2"}]}),
+            "Could not find the exact text in f. The old_text must match exactly including all whitespace and newlines. (edits[1]; nothing was changed)",
+        ),
+        (
+            json!({"file_path": "f", "edits": [{"old_text": "b\na", "new_text": "1"}, {"old_text": "a b", "new_text": "2"}]}),
+            "edits[1] and edits[0] overlap in f. Make them one edit. Nothing was changed.",
+        ),
     ];
     for (args, expected) in cases {
         assert_eq!(refused(b"a b\na", args), expected);
@@ -69,22 +100,43 @@ fn all_forms_of_the_arguments() {
         (json!({"file_path": "f", "edits": edits}), "b a c c"),
         (json!({"path": "f", "edits": edits.to_string()}), "b a c c"),
         (json!({"file_path": "f", "edits": edits[0]}), "b b c c"),
-        (json!({"file_path": "f", "edits": edits[0].to_string()}), "b b c c"),
-        (json!({"file_path": "f", "old_text": "c", "new_text": "cc", "replace_all": true}), "a b cc cc"),
-        (json!({"file_path": "f", "old_text": "a", "new_text": "x", "edits": []}), "x b c c"),
+        (
+            json!({"file_path": "f", "edits": edits[0].to_string()}),
+            "b b c c",
+        ),
+        (
+            json!({"file_path": "f", "old_text": "c", "new_text": "cc", "replace_all": true}),
+            "a b cc cc",
+        ),
+        (
+            json!({"file_path": "f", "old_text": "a", "new_text": "x", "edits": []}),
+            "x b c c",
+        ),
     ];
     for (args, expected) in cases {
-        assert_eq!(edited(b"a b c c", args.clone()).0, expected.as_bytes(), "{args}");
+        assert_eq!(
+            edited(b"a b c c", args.clone()).0,
+            expected.as_bytes(),
+            "{args}"
+        );
     }
     let all = json!({"file_path": "f", "old_text": "c", "new_text": "d", "replace_all": true});
-    assert_eq!(edited(b"c c", all).1, "Successfully edited f (2 replacements)");
+    assert_eq!(
+        edited(b"c c", all).1,
+        "Successfully edited f (2 replacements)"
+    );
 }
 
 // K6, K7
 #[test]
 fn bytes_around_the_change_stay() {
     let cases: [(&[u8], &str, &str, &[u8]); 7] = [
-        (b"\xef\xbb\xbfa\r\nb\r\n", "a\nb", "a\nx\nb", b"\xef\xbb\xbfa\r\nx\r\nb\r\n"),
+        (
+            b"\xef\xbb\xbfa\r\nb\r\n",
+            "a\nb",
+            "a\nx\nb",
+            b"\xef\xbb\xbfa\r\nx\r\nb\r\n",
+        ),
         (b"a\r\nb\nc", "c", "d\ne", b"a\r\nb\nd\ne"),
         (b"a\rb\r\nc\r\n", "c", "d", b"a\rb\r\nd\r\n"),
         (b"a\xff\nb\n", "b", "c", b"a\xff\nc\n"),
@@ -100,10 +152,16 @@ fn bytes_around_the_change_stay() {
 
 #[test]
 fn tolerance_is_told() {
-    let (bytes, text) = edited("s = \u{2018}q\u{2019}  \nt\n".as_bytes(), pair("s = 'q'\nt", "u\nt"));
+    let (bytes, text) = edited(
+        "s = \u{2018}q\u{2019}  \nt\n".as_bytes(),
+        pair("s = 'q'\nt", "u\nt"),
+    );
     assert_eq!(bytes, b"u\nt\n");
     assert!(text.contains("old_text was not exact"), "{text}");
-    let (bytes, text) = edited(b"\tif a {\n\t\tb\n\t}\n", pair("if a {\n  b\n}", "if a {\n  c\n  d\n}"));
+    let (bytes, text) = edited(
+        b"\tif a {\n\t\tb\n\t}\n",
+        pair("if a {\n  b\n}", "if a {\n  c\n  d\n}"),
+    );
     assert_eq!(bytes, b"\tif a {\n\t\tc\n\t\td\n\t}\n");
     assert!(text.contains("indentation"), "{text}");
 }
@@ -119,7 +177,10 @@ fn details_show_the_change() {
     };
     assert_eq!(diff.path, "f");
     assert_eq!(diff.first_changed_line, Some(6));
-    assert_eq!((diff.added, diff.removed, diff.old_lines, diff.new_lines), (2, 1, 8, 9));
+    assert_eq!(
+        (diff.added, diff.removed, diff.old_lines, diff.new_lines),
+        (2, 1, 8, 9)
+    );
     assert_eq!(
         diff.diff,
         "    ...\n  2 2\n  3 3\n  4 4\n  5 5\n- 6 6\n+ 6 six\n+ 7 six and a half\n  8 7\n  9 8"
@@ -145,7 +206,10 @@ fn a_file_changed_behind_the_models_back() {
     for (args, after) in [(all, "a\nx x\nuser\n"), (pair("a \nb b", "q"), "q\nuser\n")] {
         stale();
         let error = shop.err("edit", args.clone());
-        assert!(error.contains("has changed on disk") && error.contains("+3 user"), "{error}");
+        assert!(
+            error.contains("has changed on disk") && error.contains("+3 user"),
+            "{error}"
+        );
         assert_eq!(shop.bytes("f"), b"a\nb b\nuser\n");
         // The refusal counts as a read.
         shop.ok("edit", args);
@@ -164,7 +228,8 @@ fn edits_of_one_file_at_the_same_time_are_all_made_in_order() {
     std::os::unix::fs::symlink("f", shop.path("link")).unwrap();
     let calls = (0..20).map(|n| {
         let file = if n % 2 == 0 { "f" } else { "link" };
-        let args = json!({"file_path": file, "old_text": n.to_string(), "new_text": (n + 1).to_string()});
+        let args =
+            json!({"file_path": file, "old_text": n.to_string(), "new_text": (n + 1).to_string()});
         shop.tool("edit").execute(args, shop.context())
     });
     let results = shop.block_on(futures_util::future::join_all(calls));
@@ -176,14 +241,22 @@ fn edits_of_one_file_at_the_same_time_are_all_made_in_order() {
 fn many_changes_in_a_large_file_are_quick() {
     let line = "some words in a line\r\n";
     let before = line.repeat(100_000);
-    let args = json!({"file_path": "f", "old_text": "words", "new_text": "text", "replace_all": true});
+    let args =
+        json!({"file_path": "f", "old_text": "words", "new_text": "text", "replace_all": true});
     let (bytes, text) = edited(before.as_bytes(), args);
     assert_eq!(bytes, before.replace("words", "text").as_bytes());
     assert_eq!(text, "Successfully edited f (100000 replacements)");
 }
 
 const PIECES: &[&[u8]] = &[
-    b"\r\n", b"\n", b"\r", b"a", b" ", b"\t", b"\xff", b"\xe2\x80\x9c",
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"a",
+    b" ",
+    b"\t",
+    b"\xff",
+    b"\xe2\x80\x9c",
 ];
 
 proptest! {

@@ -79,7 +79,12 @@ impl Workshop {
         self.call_in(name, args, self.context())
     }
 
-    pub fn call_in(&self, name: &str, args: Value, context: ToolContext) -> Result<ToolOutput, String> {
+    pub fn call_in(
+        &self,
+        name: &str,
+        args: Value,
+        context: ToolContext,
+    ) -> Result<ToolOutput, String> {
         self.runtime
             .block_on(self.tool(name).execute(args, context))
             .map_err(|error| error.message)
@@ -135,7 +140,11 @@ fn the_specs_are_small_and_strict() {
     for tool in shop.tools.iter().filter(|tool| tool.spec().name != "bash") {
         let spec = tool.spec();
         bytes += spec.name.len() + spec.description.len() + spec.parameters.to_string().len();
-        assert_eq!(spec.parameters["additionalProperties"], false, "{}", spec.name);
+        assert_eq!(
+            spec.parameters["additionalProperties"], false,
+            "{}",
+            spec.name
+        );
         assert!(spec.parameters.get("anyOf").is_none(), "{}", spec.name);
     }
     assert!(bytes < 4500, "{bytes} bytes");

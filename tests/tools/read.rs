@@ -27,11 +27,19 @@ fn texts_come_as_they_are() {
         (b"\xef\xbb\xbfa\n", "a\n"),
         (b"", "[the file is empty]"),
         (b"\n", "\n"),
-        (b"caf\xe9 noir\n", "caf\u{fffd} noir\n[bytes that are not valid UTF-8 are shown as \u{fffd}]"),
+        (
+            b"caf\xe9 noir\n",
+            "caf\u{fffd} noir\n[bytes that are not valid UTF-8 are shown as \u{fffd}]",
+        ),
     ];
     for (bytes, expected) in cases {
         shop.put("f", bytes);
-        assert_eq!(shop.ok("read", json!({"file_path": "f"})), expected, "{}", bytes.escape_ascii());
+        assert_eq!(
+            shop.ok("read", json!({"file_path": "f"})),
+            expected,
+            "{}",
+            bytes.escape_ascii()
+        );
     }
 }
 
@@ -41,14 +49,19 @@ fn pages_say_where_to_go_on() {
     let shop = Workshop::new();
     shop.put("f", numbered(2500));
     let whole = shop.ok("read", json!({"file_path": "f"}));
-    assert!(whole.ends_with(
-        "line 2000\n[truncated: lines 1-2000 of 2500. Use offset=2001 to continue.]"
-    ));
+    assert!(
+        whole.ends_with(
+            "line 2000\n[truncated: lines 1-2000 of 2500. Use offset=2001 to continue.]"
+        )
+    );
     assert_eq!(
         shop.ok("read", json!({"file_path": "f", "offset": 7, "limit": 2})),
         "line 7\nline 8\n[truncated: lines 7-8 of 2500. Use offset=9 to continue.]"
     );
-    assert_eq!(shop.ok("read", json!({"path": "f", "offset": 2500})), "line 2500\n");
+    assert_eq!(
+        shop.ok("read", json!({"path": "f", "offset": 2500})),
+        "line 2500\n"
+    );
     assert_eq!(
         shop.err("read", json!({"file_path": "f", "offset": 2501})),
         "Offset 2501 is beyond the end of f: it has 2500 lines."
@@ -88,14 +101,20 @@ fn details_hold_what_the_screen_needs() {
     let shop = Workshop::new();
     shop.put("src/f", numbered(30));
     let output = shop
-        .call("read", json!({"file_path": "src/f", "offset": 3, "limit": 2}))
+        .call(
+            "read",
+            json!({"file_path": "src/f", "offset": 3, "limit": 2}),
+        )
         .unwrap();
     let Details::Text(details) = output.details else {
         panic!("no text details");
     };
     assert_eq!(details.path, "src/f");
     assert_eq!(details.text, "line 3\nline 4\n");
-    assert_eq!((details.first_line, details.line_count, details.total_lines), (3, 2, Some(30)));
+    assert_eq!(
+        (details.first_line, details.line_count, details.total_lines),
+        (3, 2, Some(30))
+    );
 }
 
 #[test]
@@ -121,15 +140,39 @@ fn what_is_no_text_file_is_refused_at_once() {
         ("socket", "socket is a socket, not a file."),
         ("/dev/zero", "/dev/zero is a device, not a file."),
         ("/dev/tty", "/dev/tty is a device, not a file."),
-        ("loop", "Cannot open loop: too many levels of symbolic links"),
+        (
+            "loop",
+            "Cannot open loop: too many levels of symbolic links",
+        ),
         ("dangling", "File not found: dangling"),
-        ("f/g", "File not found: f/g (a part of the path is a file, not a folder)"),
-        ("nul", "nul is a binary file (unknown type, 9 bytes) and cannot be shown as text."),
-        ("elf", "elf is a binary file (application/x-executable, 64 bytes) and cannot be shown as text."),
-        ("zip", "zip is a binary file (application/zip, 10 bytes) and cannot be shown as text."),
-        ("late", "late is a binary file (NUL bytes in the text, 9.8 KB) and cannot be shown as text."),
-        ("", "error: invalid input: Missing required parameter: file_path"),
-        ("a\0b", "Cannot open a\0b: file name contained an unexpected NUL byte"),
+        (
+            "f/g",
+            "File not found: f/g (a part of the path is a file, not a folder)",
+        ),
+        (
+            "nul",
+            "nul is a binary file (unknown type, 9 bytes) and cannot be shown as text.",
+        ),
+        (
+            "elf",
+            "elf is a binary file (application/x-executable, 64 bytes) and cannot be shown as text.",
+        ),
+        (
+            "zip",
+            "zip is a binary file (application/zip, 10 bytes) and cannot be shown as text.",
+        ),
+        (
+            "late",
+            "late is a binary file (NUL bytes in the text, 9.8 KB) and cannot be shown as text.",
+        ),
+        (
+            "",
+            "error: invalid input: Missing required parameter: file_path",
+        ),
+        (
+            "a\0b",
+            "Cannot open a\0b: file name contained an unexpected NUL byte",
+        ),
     ];
     for (path, expected) in cases {
         let args = json!({"file_path": path, "offset": if path == "late" { 1999 } else { 1 }});
@@ -160,7 +203,10 @@ fn a_file_of_ten_gigabytes_is_refused_without_reading_it() {
         "sparse is a binary file (unknown type, 10.0 GB) and cannot be shown as text."
     );
     assert_eq!(
-        shop.err("edit", json!({"file_path": "sparse", "old_text": "a", "new_text": "b"})),
+        shop.err(
+            "edit",
+            json!({"file_path": "sparse", "old_text": "a", "new_text": "b"})
+        ),
         "sparse is 10.0 GB; edit handles files up to 64.0 MB."
     );
 }
@@ -204,7 +250,11 @@ fn encoded(width: u32, height: u32, format: ImageFormat, noise: bool) -> Vec<u8>
     let mut state = 1_u32;
     let picture = RgbImage::from_fn(width, height, |x, y| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let [a, b, c, _] = if noise { state.to_be_bytes() } else { [x as u8, y as u8, 7, 0] };
+        let [a, b, c, _] = if noise {
+            state.to_be_bytes()
+        } else {
+            [x as u8, y as u8, 7, 0]
+        };
         image::Rgb([a, b, c])
     });
     let mut bytes = std::io::Cursor::new(Vec::new());
@@ -219,13 +269,43 @@ fn pictures_are_shown_and_made_to_fit() {
     let small = encoded(40, 30, ImageFormat::Png, false);
     let cases = [
         ("small.png", small.clone(), "image/png", (40, 30)),
-        ("small.jpg", encoded(40, 30, ImageFormat::Jpeg, false), "image/jpeg", (40, 30)),
-        ("small.gif", encoded(40, 30, ImageFormat::Gif, false), "image/gif", (40, 30)),
-        ("small.webp", encoded(40, 30, ImageFormat::WebP, false), "image/webp", (40, 30)),
-        ("small.bmp", encoded(40, 30, ImageFormat::Bmp, false), "image/png", (40, 30)),
+        (
+            "small.jpg",
+            encoded(40, 30, ImageFormat::Jpeg, false),
+            "image/jpeg",
+            (40, 30),
+        ),
+        (
+            "small.gif",
+            encoded(40, 30, ImageFormat::Gif, false),
+            "image/gif",
+            (40, 30),
+        ),
+        (
+            "small.webp",
+            encoded(40, 30, ImageFormat::WebP, false),
+            "image/webp",
+            (40, 30),
+        ),
+        (
+            "small.bmp",
+            encoded(40, 30, ImageFormat::Bmp, false),
+            "image/png",
+            (40, 30),
+        ),
         ("no-ending", small, "image/png", (40, 30)),
-        ("wide.png", encoded(4000, 10, ImageFormat::Png, false), "image/png", (2000, 5)),
-        ("noise.png", encoded(1500, 1500, ImageFormat::Png, true), "image/jpeg", (1500, 1500)),
+        (
+            "wide.png",
+            encoded(4000, 10, ImageFormat::Png, false),
+            "image/png",
+            (2000, 5),
+        ),
+        (
+            "noise.png",
+            encoded(1500, 1500, ImageFormat::Png, true),
+            "image/jpeg",
+            (1500, 1500),
+        ),
     ];
     for (name, bytes, mime, (width, height)) in cases {
         shop.put(name, &bytes);
@@ -237,11 +317,18 @@ fn pictures_are_shown_and_made_to_fit() {
         assert!(image.data.len() <= 4_718_592, "{name}");
         let sent = BASE64_STANDARD.decode(&image.data).unwrap();
         let decoded = image::load_from_memory(&sent).unwrap();
-        assert_eq!((decoded.width(), decoded.height()), (width, height), "{name}");
+        assert_eq!(
+            (decoded.width(), decoded.height()),
+            (width, height),
+            "{name}"
+        );
         if (mime, name.ends_with("bmp")) == (decoded_mime(&bytes), false) && width == 40 {
             assert_eq!(sent, bytes, "{name} was not left alone");
         }
-        assert!(text(&output).starts_with(&format!("Picture {name} [image/")), "{name}");
+        assert!(
+            text(&output).starts_with(&format!("Picture {name} [image/")),
+            "{name}"
+        );
     }
 }
 
@@ -256,5 +343,8 @@ fn a_broken_picture_never_reaches_the_model() {
     bytes.truncate(200);
     shop.put("cut.png", bytes);
     let error = shop.err("read", json!({"file_path": "cut.png"}));
-    assert!(error.starts_with("Cannot show cut.png (image/png): "), "{error}");
+    assert!(
+        error.starts_with("Cannot show cut.png (image/png): "),
+        "{error}"
+    );
 }

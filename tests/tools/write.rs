@@ -20,17 +20,26 @@ fn names(shop: &Workshop) -> Vec<String> {
 fn new_files_and_folders() {
     let shop = Workshop::new();
     let output = shop
-        .call("write", json!({"file_path": "a/b/c.txt", "content": "one\ntw\u{f6}\n"}))
+        .call(
+            "write",
+            json!({"file_path": "a/b/c.txt", "content": "one\ntw\u{f6}\n"}),
+        )
         .unwrap();
     assert_eq!(text(&output), "Successfully wrote 9 bytes to a/b/c.txt");
     assert_eq!(shop.bytes("a/b/c.txt"), "one\ntw\u{f6}\n".as_bytes());
-    assert_eq!(shop.path("a/b/c.txt").metadata().unwrap().mode() & 0o600, 0o600);
+    assert_eq!(
+        shop.path("a/b/c.txt").metadata().unwrap().mode() & 0o600,
+        0o600
+    );
     let Details::Diff(diff) = output.details else {
         panic!("no diff");
     };
     assert_eq!(diff.path, "a/b/c.txt");
     assert_eq!(diff.diff, "+1 one\n+2 tw\u{f6}");
-    assert_eq!((diff.added, diff.removed, diff.old_lines, diff.new_lines), (2, 0, 0, 2));
+    assert_eq!(
+        (diff.added, diff.removed, diff.old_lines, diff.new_lines),
+        (2, 0, 0, 2)
+    );
 }
 
 #[test]
@@ -82,10 +91,16 @@ fn what_cannot_be_written_is_refused_and_left_alone() {
         ("locked", "Failed to write file: the file is read-only"),
         ("dir", "dir is a folder, not a file. Use ls to list it."),
         ("fifo", "fifo is a named pipe (FIFO), not a file."),
-        ("loop", "Cannot open loop: too many levels of symbolic links"),
+        (
+            "loop",
+            "Cannot open loop: too many levels of symbolic links",
+        ),
         ("/dev/full", "/dev/full is a device, not a file."),
         ("/proc/tiller-test", "Failed to write file: "),
-        ("locked/x", "File not found: locked/x (a part of the path is a file, not a folder)"),
+        (
+            "locked/x",
+            "File not found: locked/x (a part of the path is a file, not a folder)",
+        ),
     ];
     for (name, expected) in cases {
         let error = shop.err("write", json!({"file_path": name, "content": "new"}));

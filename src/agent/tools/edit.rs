@@ -86,8 +86,13 @@ impl Tool for Edit {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let wanted = Wanted::parse(&args)?;
-            let target =
-                Target::new(call::path(&args), &context.cwd, &self.stamps, &context.cancel).await?;
+            let target = Target::new(
+                call::path(&args),
+                &context.cwd,
+                &self.stamps,
+                &context.cancel,
+            )
+            .await?;
             call::change(move || edit(&target, &wanted)).await
         })
     }
@@ -158,7 +163,11 @@ fn edit_list(edits: Option<&Value>) -> Result<Vec<(String, String)>, ToolError> 
     let items = match value {
         Value::Array(items) => items.as_slice(),
         object @ Value::Object(_) => std::slice::from_ref(object),
-        _ => return Err(call::invalid("edits must be a list of {old_text, new_text}")),
+        _ => {
+            return Err(call::invalid(
+                "edits must be a list of {old_text, new_text}",
+            ));
+        }
     };
     let mut faults = Vec::new();
     let mut pairs = Vec::new();
@@ -207,7 +216,11 @@ fn edit(target: &Target, wanted: &Wanted) -> Result<ToolOutput, ToolError> {
         )));
     }
     // The mark stays where it is, outside of everything that can match.
-    let mark = if bytes.starts_with(kind::BOM) { kind::BOM.len() } else { 0 };
+    let mark = if bytes.starts_with(kind::BOM) {
+        kind::BOM.len()
+    } else {
+        0
+    };
     let content = &bytes[mark..];
     let (mut changes, tolerances) = locate(target, &present, content, wanted)?;
     let worst = tolerances.iter().copied().max().unwrap_or(Tolerance::Exact);
@@ -234,7 +247,13 @@ fn edit(target: &Target, wanted: &Wanted) -> Result<ToolOutput, ToolError> {
     for change in &changes {
         let (old, new) = &wanted.pairs[change.edit];
         out.extend_from_slice(&content[at..change.range.start]);
-        out.extend(splice(content, &change.range, old, new, tolerances[change.edit]));
+        out.extend(splice(
+            content,
+            &change.range,
+            old,
+            new,
+            tolerances[change.edit],
+        ));
         at = change.range.end;
         if out.len() > MAX_RESULT {
             return Err(ToolError::new(format!(
@@ -301,7 +320,11 @@ fn locate(
 
 // K5
 fn report(shown: &str, count: usize, worst: Tolerance, stale: bool) -> String {
-    let noun = if count == 1 { "replacement" } else { "replacements" };
+    let noun = if count == 1 {
+        "replacement"
+    } else {
+        "replacements"
+    };
     let mut text = format!("Successfully edited {shown} ({count} {noun})");
     match worst {
         Tolerance::Exact => {}

@@ -144,7 +144,12 @@ impl Job {
             Kind::Utf16(order) => {
                 let units = (&head[2..]).chain(&mut source);
                 let page = self.page(&[], Utf16Reader::new(units, order))?;
-                self.text(&path, page, source, Some("[shown as UTF-8; the file is UTF-16]"))
+                self.text(
+                    &path,
+                    page,
+                    source,
+                    Some("[shown as UTF-8; the file is UTF-16]"),
+                )
             }
         }
     }
@@ -246,9 +251,8 @@ impl Job {
             .take(pictures::MAX_FILE)
             .read_to_end(&mut bytes)
             .map_err(|error| self.failed(&error))?;
-        let picture = pictures::prepare(&bytes, mime).map_err(|why| {
-            ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown))
-        })?;
+        let picture = pictures::prepare(&bytes, mime)
+            .map_err(|why| ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown)))?;
         let size = |(width, height): (u32, u32)| format!("{width}x{height}");
         let mut note = format!("{mime} {}", size(picture.original));
         let mut text = format!("Picture {} [{note}]", self.shown);
@@ -274,10 +278,13 @@ impl Job {
     }
 
     fn remember(&self, path: &Path, source: Source, all: bool) {
-        let Source { file, hash, kept, .. } = source;
+        let Source {
+            file, hash, kept, ..
+        } = source;
         if let (Ok(real), Ok(meta)) = (paths::real(path), file.metadata()) {
             let stamp = Stamp::new(&meta, all.then(|| hash.finish()));
-            self.stamps.saw(&real, stamp, kept.filter(|_| all).as_deref());
+            self.stamps
+                .saw(&real, stamp, kept.filter(|_| all).as_deref());
         }
     }
 

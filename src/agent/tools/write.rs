@@ -61,8 +61,13 @@ impl Tool for Write {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let content = call::required(&args, "content")?.to_string();
-            let target =
-                Target::new(call::path(&args), &context.cwd, &self.stamps, &context.cancel).await?;
+            let target = Target::new(
+                call::path(&args),
+                &context.cwd,
+                &self.stamps,
+                &context.cancel,
+            )
+            .await?;
             call::change(move || replace(&target, &content)).await
         })
     }

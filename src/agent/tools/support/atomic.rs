@@ -154,7 +154,11 @@ fn still_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
         (Err(_), None) => true,
         _ => false,
     };
-    if same { Ok(()) } else { Err(WriteError::Changed) }
+    if same {
+        Ok(())
+    } else {
+        Err(WriteError::Changed)
+    }
 }
 
 fn in_place(path: &Path, bytes: &[u8], cancel: &CancellationToken) -> Result<(), WriteError> {

@@ -8,7 +8,9 @@ use crate::agent::tool::ToolError;
 
 /// The path argument, under its name or its short one; empty when missing.
 pub fn path(args: &Value) -> &str {
-    text(args, "file_path").or_else(|| text(args, "path")).unwrap_or_default()
+    text(args, "file_path")
+        .or_else(|| text(args, "path"))
+        .unwrap_or_default()
 }
 
 /// A text argument.

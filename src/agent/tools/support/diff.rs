@@ -41,7 +41,9 @@ pub fn details(path: String, old: &[u8], new: &[u8]) -> DiffDetails {
             shown.equal(&old, old_range, leading, trailing);
             continue;
         }
-        details.first_changed_line.get_or_insert(new_range.start as u64 + 1);
+        details
+            .first_changed_line
+            .get_or_insert(new_range.start as u64 + 1);
         details.removed += old_range.len() as u64;
         details.added += new_range.len() as u64;
         shown.lines('-', &old, old_range);
@@ -80,9 +82,18 @@ pub fn compare<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<DiffOp> {
     for op in middle {
         let (tag, old_range, new_range) = op.as_tag_tuple();
         if tag == DiffTag::Equal {
-            push_equal(&mut ops, old_range.start + head, new_range.start + head, old_range.len());
+            push_equal(
+                &mut ops,
+                old_range.start + head,
+                new_range.start + head,
+                old_range.len(),
+            );
         } else {
-            push_change(&mut ops, shifted(&old_range, head), shifted(&new_range, head));
+            push_change(
+                &mut ops,
+                shifted(&old_range, head),
+                shifted(&new_range, head),
+            );
         }
     }
     push_equal(&mut ops, old.len() - tail, new.len() - tail, tail);
@@ -266,7 +277,8 @@ mod tests {
     #[test]
     fn large_texts_are_quick_and_cut() {
         let old: String = (0..200_000).fold(String::new(), |text, n| text + &format!("{n}\n"));
-        let new: String = (0..200_000).fold(String::new(), |text, n| text + &format!("{}\n", n * 7));
+        let new: String =
+            (0..200_000).fold(String::new(), |text, n| text + &format!("{}\n", n * 7));
         let started = Instant::now();
         let found = details(String::new(), old.as_bytes(), new.as_bytes());
         assert!(found.diff.len() < MAX_SHOWN + 2 * MAX_LINE);

@@ -41,7 +41,8 @@ pub fn of(head: &[u8]) -> Kind {
         return Kind::Utf16(order);
     }
     // "BM", "MZ" or "GIF8" also begin honest texts, so a magic number alone decides nothing.
-    if !has_nul(head) && (is_utf8(head) && !head.starts_with(b"%PDF-") || mostly_text(head, known)) {
+    if !has_nul(head) && (is_utf8(head) && !head.starts_with(b"%PDF-") || mostly_text(head, known))
+    {
         return Kind::Text;
     }
     match known {
@@ -127,7 +128,12 @@ mod tests {
 
     #[test]
     fn sizes() {
-        let cases = [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KB"), (10 << 30, "10.0 GB")];
+        let cases = [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1536, "1.5 KB"),
+            (10 << 30, "10.0 GB"),
+        ];
         for (bytes, expected) in cases {
             assert_eq!(size(bytes), expected);
         }

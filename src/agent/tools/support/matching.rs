@@ -243,11 +243,18 @@ fn indented(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
     }
     lines
         .windows(wanted.len())
-        .filter(|window| window.iter().zip(&wanted).all(|((_, line), want)| line == want))
+        .filter(|window| {
+            window
+                .iter()
+                .zip(&wanted)
+                .all(|((_, line), want)| line == want)
+        })
         .map(|window| {
             let start = window[0].0.start;
             let last = &window[window.len() - 1].0;
-            let body = text[last.clone()].strip_suffix(b"\n").map_or(last.end, |_| last.end - 1);
+            let body = text[last.clone()]
+                .strip_suffix(b"\n")
+                .map_or(last.end, |_| last.end - 1);
             start..if old.ends_with(b"\n") { last.end } else { body }
         })
         .collect()
@@ -271,16 +278,35 @@ mod tests {
             ("a\r\nb\r\nc", "a\nb", "a\r\nb", Exact),
             ("a\r\nb\r\nc", "b\n", "b\r\n", Exact),
             ("a\rb", "a\rb", "a\rb", Exact),
-            ("x = \u{201c}q\u{201d}; y", "x = \"q\";", "x = \u{201c}q\u{201d};", Typography),
+            (
+                "x = \u{201c}q\u{201d}; y",
+                "x = \"q\";",
+                "x = \u{201c}q\u{201d};",
+                Typography,
+            ),
             ("one  \ntwo\n", "one\ntwo", "one  \ntwo", Typography),
             ("one\ntwo\n", "one \ntwo", "one\ntwo", Typography),
-            ("a\u{a0}\u{2014}\u{a0}b", "a - b", "a\u{a0}\u{2014}\u{a0}b", Typography),
+            (
+                "a\u{a0}\u{2014}\u{a0}b",
+                "a - b",
+                "a\u{a0}\u{2014}\u{a0}b",
+                Typography,
+            ),
             ("foo\nfoobar", "foo ", "foo", Typography),
-            ("\tif x {\n\t\ty\n\t}\n", "if x {\n    y\n}", "\tif x {\n\t\ty\n\t}", Indentation),
+            (
+                "\tif x {\n\t\ty\n\t}\n",
+                "if x {\n    y\n}",
+                "\tif x {\n\t\ty\n\t}",
+                Indentation,
+            ),
             ("    a\n", "\ta\n", "    a\n", Indentation),
         ];
         for (text, old, expected, tolerance) in cases {
-            assert_eq!(check(text, old), Ok((expected.to_string(), tolerance)), "{text:?} {old:?}");
+            assert_eq!(
+                check(text, old),
+                Ok((expected.to_string(), tolerance)),
+                "{text:?} {old:?}"
+            );
         }
     }
 

@@ -21,7 +21,9 @@ pub fn open(path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
         .custom_flags(O_NONBLOCK | O_NOCTTY)
         .open(path)
         .map_err(|error| unreachable(&error, shown))?;
-    let meta = file.metadata().map_err(|error| unreachable(&error, shown))?;
+    let meta = file
+        .metadata()
+        .map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
     Ok((file, meta))
 }

@@ -37,7 +37,13 @@ pub fn resolve(raw: &str, cwd: &Path) -> PathBuf {
     }
     // A new file. `@types/x.ts` below an existing `@types` is meant as written.
     let meant = match stripped {
-        Some(path) if !written.parent().is_some_and(|dir| dir != cwd && exists(dir)) => path,
+        Some(path)
+            if !written
+                .parent()
+                .is_some_and(|dir| dir != cwd && exists(dir)) =>
+        {
+            path
+        }
         _ => written,
     };
     plain_blanks(&meant)
@@ -166,16 +172,17 @@ fn folded(name: &str) -> String {
 
 fn plain_blanks(path: &Path) -> PathBuf {
     match path.to_str() {
-        Some(text) if text.contains(is_odd_blank) => {
-            PathBuf::from(text.replace(is_odd_blank, " "))
-        }
+        Some(text) if text.contains(is_odd_blank) => PathBuf::from(text.replace(is_odd_blank, " ")),
         _ => path.to_path_buf(),
     }
 }
 
 /// Blanks that look like a space and are not one.
 pub fn is_odd_blank(c: char) -> bool {
-    matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+    matches!(
+        c,
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
 }
 
 #[cfg(test)]
@@ -187,7 +194,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let cwd = dir.path();
         fs::create_dir(cwd.join("@types")).unwrap();
-        for name in ["a.txt", "@b.txt", "it\u{2019}s 5\u{202f}PM.png", "caf\u{e9}.md"] {
+        for name in [
+            "a.txt",
+            "@b.txt",
+            "it\u{2019}s 5\u{202f}PM.png",
+            "caf\u{e9}.md",
+        ] {
             fs::write(cwd.join(name), "x").unwrap();
         }
         let url = format!("file://{}/a%2Etxt", cwd.display());
@@ -214,13 +226,19 @@ mod tests {
         let cwd = dir.path().canonicalize().unwrap();
         std::os::unix::fs::symlink("deep/target", cwd.join("dangling")).unwrap();
         std::os::unix::fs::symlink("loop", cwd.join("loop")).unwrap();
-        assert_eq!(real(&cwd.join("dangling")).unwrap(), cwd.join("deep/target"));
+        assert_eq!(
+            real(&cwd.join("dangling")).unwrap(),
+            cwd.join("deep/target")
+        );
         assert!(real(&cwd.join("loop")).is_err());
     }
 
     #[test]
     fn names_cannot_disturb_a_line() {
         use std::os::unix::ffi::OsStrExt;
-        assert_eq!(readable(OsStr::from_bytes(b"a\x1b[31m\n\xff")), "a\u{fffd}[31m\u{fffd}\u{fffd}");
+        assert_eq!(
+            readable(OsStr::from_bytes(b"a\x1b[31m\n\xff")),
+            "a\u{fffd}[31m\u{fffd}\u{fffd}"
+        );
     }
 }

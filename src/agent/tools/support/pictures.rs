@@ -36,12 +36,12 @@ pub struct Picture {
 pub fn prepare(bytes: &[u8], mime: &'static str) -> Result<Picture, String> {
     let (picture, original) = decode(bytes)?;
     let fits = picture.width() <= MAX_SIDE && picture.height() <= MAX_SIDE;
-    let (bytes, mime, sent) = if fits && base64_len(bytes.len()) <= MAX_BASE64 && mime != "image/bmp"
-    {
-        (bytes.to_vec(), mime, original)
-    } else {
-        shrink(&picture)?
-    };
+    let (bytes, mime, sent) =
+        if fits && base64_len(bytes.len()) <= MAX_BASE64 && mime != "image/bmp" {
+            (bytes.to_vec(), mime, original)
+        } else {
+            shrink(&picture)?
+        };
     Ok(Picture {
         base64: BASE64_STANDARD.encode(bytes),
         mime,

@@ -29,7 +29,9 @@ pub fn splice(
     for op in diff::compare(&old_lines, &new_lines) {
         let (tag, old_range, new_range) = op.as_tag_tuple();
         if tag == DiffTag::Equal {
-            present[old_range].iter().for_each(|line| out.extend_from_slice(line));
+            present[old_range]
+                .iter()
+                .for_each(|line| out.extend_from_slice(line));
             continue;
         }
         for (offset, index) in new_range.enumerate() {
@@ -40,7 +42,9 @@ pub fn splice(
                 None => out.extend_from_slice(body),
             }
             if body.len() < line.len() {
-                out.extend_from_slice(line_end_for(&present, &old_range, offset).unwrap_or(outside));
+                out.extend_from_slice(
+                    line_end_for(&present, &old_range, offset).unwrap_or(outside),
+                );
             }
         }
     }
@@ -49,7 +53,11 @@ pub fn splice(
 
 /// The line end for the `offset`th line put in place of the lines `replaced`: that of its
 /// counterpart, else of the nearest line above, else of the nearest below.
-fn line_end_for(present: &[&[u8]], replaced: &Range<usize>, offset: usize) -> Option<&'static [u8]> {
+fn line_end_for(
+    present: &[&[u8]],
+    replaced: &Range<usize>,
+    offset: usize,
+) -> Option<&'static [u8]> {
     let at = (replaced.start + offset).min(replaced.end.max(replaced.start + 1) - 1);
     let at = at.min(present.len());
     let above = present[..(at + 1).min(present.len())].iter().rev();
@@ -70,7 +78,8 @@ fn line_end(line: &[u8]) -> Option<&'static [u8]> {
 fn line_end_around(content: &[u8], at: usize) -> &'static [u8] {
     let below = memchr::memchr(b'\n', &content[at..]).map(|found| at + found);
     let end = below.or_else(|| memchr::memrchr(b'\n', &content[..at]));
-    end.and_then(|end| line_end(&content[..=end])).unwrap_or(b"\n")
+    end.and_then(|end| line_end(&content[..=end]))
+        .unwrap_or(b"\n")
 }
 
 /// How indentation in the edit's text turns into the file's.
@@ -169,9 +178,19 @@ mod tests {
         let (found, tolerance) = find(&normal, old.as_bytes(), Scope::Unique).unwrap();
         let range = normal.original(&found[0]);
         let mut out = content.as_bytes()[..range.start].to_vec();
-        out.extend(splice(content.as_bytes(), &range, old.as_bytes(), new.as_bytes(), tolerance));
+        out.extend(splice(
+            content.as_bytes(),
+            &range,
+            old.as_bytes(),
+            new.as_bytes(),
+            tolerance,
+        ));
         out.extend_from_slice(&content.as_bytes()[range.end..]);
-        assert_eq!(String::from_utf8_lossy(&out), expected, "{content:?} {old:?} {new:?}");
+        assert_eq!(
+            String::from_utf8_lossy(&out),
+            expected,
+            "{content:?} {old:?} {new:?}"
+        );
     }
 
     // K6

@@ -103,9 +103,7 @@ impl FileStamps {
     pub fn saw(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
         let mut inner = self.lock();
         inner.clock += 1;
-        let text: Option<Arc<[u8]>> = bytes
-            .filter(|bytes| bytes.len() <= MAX_TEXT)
-            .map(Arc::from);
+        let text: Option<Arc<[u8]>> = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
         let seen = Seen {
             text: text.clone(),
             stamp,

@@ -87,9 +87,7 @@ impl Target {
             let mut read = Vec::with_capacity(meta.len() as usize);
             file.take(max_bytes + 1)
                 .read_to_end(&mut read)
-                .map_err(|error| {
-                    ToolError::new(format!("Cannot read {}: {error}", self.shown))
-                })?;
+                .map_err(|error| ToolError::new(format!("Cannot read {}: {error}", self.shown)))?;
             bytes = Some(read).filter(|read| read.len() as u64 <= max_bytes);
         }
         let stamp = Stamp::new(&meta, bytes.as_deref().map(ContentHash::of));
@@ -123,11 +121,8 @@ impl Target {
     /// What has changed since the model last saw the file, in words for the model, which has seen
     /// it by this.
     pub fn show_changes(&self, present: &Present) -> String {
-        self.stamps.saw(
-            &self.real,
-            present.stamp.clone(),
-            present.bytes.as_deref(),
-        );
+        self.stamps
+            .saw(&self.real, present.stamp.clone(), present.bytes.as_deref());
         match (&present.freshness, &present.bytes) {
             (Freshness::Changed(Some(old)), Some(new)) if !kind::has_nul(new) => {
                 let diff = diff::details(String::new(), old, new).diff;

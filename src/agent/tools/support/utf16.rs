@@ -42,7 +42,11 @@ impl<R: Read> Utf16Reader<R> {
                 ByteOrder::Big => u16::from_be_bytes([pair[0], pair[1]]),
             })
             .collect();
-        if !self.ended && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
+        if !self.ended
+            && units
+                .last()
+                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
+        {
             units.pop();
         }
         self.rest.drain(..units.len() * 2);
