@@ -12,6 +12,9 @@ mod pattern;
 pub mod auth;
 pub mod wires;
 pub mod error;
+mod classify;
+pub mod http;
+pub mod sse;
 pub mod scripted;
 
 pub use auth::{Keys, Secret};

@@ -1,0 +1,544 @@
+//! From what a provider answered to what it calls for: the class of an error by status and wording,
+//! how long to wait, and the sentence a person reads.
+//!
+//! Providers agree on few status codes and on no wording, so the wording is a table.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::error::{ErrorClass, LlmError};
+
+/// Longest part of a provider's own words that is passed on.
+const QUOTED_CHARS: usize = 600;
+
+/// What the error is about, for the words around it.
+#[derive(Clone, Debug, Default)]
+pub struct Subject {
+    /// `provider/id`.
+    pub model: String,
+    /// The way to set the provider's key.
+    pub key_hint: String,
+}
+
+/// Waiting does not help.
+static QUOTA: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "insufficient[_ ]quota",
+        "insufficient[_ ](balance|funds|credits?)",
+        "exceeded your current quota",
+        "quota exceeded",
+        "billing",
+        "credit balance is too low",
+        "out of (budget|credits)",
+        "not enough credits",
+        "requires more credits",
+        "monthly (usage |spend(ing)? )?limit",
+        "available balance",
+        "payment required",
+    ])
+});
+
+/// The prompt is too long, in the words of all the vendors.
+static OVERFLOW: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        r"prompt (is )?too long",
+        r"input is too long",
+        r"request_too_large",
+        r"exceeds? the context window",
+        r"exceeds? (the )?(model's )?(maximum )?context (length|window|size)",
+        r"input token count.*exceeds the maximum",
+        r"maximum prompt length is \d+",
+        r"reduce the length of the (messages|prompt|input)",
+        r"maximum context length (is|of) \d+",
+        r"exceeds the limit of \d+",
+        r"exceeds the available context size",
+        r"greater than the context length",
+        r"context window exceeds limit",
+        r"exceeded model token limit",
+        r"range of input length should be",
+        r"context[_ ]length[_ ]exceeded",
+        r"model_context_window_exceeded",
+        r"too many tokens",
+        r"token limit exceeded",
+        r"too large for model with \d+ maximum context",
+        r"longer than the model's context",
+        r"input length and .?max_tokens.? exceed",
+    ])
+});
+
+/// Looks like an overflow (`too many tokens per minute`) but passes with time.
+static THROTTLED: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "rate[_ -]?limit",
+        "too many requests",
+        "throttl",
+        "per (minute|second|hour|day)",
+    ])
+});
+
+/// Passes with time, where no status says so.
+static PASSING: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "overloaded",
+        "capacity",
+        "rate[_ -]?limit",
+        "too many requests",
+        "time[d]?[ _-]?out",
+        "unavailable",
+        "internal[_ ](server[_ ])?error",
+        "server[_ ]error",
+        "api_error",
+        "try again",
+        "retry",
+        "connection",
+        r"\b(408|409|429|500|502|503|504|520|524|529)\b",
+    ])
+});
+
+static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "authentication",
+        "invalid (x-)?api[_ -]?key",
+        "incorrect api key",
+        "permission_error",
+        "unauthorized",
+    ])
+});
+
+static UNKNOWN_MODEL: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "model.*(not found|does not exist|not exist|not supported|not available|unknown|invalid)",
+        "(no such|unknown|invalid|unsupported) model",
+        "not a valid model",
+        "not_found_error.*model",
+        "no endpoints found",
+    ])
+});
+
+static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?i)(?:try again|retry|retrydelay"?:?\s*"?)\s*(?:in|after)?\s*([0-9.]+)\s*(ms|milliseconds|s\b|seconds?)"#).ok()
+});
+
+fn set(patterns: &[&str]) -> RegexSet {
+    let patterns = patterns.iter().map(|pattern| format!("(?i){pattern}"));
+    RegexSet::new(patterns).unwrap_or_else(|_| RegexSet::empty())
+}
+
+/// The error a response with a failure status stands for. `body` is what was read of it.
+pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subject) -> LlmError {
+    let body = String::from_utf8_lossy(body);
+    let (kind, said) = words(&body);
+    let mut error = from_words(Some(status), &format!("{kind} {body}"), &said, about);
+    error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
+    error
+}
+
+/// The error an error event in the middle of a stream stands for. `body` is its JSON.
+pub fn from_event(body: &Value, about: &Subject) -> LlmError {
+    let text = body.to_string();
+    let (kind, said) = words(&text);
+    let status = ["status", "code"].iter().find_map(|key| {
+        let value = body.pointer(&format!("/error/{key}")).or(body.get(key))?;
+        let number = value
+            .as_u64()
+            .or(value.as_str().and_then(|text| text.parse().ok()))?;
+        u16::try_from(number)
+            .ok()
+            .filter(|status| (400..600).contains(status))
+    });
+    let mut error = from_words(status, &format!("{kind} {text}"), &said, about);
+    // A server that began to answer and then failed, in words nobody knows: its own fault.
+    if status.is_none() && error.class == ErrorClass::Client && !kind.starts_with("invalid_request")
+    {
+        error.class = ErrorClass::Retryable;
+    }
+    error
+}
+
+fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> LlmError {
+    let class = class(status, text);
+    let what = match (status, class) {
+        (Some(401 | 403), ErrorClass::Auth) => "the key was refused",
+        (_, ErrorClass::Auth) => "the key was refused",
+        (_, ErrorClass::Quota) => "no quota or credit is left",
+        (_, ErrorClass::Overflow) => "the conversation is too long for the model",
+        (Some(429), _) => "too many requests",
+        (Some(529), _) => "the server is overloaded",
+        (Some(404), _) => "not found",
+        (Some(300..=399), _) => "the server sends us elsewhere",
+        (Some(500..=599), _) => "the server failed",
+        (Some(_), ErrorClass::Client) => "the server refused the request",
+        _ => "the server reports an error",
+    };
+    let status_text = status.map_or_else(String::new, |status| format!(" ({status})"));
+    let said = quoted(said);
+    let colon = if said.is_empty() { "" } else { ": " };
+    let mut error = LlmError::new(
+        class,
+        format!("{}: {what}{status_text}{colon}{said}", about.model),
+    );
+    error.status = status;
+    error.retry_after_ms = wait_in(text);
+    error.hint = match class {
+        ErrorClass::Auth => (!about.key_hint.is_empty()).then(|| about.key_hint.clone()),
+        ErrorClass::Client if status.is_none_or(|status| matches!(status, 400 | 404)) && UNKNOWN_MODEL.is_match(text) => {
+            Some(format!(
+                "The provider does not know this model: choose another with --model provider/id (asked for: {})",
+                about.model
+            ))
+        }
+        ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
+            Some("Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable".into())
+        }
+        _ => None,
+    };
+    error
+}
+
+fn class(status: Option<u16>, text: &str) -> ErrorClass {
+    if matches!(status, Some(402)) {
+        return ErrorClass::Quota;
+    }
+    let throttled = THROTTLED.is_match(text);
+    // Google says "quota" for a limit per minute and adds when to come back.
+    if QUOTA.is_match(text)
+        && (text.contains("insufficient_quota") || (!throttled && wait_in(text).is_none()))
+    {
+        return ErrorClass::Quota;
+    }
+    if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(text) {
+        return ErrorClass::Overflow;
+    }
+    match status {
+        Some(401 | 403) => ErrorClass::Auth,
+        Some(413) => ErrorClass::Overflow,
+        Some(408 | 409 | 425 | 429 | 500..=599) => ErrorClass::Retryable,
+        Some(_) => ErrorClass::Client,
+        None if REFUSED_KEY.is_match(text) => ErrorClass::Auth,
+        None if PASSING.is_match(text) => ErrorClass::Retryable,
+        None => ErrorClass::Client,
+    }
+}
+
+/// The provider's word for the kind of error and its sentence, out of whatever it sent.
+fn words(body: &str) -> (String, String) {
+    let Ok(json) = serde_json::from_str::<Value>(body) else {
+        return (String::new(), plain(body));
+    };
+    let json = match json {
+        Value::Array(mut list) if !list.is_empty() => list.swap_remove(0),
+        other => other,
+    };
+    let text = |pointer: &str| {
+        json.pointer(pointer)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let kind = [
+        "/error/type",
+        "/error/code",
+        "/error/status",
+        "/code",
+        "/type",
+    ];
+    let said = [
+        "/error/message",
+        "/error/detail",
+        "/error",
+        "/message",
+        "/detail",
+        "/errors/0/message",
+        "/errors/0",
+        "/detail/0/msg",
+    ];
+    let kind = kind
+        .iter()
+        .find_map(|pointer| text(pointer))
+        .unwrap_or_default();
+    let mut said = said
+        .iter()
+        .find_map(|pointer| text(pointer))
+        .unwrap_or_else(|| plain(body));
+    // A gateway's own "Provider returned error" hides what the provider said.
+    if let Some(raw) = text("/error/metadata/raw") {
+        said = format!("{said}: {raw}");
+    }
+    (kind, said)
+}
+
+/// The text of a body that is not JSON; of a web page its title, or what is left without tags.
+fn plain(body: &str) -> String {
+    let start = body
+        .trim_start()
+        .get(..15)
+        .unwrap_or(body)
+        .to_ascii_lowercase();
+    if !(start.starts_with("<!doctype") || start.starts_with("<html") || start.starts_with("<head"))
+    {
+        return body.trim().to_owned();
+    }
+    let lower = body.to_ascii_lowercase();
+    let title = lower.find("<title>").and_then(|open| {
+        let close = lower[open..].find("</title>")?;
+        body.get(open + 7..open + close)
+    });
+    let text = title.map_or_else(|| strip_tags(body), |title| title.trim().to_owned());
+    format!("a web page: {text}")
+}
+
+fn strip_tags(html: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for c in html.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => {
+                inside = false;
+                text.push(' ');
+            }
+            c if !inside => text.push(c),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(said: &str) -> String {
+    let said = said.trim();
+    match said.char_indices().nth(QUOTED_CHARS) {
+        Some((end, _)) => format!("{}...", &said[..end]),
+        None => said.to_owned(),
+    }
+}
+
+/// What `retry-after-ms` or `retry-after` ask for, in milliseconds.
+pub fn retry_after(headers: &HeaderMap) -> Option<u64> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let millis = |value: f64| (value.is_finite() && value >= 0.0).then(|| value.ceil() as u64);
+    if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
+        return millis(ms);
+    }
+    let value = text("retry-after")?;
+    if let Ok(seconds) = value.parse::<f64>() {
+        return millis(seconds * 1000.0);
+    }
+    let at = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
+    let wait = at.as_millisecond() - jiff::Timestamp::now().as_millisecond();
+    Some(wait.max(0) as u64)
+}
+
+/// The wait named in an error's own words, in milliseconds.
+fn wait_in(text: &str) -> Option<u64> {
+    let found = WAIT.as_ref()?.captures(text)?;
+    let number: f64 = found[1].trim_end_matches('.').parse().ok()?;
+    let factor = if found[2].to_ascii_lowercase().starts_with('m') {
+        1.0
+    } else {
+        1000.0
+    };
+    number.is_finite().then(|| (number * factor).ceil() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorClass::*;
+    use super::*;
+
+    fn about() -> Subject {
+        Subject {
+            model: "lab/m1".into(),
+            key_hint: "Set it with: export LAB_KEY=YOUR_KEY".into(),
+        }
+    }
+
+    // G1
+    #[test]
+    fn every_status_has_its_class() {
+        let cases: &[(u16, &str, ErrorClass)] = &[
+            (400, r#"{"error":{"message":"bad field"}}"#, Client),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}"#,
+                Overflow,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.","code":"context_length_exceeded"}}"#,
+                Overflow,
+            ),
+            (
+                400,
+                "the request exceeds the available context size, try increasing it",
+                Overflow,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#,
+                Quota,
+            ),
+            (401, r#"{"error":{"message":"invalid x-api-key"}}"#, Auth),
+            (402, "", Quota),
+            (403, "forbidden", Auth),
+            (404, r#"{"error":{"message":"model: nope"}}"#, Client),
+            (408, "", Retryable),
+            (409, "", Retryable),
+            (413, "", Overflow),
+            (
+                413,
+                r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+                Overflow,
+            ),
+            (422, "", Client),
+            (429, "", Retryable),
+            (
+                429,
+                r#"{"error":{"message":"Rate limit reached: too many tokens per minute"}}"#,
+                Retryable,
+            ),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#,
+                Quota,
+            ),
+            (
+                429,
+                r#"{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 30s.","status":"RESOURCE_EXHAUSTED"}}"#,
+                Retryable,
+            ),
+            (500, "", Retryable),
+            (
+                502,
+                "<html><title>502 Bad Gateway</title></html>",
+                Retryable,
+            ),
+            (503, "", Retryable),
+            (504, "", Retryable),
+            (
+                529,
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                Retryable,
+            ),
+            (418, "", Client),
+            (307, "", Client),
+        ];
+        for (status, body, expected) in cases {
+            let error = from_response(*status, &HeaderMap::new(), body.as_bytes(), &about());
+            assert_eq!(error.class, *expected, "{status} {body}: {error}");
+            assert_eq!(error.status, Some(*status));
+            assert!(error.message.starts_with("lab/m1: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_event_has_its_class_without_a_status() {
+        let cases = [
+            (
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                Retryable,
+            ),
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"x"}}"#,
+                Client,
+            ),
+            (
+                r#"{"type":"error","error":{"type":"authentication_error","message":"x"}}"#,
+                Auth,
+            ),
+            (
+                r#"{"type":"error","error":{"type":"billing_error","message":"x"}}"#,
+                Quota,
+            ),
+            (
+                r#"{"error":{"message":"x","code":"context_length_exceeded"}}"#,
+                Overflow,
+            ),
+            (
+                r#"{"error":{"message":"Provider returned error","code":502}}"#,
+                Retryable,
+            ),
+            (r#"{"error":{"message":"x","code":400}}"#, Client),
+            (r#"{"error":{"message":"nobody knows"}}"#, Retryable),
+            (r#"{"error":"boom"}"#, Retryable),
+        ];
+        for (body, expected) in cases {
+            let error = from_event(&serde_json::from_str(body).unwrap(), &about());
+            assert_eq!(error.class, expected, "{body}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_words_are_a_persons() {
+        let show = |status, body: &str| {
+            from_response(status, &HeaderMap::new(), body.as_bytes(), &about()).to_string()
+        };
+        assert_eq!(
+            show(401, r#"{"error":{"message":"bad key"}}"#),
+            "lab/m1: the key was refused (401): bad key\nSet it with: export LAB_KEY=YOUR_KEY"
+        );
+        assert_eq!(
+            show(
+                503,
+                "<!DOCTYPE html><html><head><title>Back soon</title></head></html>"
+            ),
+            "lab/m1: the server failed (503): a web page: Back soon"
+        );
+        assert_eq!(
+            show(502, "<html><body><h1>Bad</h1> gateway</body></html>"),
+            "lab/m1: the server failed (502): a web page: Bad gateway"
+        );
+        assert!(
+            show(
+                404,
+                r#"{"error":{"message":"The model `m1` does not exist"}}"#
+            )
+            .contains("--model provider/id")
+        );
+        assert!(show(404, "Not Found").contains("base URL"));
+        assert_eq!(
+            show(500, &"é".repeat(5000)).chars().count(),
+            "lab/m1: the server failed (500): ...".len() + QUOTED_CHARS
+        );
+    }
+
+    // G3
+    #[test]
+    fn the_servers_wait_is_read() {
+        let wait = |pairs: &[(&'static str, String)]| {
+            let headers = pairs.iter().map(|(name, value)| {
+                (
+                    reqwest::header::HeaderName::from_static(name),
+                    value.parse().unwrap(),
+                )
+            });
+            retry_after(&headers.collect())
+        };
+        assert_eq!(wait(&[("retry-after", "30".into())]), Some(30_000));
+        assert_eq!(wait(&[("retry-after", " 1.5 ".into())]), Some(1500));
+        assert_eq!(
+            wait(&[
+                ("retry-after", "9".into()),
+                ("retry-after-ms", "250".into())
+            ]),
+            Some(250)
+        );
+        assert_eq!(wait(&[("retry-after", "-1".into())]), None);
+        assert_eq!(wait(&[("retry-after", "soon".into())]), None);
+        assert_eq!(
+            wait(&[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT".into())]),
+            Some(0)
+        );
+        let later = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(100);
+        let date = jiff::fmt::rfc2822::to_string(&later.to_zoned(jiff::tz::TimeZone::UTC)).unwrap();
+        let waited = wait(&[("retry-after", date)]).unwrap();
+        assert!((98_000..=100_000).contains(&waited), "{waited}");
+
+        assert_eq!(wait_in("Please try again in 1.2s."), Some(1200));
+        assert_eq!(wait_in("Please retry in 30 seconds"), Some(30_000));
+        assert_eq!(wait_in("try again in 320ms"), Some(320));
+        assert_eq!(wait_in(r#""retryDelay": "34s""#), Some(34_000));
+        assert_eq!(wait_in("try again later"), None);
+    }
+}

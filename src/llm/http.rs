@@ -1,0 +1,233 @@
+//! The one HTTP client, built when it is first needed, and the errors of getting through at all.
+//!
+//! Reading the system's certificates costs milliseconds, so nothing here happens before the first
+//! frame. Knows no wire.
+
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::{Certificate, Client, Response, redirect};
+
+use super::error::{ErrorClass, LlmError};
+
+/// How long to wait for a connection.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a server may stay silent, before its headers or in the middle of a stream.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+/// Most bytes read of an error's body.
+pub const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// How long the rest of an error's body is waited for.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A client that is not there until it is used. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: Arc<OnceLock<Result<Client, String>>>,
+    idle: Duration,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self::with_idle_timeout(IDLE_TIMEOUT)
+    }
+}
+
+impl Http {
+    /// A client that gives a silent server `idle`.
+    pub fn with_idle_timeout(idle: Duration) -> Self {
+        Self {
+            client: Arc::default(),
+            idle,
+        }
+    }
+
+    /// The client, built now if this is the first use.
+    ///
+    /// # Errors
+    /// TLS could not be set up at all.
+    pub fn client(&self) -> Result<&Client, LlmError> {
+        let built = self.client.get_or_init(|| build(self.idle));
+        built.as_ref().map_err(|error| {
+            LlmError::new(ErrorClass::Client, format!("cannot set up HTTP: {error}"))
+        })
+    }
+
+    /// How long a silent server is given.
+    pub fn idle_timeout(&self) -> Duration {
+        self.idle
+    }
+}
+
+fn build(idle: Duration) -> Result<Client, String> {
+    // Fails only when somebody was faster, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = || {
+        Client::builder()
+            .user_agent(concat!("tiller/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(idle)
+            .pool_idle_timeout(Duration::from_secs(90))
+            .tcp_keepalive(Duration::from_secs(30))
+            .http2_adaptive_window(true)
+            // A POST that turns into a GET helps nobody; the answer says where it wanted us.
+            .redirect(redirect::Policy::none())
+    };
+    builder().build().or_else(|error| {
+        // No certificates on this system (reqwest then refuses even plain http): bring our own.
+        tracing::info!("using built-in certificates: {}", root_cause(&error));
+        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
+        let roots = roots
+            .iter()
+            .filter_map(|der| Certificate::from_der(der).ok());
+        builder()
+            .tls_certs_only(roots)
+            .build()
+            .map_err(|error| root_cause(&error))
+    })
+}
+
+/// What it means that no response came, or that one broke off, from `target` (an address without
+/// secrets).
+pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> LlmError {
+    let cause = root_cause(error);
+    if cause.to_lowercase().contains("certificate") {
+        return LlmError::new(
+            ErrorClass::Client,
+            format!("no secure connection to {target}: {cause}"),
+        )
+        .with_hint(
+            "Behind a proxy with its own certificates: export SSL_CERT_FILE=/path/to/its-ca.pem",
+        );
+    }
+    if error.is_builder() {
+        return LlmError::new(
+            ErrorClass::Client,
+            format!("{target} is no address to send a request to: {cause}"),
+        );
+    }
+    let what = if error.is_connect() && error.is_timeout() {
+        format!(
+            "no connection to {target} within {} s",
+            CONNECT_TIMEOUT.as_secs()
+        )
+    } else if error.is_connect() {
+        format!("cannot reach {target}: {cause}")
+    } else if error.is_timeout() {
+        format!("{target} has been silent for {} s", idle.as_secs_f32())
+    } else if error.is_request() {
+        format!("no answer from {target}: {cause}")
+    } else {
+        format!("the connection to {target} broke off: {cause}")
+    };
+    LlmError::new(ErrorClass::Retryable, what)
+}
+
+/// The body of a failed response, as far as it comes: at most [`MAX_ERROR_BYTES`].
+pub async fn error_body(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = MAX_ERROR_BYTES - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if body.len() == MAX_ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await;
+    body
+}
+
+/// The innermost reason; the outer ones say "error sending request" and the like.
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+/// `base` with `path` behind it, forgiving a trailing slash, a version segment that stands at the
+/// end of one and the beginning of the other, and a base that holds the path already.
+pub fn join(base: &str, path: &str) -> String {
+    let base = base.trim().trim_end_matches('/');
+    if base.ends_with(path) {
+        return base.to_owned();
+    }
+    let mut base = base.to_owned();
+    // `/v1/v1` in a base is as common a slip as `/v1` in base and path.
+    while let Some((rest, last)) = base.rsplit_once('/') {
+        let twice = rest.ends_with(&format!("/{last}"));
+        let in_path = path.starts_with(&format!("/{last}/"));
+        let version = last.len() > 1
+            && last.starts_with('v')
+            && last[1..2].chars().all(|c| c.is_ascii_digit());
+        if version && (twice || in_path) {
+            base = rest.to_owned();
+        } else {
+            break;
+        }
+    }
+    base + path
+}
+
+/// `url` without user, password, query and fragment, for messages.
+pub fn shown(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let url = &url[..end];
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let host_end = rest.find('/').unwrap_or(rest.len());
+            let host = rest[..host_end].rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}{}", &rest[host_end..])
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_joined_forgivingly() {
+        let messages = "/v1/messages";
+        let chat = "/chat/completions";
+        for (base, path, expected) in [
+            ("https://a", messages, "https://a/v1/messages"),
+            ("https://a/", messages, "https://a/v1/messages"),
+            ("https://a/v1", messages, "https://a/v1/messages"),
+            ("https://a/v1/", messages, "https://a/v1/messages"),
+            ("https://a/v1/v1", messages, "https://a/v1/messages"),
+            ("https://a/v1/messages", messages, "https://a/v1/messages"),
+            (
+                "https://a/anthropic",
+                messages,
+                "https://a/anthropic/v1/messages",
+            ),
+            ("https://a/v1", chat, "https://a/v1/chat/completions"),
+            ("https://a/v1/v1/", chat, "https://a/v1/chat/completions"),
+            (
+                "https://a/api/coding/paas/v4",
+                chat,
+                "https://a/api/coding/paas/v4/chat/completions",
+            ),
+            ("https://a", chat, "https://a/chat/completions"),
+            (
+                " https://a/v1/chat/completions/ ",
+                chat,
+                "https://a/v1/chat/completions",
+            ),
+        ] {
+            assert_eq!(join(base, path), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn shown_addresses_hold_no_secret() {
+        assert_eq!(shown("https://me:pw@host:1/p?key=1#x"), "https://host:1/p");
+        assert_eq!(shown("http://host"), "http://host");
+        assert_eq!(shown("nonsense?x"), "nonsense");
+    }
+}
