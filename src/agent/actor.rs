@@ -3,10 +3,12 @@
 //! model, a tool or a subscriber, so it answers at once whatever is under way.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::select;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::audience::Audience;
@@ -22,6 +24,9 @@ use super::queue::Queues;
 use super::run;
 use super::session::Journal;
 use crate::llm::{Content, Message, Model, ThinkingLevel, UserMessage};
+
+/// How long the last events wait for slow subscribers when the agent leaves.
+const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle
 /// is gone.
@@ -118,6 +123,7 @@ impl Actor {
         }
         self.processes.stop_all();
         self.journal.close().await;
+        let _ = timeout(FAREWELL, self.audience.catch_up_all()).await;
         if let Some(done) = self.leaving {
             let _ = done.send(());
         }

@@ -60,6 +60,13 @@ impl Audience {
             .any(|subscriber| !subscriber.backlog.is_empty())
     }
 
+    /// Waits until everyone has taken everything, or was dropped.
+    pub async fn catch_up_all(&mut self) {
+        while self.behind() {
+            self.catch_up().await;
+        }
+    }
+
     /// Waits until one subscriber that is behind takes something, and returns 0; or until one has
     /// been stuck for 5 s: drops it and returns how many were dropped. Safe to cancel.
     pub async fn catch_up(&mut self) -> usize {

@@ -5,27 +5,30 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::llm::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
 
-/// What happened so far.
-#[derive(Clone, Debug)]
+/// What happened so far. Serialises as exactly `iterations`, `current_iteration`, `created_at` and
+/// `updated_at`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "super::context_json::StoredContext")]
 pub struct Context {
-    system: Option<String>,
-    messages: Vec<Arc<Message>>,
-    bounds: Vec<Bounds>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    pub(super) system: Option<String>,
+    pub(super) messages: Vec<Arc<Message>>,
+    pub(super) bounds: Vec<Bounds>,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
 }
 
 /// Where an iteration begins, and what is known of it besides its messages.
 #[derive(Clone, Debug)]
-struct Bounds {
-    start: usize,
-    started_at: Timestamp,
-    completed_at: Option<Timestamp>,
-    metadata: Map<String, Value>,
+pub(super) struct Bounds {
+    pub start: usize,
+    pub started_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+    pub metadata: Map<String, Value>,
 }
 
 /// One iteration: a view.
@@ -41,7 +44,18 @@ pub struct Iteration<'a> {
     pub completed_at: Option<Timestamp>,
     /// Whatever else is known of it.
     pub metadata: &'a Map<String, Value>,
-    system: Option<&'a str>,
+    /// The system prompt the conversation began with; of the first iteration only.
+    pub system: Option<&'a str>,
+}
+
+impl<'a> Iteration<'a> {
+    /// The tool calls made in it, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &'a ToolCall> + use<'a> {
+        self.messages.iter().flat_map(|message| match &**message {
+            Message::Assistant(answer) => answer.tool_calls().collect(),
+            _ => Vec::new(),
+        })
+    }
 }
 
 impl Default for Context {
@@ -244,4 +258,229 @@ pub fn exceeded_max_iterations(context: &Context, max: u32) -> bool {
 /// What a person reads when the limit is reached.
 pub fn limit_text(limit: u32) -> String {
     format!("Max iterations ({limit}) exceeded")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool_call(id: &str) -> ToolCall {
+        ToolCall {
+            id: id.into(),
+            name: "read".into(),
+            arguments: json!({}),
+            ..ToolCall::default()
+        }
+    }
+
+    fn result(id: &str) -> ToolResultMessage {
+        ToolResultMessage {
+            tool_call_id: id.into(),
+            tool_name: "read".into(),
+            content: vec![Content::text("text")],
+            details: None,
+            is_error: false,
+            duration_ms: Some(1),
+            timestamp: 1,
+        }
+    }
+
+    /// Two rounds: a call with its result, then an answer.
+    fn two_rounds() -> Context {
+        let mut context = Context::new("hi", Some("Be brief.".into()));
+        context.add_assistant_message(vec![Content::text("look")], vec![tool_call("a")]);
+        context.add_tool_results(vec![result("a")]);
+        context.add_assistant_message(vec![Content::text("done")], vec![]);
+        context
+    }
+
+    // B4
+    #[test]
+    fn an_empty_context_has_no_iteration() {
+        let context = Context::default();
+        assert_eq!(context.current_iteration(), 0);
+        assert_eq!(context.iterations().len(), 0);
+        let json = serde_json::to_value(&context).unwrap();
+        let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(
+            keys,
+            [
+                "iterations",
+                "current_iteration",
+                "created_at",
+                "updated_at"
+            ]
+        );
+    }
+
+    // B5
+    #[test]
+    fn the_first_iteration_holds_prompt_and_input() {
+        let roles = |context: &Context| {
+            let json = serde_json::to_value(context).unwrap();
+            let messages = json["iterations"][0]["messages"]
+                .as_array()
+                .unwrap()
+                .clone();
+            messages
+                .iter()
+                .map(|message| message["role"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        let mut with = Context::new("hi", Some("Be brief.".into()));
+        assert_eq!(roles(&with), ["system", "user"]);
+        assert_eq!(with.current_iteration(), 1);
+        with.add_tool_results(vec![]);
+        let json = serde_json::to_value(&with).unwrap();
+        assert_eq!(json["iterations"][1]["messages"], json!([]));
+        assert_eq!(roles(&Context::new("hi", None)), ["user"]);
+    }
+
+    // B3, B6, B7, B8, B12
+    #[test]
+    fn results_complete_an_iteration_and_open_the_next() {
+        let mut context = Context::new("hi", None);
+        assert_eq!(context.extract_tool_calls(), []);
+        context.add_assistant_message(vec![], vec![tool_call("a"), tool_call("b")]);
+        assert_eq!(
+            context.extract_tool_calls(),
+            [tool_call("a"), tool_call("b")]
+        );
+        assert_eq!(context.iteration(1).unwrap().completed_at, None);
+        context.add_tool_results(vec![result("a"), result("b")]);
+        assert_eq!(context.extract_tool_calls(), []);
+
+        let first = context.iteration(1).unwrap();
+        assert!(first.completed_at.unwrap() >= first.started_at);
+        assert_eq!(first.tool_calls().count(), 2);
+        assert_eq!(first.messages.len(), 4);
+        let second = context.iteration(2).unwrap();
+        assert_eq!(second.completed_at, None);
+        assert!(second.messages.is_empty());
+        assert_eq!(context.current_iteration(), 2);
+    }
+
+    // B3
+    #[test]
+    fn an_iteration_serialises_with_all_its_fields() {
+        let json = serde_json::to_value(two_rounds()).unwrap();
+        let first = json["iterations"][0].as_object().unwrap();
+        let keys: Vec<_> = first.keys().cloned().collect();
+        assert_eq!(
+            keys,
+            [
+                "number",
+                "messages",
+                "tool_calls",
+                "started_at",
+                "completed_at",
+                "metadata"
+            ]
+        );
+        assert_eq!(first["number"], 1);
+        assert_eq!(first["tool_calls"][0]["id"], "a");
+        let second = &json["iterations"][1];
+        assert_eq!(second["tool_calls"], json!([]));
+        assert_eq!(second["completed_at"], Value::Null);
+        assert_eq!(second["metadata"], json!({}));
+        // A12, A13
+        assert!(!json.to_string().contains("max"));
+    }
+
+    // B9, B10
+    #[test]
+    fn iterations_are_views_of_one_conversation() {
+        let context = two_rounds();
+        let joined: Vec<_> = context
+            .iterations()
+            .flat_map(|iteration| iteration.messages.to_vec())
+            .collect();
+        assert_eq!(joined, context.messages());
+        assert!(context.iteration(0).is_none());
+        assert!(context.iteration(99).is_none());
+        assert!(context.iteration_messages(99).is_empty());
+        assert_eq!(context.iteration_messages(2).len(), 1);
+    }
+
+    // B11, A12
+    #[test]
+    fn the_limit_is_the_callers() {
+        let context = two_rounds();
+        assert!(!exceeded_max_iterations(&context, 3));
+        assert!(exceeded_max_iterations(&context, 2));
+        assert!(exceeded_max_iterations(&context, 1));
+        assert_eq!(limit_text(2), "Max iterations (2) exceeded");
+    }
+
+    // B14
+    #[test]
+    fn stored_contexts_load_with_and_without_metadata() {
+        let mut context = two_rounds();
+        context
+            .metadata_mut()
+            .unwrap()
+            .insert("cost".into(), json!(0.5));
+        let json = serde_json::to_value(&context).unwrap();
+        let back: Context = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&back).unwrap(), json);
+
+        let mut old = json;
+        for iteration in old["iterations"].as_array_mut().unwrap() {
+            iteration.as_object_mut().unwrap().shift_remove("metadata");
+        }
+        let back: Context = serde_json::from_value(old).unwrap();
+        assert_eq!(back.messages(), context.messages());
+        assert!(back.iteration(2).unwrap().metadata.is_empty());
+    }
+
+    // B15
+    #[test]
+    fn ten_thousand_iterations_stay_flat() {
+        let mut context = Context::new("hi", None);
+        for n in 0..10_000 {
+            let id = n.to_string();
+            context.add_assistant_message(vec![], vec![tool_call(&id)]);
+            context.add_tool_results(vec![result(&id)]);
+        }
+        assert_eq!(context.messages().len(), 20_001);
+        assert_eq!(context.iteration_messages(5_000).len(), 2);
+        let text = serde_json::to_string(&context).unwrap();
+        let back: Context = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.current_iteration(), 10_001);
+    }
+
+    #[test]
+    fn calls_without_result_are_found() {
+        let mut context = Context::new("hi", None);
+        assert!(context.missing_results(1).is_empty());
+        context.add_assistant_message(vec![], vec![tool_call("a"), tool_call("b")]);
+        context.push(Arc::new(Message::ToolResult(result("a"))));
+        let missing = context.missing_results(1);
+        assert_eq!(missing.len(), 1);
+        assert!(matches!(&*missing[0], Message::ToolResult(m) if m.tool_call_id == "b"));
+        assert!(context.awaits_model());
+        context.push(Arc::clone(&missing[0]));
+        assert!(context.missing_results(1).is_empty());
+    }
+
+    proptest::proptest! {
+        // B9
+        #[test]
+        fn any_conversation_is_the_sum_of_its_iterations(steps in proptest::collection::vec(0u8..4, 0..40)) {
+            let mut context = Context::default();
+            for step in steps {
+                match step {
+                    0 => context.push(Arc::new(Message::user("u", 0))),
+                    1 => { context.begin_iteration(); }
+                    2 => context.complete_iteration(),
+                    _ => context.add_tool_results(vec![result("x")]),
+                }
+            }
+            let joined: Vec<_> = context.iterations().flat_map(|i| i.messages.to_vec()).collect();
+            proptest::prop_assert_eq!(joined, context.messages());
+            proptest::prop_assert_eq!(context.current_iteration() as usize, context.iterations().len());
+        }
+    }
 }

@@ -1,18 +1,182 @@
-//! The tool calls of one turn.
+//! The tool calls of one turn, in groups: consecutive calls that only look run at the same time,
+//! every other call alone. Whatever happens (steering, an abort, a tool that panics), each call
+//! gets exactly one result, in call order. How one call runs is `execution`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::desk::{Desk, Turn};
-use super::kit::Kit;
-use super::turn::Reply;
-use crate::llm::Message;
+use futures_util::future::join_all;
 
-/// Runs the calls of `reply`.
+use super::desk::{Desk, Turn};
+use super::event::{AgentEvent, Phase, ToolStatus, now_ms};
+use super::execution::{self, Ended};
+use super::gate::{self, Admitted};
+use super::kit::Kit;
+use super::tool::{Details, OtherDetails};
+use super::toolbox::Found;
+use super::turn::Reply;
+use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
+
+/// Calls that run at the same time at most.
+const MOST_AT_ONCE: usize = 16;
+
+/// Bytes of JSON that details may take in the session.
+const MOST_DETAILS: usize = 256 * 1024;
+
+/// Runs the calls of `reply` and returns their results, in call order.
 pub(super) async fn run_calls(
-    _desk: &Desk,
-    _kit: &Kit,
-    _turn: &Turn,
-    _reply: &Reply,
+    desk: &Desk,
+    kit: &Kit,
+    turn: &Turn,
+    reply: &Reply,
 ) -> Vec<Arc<Message>> {
-    Vec::new()
+    let mut results = Vec::with_capacity(reply.calls.len());
+    let mut halt = (reply.stop == StopReason::Length).then_some(Halt::CutByLength);
+    for group in groups(kit, &reply.calls) {
+        halt = look_up(desk, kit, turn, halt).await;
+        let ended = match halt {
+            None => run_group(desk, kit, turn, group).await,
+            Some(halt) => refuse_group(desk, kit, group, halt).await,
+        };
+        for (call, ended) in group.iter().zip(ended) {
+            let message = Arc::new(result_message(call, ended));
+            desk.emit_whole(&message).await;
+            results.push(message);
+        }
+    }
+    results
+}
+
+/// Why calls that have not started never will.
+#[derive(Clone, Copy)]
+enum Halt {
+    CutByLength,
+    Aborted,
+    Steered,
+}
+
+/// Looks up from the work: does something keep the next group from starting?
+async fn look_up(desk: &Desk, kit: &Kit, turn: &Turn, halt: Option<Halt>) -> Option<Halt> {
+    if desk.cancelled() {
+        return Some(Halt::Aborted);
+    }
+    if halt.is_some() {
+        return halt;
+    }
+    let steered = turn.interrupt.is_cancelled()
+        || (kit.rules.skip_on_steering && desk.steering_waits().await);
+    steered.then_some(Halt::Steered)
+}
+
+/// Cuts the calls into groups.
+fn groups<'a>(kit: &Kit, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
+    let only_looks = |call: &ToolCall| match kit.toolbox.find(&call.name) {
+        Found::Tool(tool) => kit.rules.parallel_tools && tool.read_only(),
+        _ => false,
+    };
+    let mut groups: Vec<&[ToolCall]> = calls
+        .chunk_by(|a, b| only_looks(a) && only_looks(b))
+        .flat_map(|group| group.chunks(MOST_AT_ONCE))
+        .collect();
+    groups.shrink_to_fit();
+    groups
+}
+
+async fn run_group(desk: &Desk, kit: &Kit, turn: &Turn, group: &[ToolCall]) -> Vec<Ended> {
+    let names = group.iter().map(|call| call.name.clone()).collect();
+    desk.phase(Phase::Tools(names)).await;
+    let mut admitted = Vec::with_capacity(group.len());
+    for call in group {
+        let details = announce(desk, kit, call).await;
+        admitted.push((call, details, gate::admit(&kit.toolbox, call)));
+    }
+    join_all(
+        admitted
+            .into_iter()
+            .map(|(call, details, admitted)| async move {
+                let ended = match admitted {
+                    Ok(Admitted { tool, args }) => {
+                        execution::execute(desk, kit, turn, call, tool, args, details).await
+                    }
+                    Err(text) => Ended::unstarted(ToolStatus::Error, text, details),
+                };
+                conclude(desk, call, &ended).await;
+                ended
+            }),
+    )
+    .await
+}
+
+/// Gives each call of a group that will not start its result.
+async fn refuse_group(desk: &Desk, kit: &Kit, group: &[ToolCall], halt: Halt) -> Vec<Ended> {
+    let (status, text) = match halt {
+        Halt::CutByLength => (
+            ToolStatus::Error,
+            "Not run: the response reached its output limit, so its tool calls may be incomplete. Make the call again, in smaller pieces if it is long.",
+        ),
+        Halt::Aborted => (ToolStatus::Cancelled, "Execution cancelled before start"),
+        Halt::Steered => (ToolStatus::Skipped, "Skipped due to user message."),
+    };
+    let mut ended = Vec::with_capacity(group.len());
+    for call in group {
+        let details = announce(desk, kit, call).await;
+        let end = Ended::unstarted(status, text, details);
+        conclude(desk, call, &end).await;
+        ended.push(end);
+    }
+    ended
+}
+
+/// Reports that a call begins, and returns what the screen shows of it until it says more.
+async fn announce(desk: &Desk, kit: &Kit, call: &ToolCall) -> Arc<Details> {
+    let details = Arc::new(preview(kit, call));
+    desk.emit(AgentEvent::ToolStart {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        args: Arc::new(call.arguments.clone()),
+        details: Arc::clone(&details),
+    })
+    .await;
+    details
+}
+
+fn preview(kit: &Kit, call: &ToolCall) -> Details {
+    if let Found::Tool(tool) = kit.toolbox.find(&call.name)
+        && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&call.arguments)))
+    {
+        return details;
+    }
+    Details::Other(OtherDetails {
+        title: String::new(),
+        value: call.arguments.clone(),
+    })
+}
+
+async fn conclude(desk: &Desk, call: &ToolCall, ended: &Ended) {
+    desk.emit(AgentEvent::ToolEnd {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        status: ended.status,
+        content: ended.content.clone(),
+        details: Arc::clone(&ended.details),
+        duration_ms: ended.duration_ms,
+    })
+    .await;
+}
+
+fn result_message(call: &ToolCall, ended: Ended) -> Message {
+    let content = match ended.content.is_empty() {
+        // Not every wire takes a result without a block.
+        true => vec![Content::text("(no output)")],
+        false => ended.content,
+    };
+    Message::ToolResult(ToolResultMessage {
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        content,
+        details: Some(ended.details.to_json_within(MOST_DETAILS)),
+        is_error: ended.status.is_error(),
+        duration_ms: ended.duration_ms,
+        timestamp: now_ms(),
+    })
 }

@@ -6,17 +6,21 @@ mod actor;
 mod run;
 mod turn;
 mod dispatch;
+mod gate;
+mod execution;
 mod desk;
 mod kit;
 mod queue;
 mod audience;
 pub mod context;
+mod context_json;
 pub mod memory;
 pub mod options;
 pub mod process;
 pub mod session;
 pub mod tool;
 pub mod toolbox;
+mod schema;
 pub mod tools;
 
 pub use actor::start;
@@ -27,4 +31,4 @@ pub use event::{
 pub use handle::{AgentHandle, Command};
 pub use options::{AgentOptions, LoopRules, QueueMode, ToolSettings};
 pub use tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
-pub use toolbox::Toolbox;
+pub use toolbox::{ToolSelection, ToolSet, Toolbox};

@@ -76,11 +76,6 @@ impl Queues {
         !self.follow_up.is_empty()
     }
 
-    /// Whether the next turn has anything to open with.
-    pub fn opening_waits(&self) -> bool {
-        !self.opening.is_empty()
-    }
-
     /// What people see waiting: steering, follow-ups.
     pub fn shown(&self) -> (Vec<Queued>, Vec<Queued>) {
         let list = |queue: &VecDeque<Queued>| queue.iter().cloned().collect();
@@ -152,7 +147,6 @@ mod tests {
     fn follow_ups_are_released_one_at_a_time_or_all() {
         let mut queues = filled();
         queues.release_follow_ups(QueueMode::One);
-        assert!(queues.opening_waits());
         let taken = queues.take_for_turn(QueueMode::All);
         assert_eq!(texts(&taken), ["f1", "s1", "s2"]);
         queues.release_follow_ups(QueueMode::All);

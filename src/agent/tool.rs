@@ -134,6 +134,45 @@ impl Details {
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
+
+    /// The stored form, its longest texts and lists shortened until it takes at most `most` bytes.
+    pub fn to_json_within(&self, most: usize) -> Value {
+        let mut value = self.to_json();
+        let mut longest = most;
+        while json_len(&value) > most && longest > 0 {
+            longest /= 2;
+            shorten(&mut value, longest);
+        }
+        value
+    }
+}
+
+fn json_len(value: &Value) -> usize {
+    serde_json::to_string(value).map_or(0, |text| text.len())
+}
+
+/// Cuts every text to `longest` bytes, and every list to as many bytes of items.
+fn shorten(value: &mut Value, longest: usize) {
+    match value {
+        Value::String(text) if text.len() > longest => {
+            text.truncate(text.floor_char_boundary(longest));
+            text.push('…');
+        }
+        Value::Array(items) => {
+            let mut left = longest;
+            items.iter_mut().for_each(|item| shorten(item, longest / 2));
+            let fits = items.iter().take_while(|item| {
+                let len = json_len(item);
+                let fits = len <= left;
+                left = left.saturating_sub(len);
+                fits
+            });
+            let keep = fits.count();
+            items.truncate(keep);
+        }
+        Value::Object(map) => map.values_mut().for_each(|value| shorten(value, longest)),
+        _ => {}
+    }
 }
 
 /// Changes to one file or several.
@@ -278,4 +317,66 @@ pub struct OtherDetails {
     pub title: String,
     /// The rest.
     pub value: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // I6, I7
+    #[test]
+    fn details_come_back_as_they_were_stored() {
+        let details = Details::Diff(DiffDetails {
+            path: "a.rs".into(),
+            diff: "+1 x".into(),
+            first_changed_line: Some(1),
+            added: 1,
+            ..DiffDetails::default()
+        });
+        let json = details.to_json();
+        assert_eq!(json["kind"], "diff");
+        assert_eq!(json["firstChangedLine"], 1);
+        assert_eq!(Details::from_json(json), details);
+        let foreign = serde_json::json!({ "exit": 3 });
+        assert!(matches!(Details::from_json(foreign), Details::Other(_)));
+    }
+
+    #[test]
+    fn long_details_are_shortened_and_keep_their_kind() {
+        let most = 10_000;
+        for details in [
+            Details::Command(CommandDetails {
+                output: "ä\u{1}".repeat(100_000),
+                exit_code: Some(1),
+                ..CommandDetails::default()
+            }),
+            Details::Files(FilesDetails {
+                files: vec!["name/".into(); 100_000],
+                ..FilesDetails::default()
+            }),
+            Details::Diff(DiffDetails {
+                files: vec![
+                    DiffDetails {
+                        diff: "+".repeat(90_000),
+                        ..DiffDetails::default()
+                    };
+                    9
+                ],
+                ..DiffDetails::default()
+            }),
+        ] {
+            let json = details.to_json_within(most);
+            assert!(json_len(&json) <= most);
+            let back = Details::from_json(json);
+            assert_eq!(
+                std::mem::discriminant(&back),
+                std::mem::discriminant(&details)
+            );
+        }
+        let short = Details::Text(TextDetails {
+            text: "x".repeat(9_000),
+            ..TextDetails::default()
+        });
+        assert_eq!(short.to_json_within(most), short.to_json());
+    }
 }

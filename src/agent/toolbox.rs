@@ -1,29 +1,327 @@
-//! The tools of one agent: names, sets, policies, validation. (Contract stub.)
+//! The tools of one agent: which are there, which of them the model may use, and whether
+//! arguments fit. Runs none of them.
 
-use std::sync::Arc;
+use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
+
+use super::schema::Schema;
 use super::tool::Tool;
 use crate::llm::ToolSpec;
 
-/// The tools an agent may use.
+/// The tools an agent may use, and those it knows but may not.
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    /// Schemas of `tools`, compiled when first needed: each costs milliseconds.
+    schemas: Vec<Arc<OnceLock<Schema>>>,
+    blocked: Vec<String>,
+}
+
+/// What a name stands for.
+pub enum Found<'a> {
+    /// A tool that may be used.
+    Tool(&'a Arc<dyn Tool>),
+    /// A tool that policy keeps from the model.
+    Blocked,
+    /// Nothing.
+    Unknown,
 }
 
 impl Toolbox {
-    /// A toolbox of `tools`, all allowed.
+    /// A toolbox of `tools`, all allowed. Of two with one name the first counts.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { tools }
+        let mut toolbox = Self::default();
+        for tool in tools {
+            if toolbox.position(&tool.spec().name).is_none() {
+                toolbox.tools.push(tool);
+                toolbox.schemas.push(Arc::default());
+            }
+        }
+        toolbox
     }
 
-    /// What the model is told of the tools.
-    pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().map(|tool| tool.spec().clone()).collect()
+    /// Of `tools`, those that `selection` allows; the others are known as blocked.
+    ///
+    /// # Errors
+    /// When the selection names a tool that is not among them, with the names that are.
+    pub fn select(tools: Vec<Arc<dyn Tool>>, selection: &ToolSelection) -> Result<Self, String> {
+        let names: Vec<String> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
+        selection.check_names(&names)?;
+        let (allowed, others): (Vec<_>, Vec<_>) = tools
+            .into_iter()
+            .partition(|tool| selection.allows(&tool.spec().name));
+        let mut toolbox = Self::new(allowed);
+        toolbox.blocked = others.iter().map(|tool| tool.spec().name.clone()).collect();
+        Ok(toolbox)
     }
 
     /// The tools, in the order the model sees them.
     pub fn tools(&self) -> &[Arc<dyn Tool>] {
         &self.tools
+    }
+
+    /// What the model is told of the tools. Blocked ones are not mentioned.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// What `name` stands for.
+    pub fn find(&self, name: &str) -> Found<'_> {
+        match self.position(name) {
+            Some(index) => Found::Tool(&self.tools[index]),
+            None if self.blocked.iter().any(|blocked| blocked == name) => Found::Blocked,
+            None => Found::Unknown,
+        }
+    }
+
+    /// Arguments for the tool `name` as it should get them: harmless slips mended.
+    ///
+    /// # Errors
+    /// Everything that does not fit the tool's schema, joined by `; `.
+    pub fn check(&self, name: &str, args: Value) -> Result<Value, String> {
+        let Some(index) = self.position(name) else {
+            return Ok(args);
+        };
+        self.schemas[index]
+            .get_or_init(|| Schema::compile(&self.tools[index].spec().parameters))
+            .check(args)
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.tools.iter().position(|tool| tool.spec().name == name)
+    }
+}
+
+/// A named set of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolSet {
+    /// Every tool there is.
+    #[default]
+    All,
+    /// What changes code, without the searching tools (bash searches too).
+    Coding,
+    /// What only looks.
+    ReadOnly,
+    /// None.
+    None,
+}
+
+/// The sets by the names people write.
+const SETS: [(&str, ToolSet); 4] = [
+    ("all", ToolSet::All),
+    ("coding", ToolSet::Coding),
+    ("read_only", ToolSet::ReadOnly),
+    ("none", ToolSet::None),
+];
+
+impl ToolSet {
+    /// Its members; none means that everything is one.
+    fn members(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::All => None,
+            // Patching is another shape of editing: which of them exists depends on the model.
+            Self::Coding => Some(&["read", "bash", "edit", "write", "attach", "apply_patch"]),
+            Self::ReadOnly => Some(&["read", "grep", "find", "ls"]),
+            Self::None => Some(&[]),
+        }
+    }
+
+    fn contains(self, name: &str) -> bool {
+        self.members().is_none_or(|members| members.contains(&name))
+    }
+}
+
+/// Which tools a person lets the model use. Written as `all`, `coding`, `read_only` or `none`, or
+/// as names (`read,grep`), then `+name` and `-name`, in any order, joined by commas.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolSelection {
+    /// The base.
+    pub set: ToolSet,
+    /// When given, counts instead of the set.
+    pub allow: Option<Vec<String>>,
+    /// Allowed besides.
+    pub add: Vec<String>,
+    /// Applied last: blocked wins over everything.
+    pub block: Vec<String>,
+}
+
+impl ToolSelection {
+    /// Whether the tool `name` may be used.
+    pub fn allows(&self, name: &str) -> bool {
+        let listed = |list: &[String]| list.iter().any(|listed| listed == name);
+        let base = match &self.allow {
+            Some(allow) => listed(allow),
+            None => self.set.contains(name),
+        };
+        (base || listed(&self.add)) && !listed(&self.block)
+    }
+
+    fn check_names(&self, known: &[String]) -> Result<(), String> {
+        let of_sets = SETS.iter().filter_map(|(_, set)| set.members()).flatten();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let tolerated: Vec<&str> = of_sets.copied().collect();
+        let allow = self.allow.iter().flatten();
+        for name in allow.chain(&self.add).chain(&self.block) {
+            if !known.contains(&name.as_str()) && !tolerated.contains(&name.as_str()) {
+                return Err(unknown(name, &known));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for ToolSelection {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut selection = Self::default();
+        let mut set = None;
+        for item in text
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+        {
+            let named_set = SETS
+                .iter()
+                .find(|(name, _)| *name == item.replace('-', "_"));
+            if let Some(name) = item.strip_prefix('+') {
+                selection.add.push(name.trim().to_owned());
+            } else if let Some(name) = item.strip_prefix('-') {
+                selection.block.push(name.trim().to_owned());
+            } else if let Some((_, named)) = named_set {
+                if set.replace(*named).is_some_and(|before| before != *named) {
+                    return Err(format!("two tool sets in '{text}': give one"));
+                }
+            } else {
+                selection
+                    .allow
+                    .get_or_insert_default()
+                    .push(item.to_owned());
+            }
+        }
+        selection.set = set.unwrap_or_default();
+        Ok(selection)
+    }
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let near = known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(name, known), known))
+        .filter(|(distance, _)| *distance <= 2)
+        .min();
+    let hint = match near {
+        Some((_, near)) => format!(" (did you mean '{near}'?)"),
+        None => String::new(),
+    };
+    let known = known.join(", ");
+    format!("unknown tool '{name}'{hint}: there are {known}; sets are all, coding, read_only, none")
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::BoxFuture;
+    use serde_json::json;
+
+    use super::super::tool::{Details, TextDetails, ToolContext, ToolError, ToolOutput};
+    use super::*;
+
+    struct Named(ToolSpec);
+
+    impl Tool for Named {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        fn preview(&self, _: &Value) -> Details {
+            Details::Text(TextDetails::default())
+        }
+
+        fn execute(
+            &self,
+            _: Value,
+            _: ToolContext,
+        ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+            Box::pin(async { Err(ToolError::new("not for running")) })
+        }
+    }
+
+    fn all() -> Vec<Arc<dyn Tool>> {
+        ["read", "write", "edit", "bash", "grep", "find", "ls"]
+            .map(|name| {
+                Arc::new(Named(ToolSpec {
+                    name: name.into(),
+                    description: String::new(),
+                    parameters: json!({
+                        "type": "object",
+                        "properties": { "n": { "type": "integer" } },
+                    }),
+                })) as Arc<dyn Tool>
+            })
+            .to_vec()
+    }
+
+    fn names(text: &str) -> String {
+        let toolbox = Toolbox::select(all(), &text.parse().unwrap()).unwrap();
+        let names: Vec<_> = toolbox.specs().into_iter().map(|spec| spec.name).collect();
+        names.join(" ")
+    }
+
+    // K20, K21
+    #[test]
+    fn sets_lists_and_signs() {
+        for (text, expected) in [
+            ("", "read write edit bash grep find ls"),
+            ("all", "read write edit bash grep find ls"),
+            ("coding", "read write edit bash"),
+            ("read_only", "read grep find ls"),
+            ("read-only", "read grep find ls"),
+            ("none", ""),
+            ("grep, read", "read grep"),
+            ("coding,+grep", "read write edit bash grep"),
+            ("-bash", "read write edit grep find ls"),
+            ("none,+ls", "ls"),
+            ("all,read", "read"),
+            ("read,bash,-bash", "read"),
+            ("+bash,-bash,read", "read"),
+            ("coding,-attach", "read write edit bash"),
+        ] {
+            assert_eq!(names(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_names_are_told() {
+        let text = Toolbox::select(all(), &"reed".parse().unwrap())
+            .err()
+            .unwrap();
+        assert!(text.starts_with("unknown tool 'reed' (did you mean 'read'?): there are read, "));
+        assert!("all,none".parse::<ToolSelection>().is_err());
+        assert!("all,all".parse::<ToolSelection>().is_ok());
+    }
+
+    // K22
+    #[test]
+    fn blocked_is_not_unknown() {
+        let toolbox = Toolbox::select(all(), &"-bash".parse().unwrap()).unwrap();
+        assert!(matches!(toolbox.find("read"), Found::Tool(_)));
+        assert!(matches!(toolbox.find("bash"), Found::Blocked));
+        assert!(matches!(toolbox.find("foo"), Found::Unknown));
+        assert_eq!(
+            toolbox.check("read", json!({ "n": "5" })),
+            Ok(json!({ "n": 5 }))
+        );
+        let compiled =
+            |toolbox: &Toolbox| toolbox.schemas.iter().filter(|s| s.get().is_some()).count();
+        assert_eq!(compiled(&toolbox), 1, "schemas compile when first needed");
+        assert_eq!(compiled(&toolbox.clone()), 1, "and once for all clones");
+    }
+
+    #[test]
+    fn the_first_of_two_tools_with_one_name_counts() {
+        let twice = all().into_iter().chain(all()).collect();
+        assert_eq!(Toolbox::new(twice).tools().len(), 7);
     }
 }

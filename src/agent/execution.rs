@@ -1,0 +1,196 @@
+//! One tool call while it runs: its task, its live details, its end. A call that is cut short is
+//! answered at once with what it had put out so far; its task may take its time to clean up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::select;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::desk::{Desk, Turn};
+use super::event::{AgentEvent, ToolStatus};
+use super::kit::Kit;
+use super::tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
+use crate::llm::{Content, ToolCall};
+
+/// Shortest time between two updates of one call.
+const UPDATE_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a call that is cut short may take to say that it was done anyway: a file that was
+/// just renamed into place has changed, and the model must not be told otherwise.
+const GRACE: Duration = Duration::from_millis(20);
+
+/// What a call came to.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// How it went.
+    pub status: ToolStatus,
+    /// For the model.
+    pub content: Vec<Content>,
+    /// For people.
+    pub details: Arc<Details>,
+    /// How long it ran; none when it did not.
+    pub duration_ms: Option<u64>,
+}
+
+impl Ended {
+    /// The end of a call that never started.
+    pub fn unstarted(status: ToolStatus, text: impl Into<String>, details: Arc<Details>) -> Self {
+        Self {
+            status,
+            content: vec![Content::text(text)],
+            details,
+            duration_ms: None,
+        }
+    }
+}
+
+/// How a tool's task ended.
+type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;
+
+/// Runs one call to its end, or until the turn is cut short.
+pub(super) async fn execute(
+    desk: &Desk,
+    kit: &Kit,
+    turn: &Turn,
+    call: &ToolCall,
+    tool: Arc<dyn Tool>,
+    args: Value,
+    preview: Arc<Details>,
+) -> Ended {
+    let (progress, mut live) = Progress::new(preview);
+    let (call_id, spill_file) = kit.call_names.next(&call.id);
+    let context = ToolContext {
+        call_id,
+        cwd: kit.cwd.clone(),
+        spill_file,
+        cancel: turn.interrupt.child_token(),
+        progress,
+    };
+    let started = Instant::now();
+    // A task of its own: a panic ends the task, not the run.
+    let mut task = tokio::spawn(async move { tool.execute(args, context).await });
+    let result = select! {
+        biased;
+        result = watch(desk, call, &mut task, &mut live) => Some(result),
+        () = turn.interrupt.cancelled() => timeout(GRACE, &mut task).await.ok(),
+    };
+    let ms = started.elapsed().as_millis() as u64;
+    let name = &call.name;
+    let details = Arc::clone(&live.borrow());
+    let mut ended = if turn.interrupt.is_cancelled() && !succeeded(result.as_ref()) {
+        tracing::info!("Tool: {name} | cancelled after {ms}ms");
+        let why = match desk.cancelled() {
+            true => "Execution cancelled",
+            false => "Interrupted by user message",
+        };
+        cut_short(why, result, details)
+    } else {
+        tracing::info!("Tool: {name} | completed after {ms}ms");
+        match result {
+            Some(result) => completed(result, details),
+            None => cut_short("Execution cancelled", None, details),
+        }
+    };
+    ended.duration_ms = Some(ms);
+    ended
+}
+
+/// Waits for the task, and passes its live details on, the latest at most every 50 ms.
+async fn watch(
+    desk: &Desk,
+    call: &ToolCall,
+    task: &mut JoinHandle<Result<ToolOutput, ToolError>>,
+    live: &mut watch::Receiver<Arc<Details>>,
+) -> TaskResult {
+    let mut open = true;
+    let mut waiting = false;
+    let mut next_update = Instant::now();
+    loop {
+        select! {
+            biased;
+            result = &mut *task => return result,
+            changed = live.changed(), if open && !waiting => match changed {
+                Ok(()) => waiting = true,
+                Err(_) => open = false,
+            },
+            () = sleep_until(next_update), if waiting => {
+                waiting = false;
+                next_update = Instant::now() + UPDATE_EVERY;
+                desk.emit_lossy(AgentEvent::ToolUpdate {
+                    call_id: call.id.clone(),
+                    details: Arc::clone(&live.borrow_and_update()),
+                });
+            }
+        }
+    }
+}
+
+fn succeeded(result: Option<&TaskResult>) -> bool {
+    matches!(result, Some(Ok(Ok(output))) if !output.is_error)
+}
+
+fn completed(result: TaskResult, live: Arc<Details>) -> Ended {
+    let (status, content, details) = match result {
+        Ok(Ok(output)) => {
+            let status = match output.is_error {
+                true => ToolStatus::Error,
+                false => ToolStatus::Ok,
+            };
+            (status, output.content, Some(output.details))
+        }
+        Ok(Err(error)) => {
+            let content = vec![Content::text(error.message)];
+            (ToolStatus::Error, content, error.details)
+        }
+        Err(error) => {
+            let text = format!("Tool execution failed: {}", reason(error));
+            tracing::error!("{text}");
+            (ToolStatus::Error, vec![Content::text(text)], None)
+        }
+    };
+    Ended {
+        status,
+        content,
+        details: details.map_or(live, Arc::new),
+        duration_ms: None,
+    }
+}
+
+/// The end of a call that was cut short: why, then what it had put out.
+fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> Ended {
+    let last = match result {
+        Some(Ok(Ok(output))) => Some(output.details),
+        Some(Ok(Err(error))) => error.details,
+        Some(Err(_)) | None => None,
+    };
+    let details = last.map_or(live, Arc::new);
+    let text = match &*details {
+        Details::Command(command) if !command.output.trim().is_empty() => {
+            format!("{why}\n{}", command.output)
+        }
+        _ => why.to_owned(),
+    };
+    Ended {
+        status: ToolStatus::Cancelled,
+        content: vec![Content::text(text)],
+        details,
+        duration_ms: None,
+    }
+}
+
+/// What a task that did not end by itself died of.
+fn reason(error: JoinError) -> String {
+    if !error.is_panic() {
+        return error.to_string();
+    }
+    let panic = error.into_panic();
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("it panicked").to_owned()
+}

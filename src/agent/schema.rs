@@ -1,0 +1,383 @@
+//! Arguments against a tool's JSON schema: harmless slips are mended first, then everything that
+//! is still wrong is listed at once, in words a model can act on. Knows no tool.
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::{Map, Value};
+
+/// Violations named in one answer at most; a thousand wrong items need not all be told.
+const MOST_VIOLATIONS: usize = 50;
+
+/// Names that models take for each other.
+const ALIASES: [(&str, &str); 2] = [("path", "file_path"), ("file_path", "path")];
+
+/// A schema, compiled.
+#[derive(Debug)]
+pub(super) struct Schema {
+    schema: Value,
+    /// None when the schema itself is wrong: then its tool checks its arguments alone.
+    validator: Option<jsonschema::Validator>,
+}
+
+impl Schema {
+    /// Compiles `schema`.
+    pub fn compile(schema: &Value) -> Self {
+        let validator = jsonschema::validator_for(schema)
+            .inspect_err(|error| tracing::warn!("a tool's schema does not compile: {error}"))
+            .ok();
+        Self {
+            schema: schema.clone(),
+            validator,
+        }
+    }
+
+    /// The arguments as the tool should get them.
+    ///
+    /// # Errors
+    /// All violations, joined by `; `.
+    pub fn check(&self, args: Value) -> Result<Value, String> {
+        let args = mend(&self.schema, args);
+        let Some(validator) = &self.validator else {
+            return Ok(args);
+        };
+        let mut faults: Vec<String> = Vec::new();
+        for error in validator.iter_errors(&args) {
+            for fault in describe(&error) {
+                if !faults.contains(&fault) {
+                    faults.push(fault);
+                }
+            }
+        }
+        if faults.is_empty() {
+            return Ok(args);
+        }
+        let more = faults.len().saturating_sub(MOST_VIOLATIONS);
+        faults.truncate(MOST_VIOLATIONS);
+        if more > 0 {
+            faults.push(format!("and {more} more"));
+        }
+        Err(faults.join("; "))
+    }
+}
+
+/// Mends what can be mended without guessing. What cannot stays as it is, for the validator.
+fn mend(schema: &Value, value: Value) -> Value {
+    let wanted = types(schema);
+    let value = match wanted.is_empty() || wanted.iter().any(|name| is_type(name, &value)) {
+        true => value,
+        false => wanted
+            .iter()
+            .find_map(|name| convert(name, &value))
+            .unwrap_or(value),
+    };
+    match value {
+        Value::Object(map) => Value::Object(mend_object(schema, map)),
+        Value::Array(items) => match schema.get("items") {
+            Some(schema) => items.into_iter().map(|item| mend(schema, item)).collect(),
+            None => Value::Array(items),
+        },
+        other => other,
+    }
+}
+
+fn mend_object(schema: &Value, mut map: Map<String, Value>) -> Map<String, Value> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return map;
+    };
+    for (wrong, right) in ALIASES {
+        let meant = properties.contains_key(right) && !properties.contains_key(wrong);
+        if meant
+            && !map.contains_key(right)
+            && let Some(value) = map.shift_remove(wrong)
+        {
+            map.insert(right.to_owned(), value);
+        }
+    }
+    let required = |key: &String| {
+        let list = schema.get("required").and_then(Value::as_array);
+        list.is_some_and(|list| list.iter().any(|name| name.as_str() == Some(key)))
+    };
+    map.into_iter()
+        .filter_map(|(key, value)| {
+            let Some(schema) = properties.get(&key) else {
+                return Some((key, value));
+            };
+            let wanted = types(schema);
+            let omitted = value.is_null()
+                && !required(&key)
+                && !wanted.is_empty()
+                && !wanted.contains(&"null");
+            (!omitted).then(|| (key, mend(schema, value)))
+        })
+        .collect()
+}
+
+/// The types a schema allows; none listed means any.
+fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_type(name: &str, value: &Value) -> bool {
+    match name {
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        other => other == type_of(value),
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn convert(wanted: &str, value: &Value) -> Option<Value> {
+    match (wanted, value) {
+        ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(Value::from),
+        ("integer", Value::Number(number)) => {
+            let number = number.as_f64()?;
+            // Beyond 2^53 a float no longer says which integer was meant.
+            let exact = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+            exact.then(|| Value::from(number as i64))
+        }
+        ("number", Value::String(text)) => {
+            let number: serde_json::Number = text.trim().parse().ok()?;
+            Some(Value::Number(number))
+        }
+        ("boolean", Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        ("string", Value::Number(_) | Value::Bool(_)) => Some(Value::String(value.to_string())),
+        ("array" | "object", Value::String(text)) if is_json(wanted, text) => {
+            serde_json::from_str(text).ok()
+        }
+        ("array", Value::Null) => None,
+        ("array", _) => Some(Value::Array(vec![value.clone()])),
+        _ => None,
+    }
+}
+
+/// Whether `text` is the JSON text of a `wanted` value: models send those in quotes at times.
+fn is_json(wanted: &str, text: &str) -> bool {
+    let opens = if wanted == "array" { '[' } else { '{' };
+    text.trim_start().starts_with(opens)
+        && serde_json::from_str::<Value>(text).is_ok_and(|value| type_of(&value) == wanted)
+}
+
+/// One violation in words; several when one keyword found several.
+fn describe(error: &ValidationError<'_>) -> Vec<String> {
+    let place = place(error.instance_path().as_str());
+    let named = if place.is_empty() {
+        "the input"
+    } else {
+        &place
+    };
+    let below = |name: &str| match place.is_empty() {
+        true => name.to_owned(),
+        false => format!("{place}.{name}"),
+    };
+    let one = match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            format!("Missing required parameter: {}", below(name))
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            return unexpected
+                .iter()
+                .map(|name| format!("Unknown parameter: {}", below(&cut(name))))
+                .collect();
+        }
+        ValidationErrorKind::Type { kind } => {
+            let wanted = match kind {
+                TypeKind::Single(one) => with_article(one.as_str()),
+                TypeKind::Multiple(set) => {
+                    let names: Vec<_> = set.iter().map(|one| with_article(one.as_str())).collect();
+                    names.join(" or ")
+                }
+            };
+            let got = with_article(type_of(error.instance()));
+            format!("{named} must be {wanted}, not {got}")
+        }
+        ValidationErrorKind::Enum { options } => {
+            let options: Vec<_> = options.as_array().into_iter().flatten().collect();
+            let options: Vec<_> = options.iter().map(|option| option.to_string()).collect();
+            format!("{named} must be one of {}", options.join(", "))
+        }
+        ValidationErrorKind::Minimum { limit } => format!("{named} must be at least {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("{named} must be at most {limit}"),
+        ValidationErrorKind::MinItems { limit } => {
+            format!("{named} must have at least {limit} item(s)")
+        }
+        ValidationErrorKind::MinLength { limit } => {
+            format!("{named} must have at least {limit} character(s)")
+        }
+        // The value itself may be a whole file; only what is wrong with it is said.
+        _ => format!("{named}: {}", error.masked()),
+    };
+    vec![one]
+}
+
+/// `/edits/0/old_text` as people write it: `edits[0].old_text`.
+fn place(pointer: &str) -> String {
+    let mut out = String::new();
+    for part in pointer.split('/').skip(1) {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            out.push_str(&format!("[{part}]"));
+        } else {
+            if !out.is_empty() {
+                out.push('.');
+            }
+            out.push_str(&cut(part));
+        }
+    }
+    out
+}
+
+fn cut(name: &str) -> String {
+    name.chars().take(80).collect()
+}
+
+fn with_article(name: &str) -> String {
+    match name {
+        "null" => String::from("null"),
+        "integer" | "array" | "object" => format!("an {name}"),
+        other => format!("a {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::compile(&json!({
+            "type": "object",
+            "properties": {
+                "file_path": { "type": "string" },
+                "limit": { "type": "integer", "minimum": 1 },
+                "all": { "type": "boolean" },
+                "tags": { "type": "array", "items": { "type": "string" } },
+                "kind": { "type": "string", "enum": ["file", "any"] },
+                "edits": { "type": "array", "items": {
+                    "type": "object",
+                    "properties": { "old": { "type": "string" }, "at": { "type": "integer" } },
+                    "required": ["old"],
+                } },
+            },
+            "required": ["file_path"],
+            "additionalProperties": false,
+        }))
+    }
+
+    #[test]
+    fn harmless_slips_are_mended() {
+        for (args, expected) in [
+            (json!({ "limit": "42" }), json!({ "limit": 42 })),
+            (json!({ "limit": 42.0 }), json!({ "limit": 42 })),
+            (json!({ "all": "true" }), json!({ "all": true })),
+            (json!({ "all": "False" }), json!({ "all": false })),
+            (json!({ "tags": "one" }), json!({ "tags": ["one"] })),
+            (json!({ "tags": 7 }), json!({ "tags": ["7"] })),
+            (json!({ "tags": "[\"a\"]" }), json!({ "tags": ["a"] })),
+            (json!({ "limit": null, "all": null }), json!({})),
+            (
+                json!({ "edits": { "old": "x", "at": "3" } }),
+                json!({ "edits": [{ "old": "x", "at": 3 }] }),
+            ),
+            (
+                json!({ "edits": "[{\"old\":\"x\",\"at\":null}]" }),
+                json!({ "edits": [{ "old": "x" }] }),
+            ),
+        ] {
+            let with_path = |mut value: Value| {
+                value["file_path"] = json!("a");
+                value
+            };
+            let got = schema().check(with_path(args.clone()));
+            assert_eq!(got, Ok(with_path(expected)), "{args}");
+        }
+        assert_eq!(
+            schema().check(json!({ "path": "a" })),
+            Ok(json!({ "file_path": "a" }))
+        );
+        assert_eq!(
+            schema().check(json!({ "file_path": 1.5 })),
+            Ok(json!({ "file_path": "1.5" }))
+        );
+        // Text stays text, whatever it looks like.
+        let text = json!({ "file_path": "[1]", "edits": [{ "old": "42" }] });
+        assert_eq!(schema().check(text.clone()), Ok(text));
+    }
+
+    // I1, I3
+    #[test]
+    fn all_violations_are_listed() {
+        for (args, expected) in [
+            (json!({}), "Missing required parameter: file_path"),
+            (
+                json!({ "limit": "many", "all": 3 }),
+                "Missing required parameter: file_path; limit must be an integer, not a string; all must be a boolean, not a number",
+            ),
+            (
+                json!({ "file_path": "a", "limit": 0 }),
+                "limit must be at least 1",
+            ),
+            (
+                json!({ "file_path": "a", "kind": "dir" }),
+                "kind must be one of \"file\", \"any\"",
+            ),
+            (
+                json!({ "file_path": "a", "x": 1, "y": 2 }),
+                "Unknown parameter: x; Unknown parameter: y",
+            ),
+            (
+                json!({ "file_path": "a", "edits": [{ "old": "x" }, { "at": 1 }, 5] }),
+                "Missing required parameter: edits[1].old; edits[2] must be an object, not a number",
+            ),
+            (
+                json!({ "file_path": null }),
+                "file_path must be a string, not null",
+            ),
+            (json!([1]), "the input must be an object, not an array"),
+        ] {
+            let mut got: Vec<String> = schema()
+                .check(args.clone())
+                .unwrap_err()
+                .split("; ")
+                .map(String::from)
+                .collect();
+            let mut expected: Vec<&str> = expected.split("; ").collect();
+            got.sort();
+            expected.sort_unstable();
+            assert_eq!(got, expected, "{args}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_faults_stay_readable() {
+        let edits: Vec<_> = (0..1_000).map(|n| json!({ "at": n })).collect();
+        let text = schema()
+            .check(json!({ "file_path": "a", "edits": edits }))
+            .unwrap_err();
+        assert!(text.ends_with("; and 950 more"), "{text}");
+        let long = "x".repeat(100_000);
+        let text = schema()
+            .check(json!({ "file_path": "a", long.as_str(): 1, "kind": long.as_str() }))
+            .unwrap_err();
+        assert!(text.len() < 1_000, "{} bytes", text.len());
+    }
+}
