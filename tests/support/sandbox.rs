@@ -1,1 +1,280 @@
-//! (To come.)
+//! A project to work in, with a home of its own: nothing of the machine's user is read or written,
+//! and everything is gone when it is dropped.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::model_server::{ModelServer, Wire};
+
+/// How long a program may run before the test fails.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A temporary project and home.
+pub struct Sandbox {
+    root: TempDir,
+    /// Added to the environment of every program.
+    env: Vec<(String, String)>,
+}
+
+impl Sandbox {
+    /// An empty project.
+    pub fn new() -> Self {
+        Self::with(&[])
+    }
+
+    /// A project of these files: path and content.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let root = tempfile::Builder::new()
+            .prefix("tiller-test-")
+            .tempdir()
+            .unwrap();
+        let sandbox = Self {
+            root,
+            env: Vec::new(),
+        };
+        for folder in [
+            "project", "home", "config", "data", "state", "cache", "tmp", "run",
+        ] {
+            fs::create_dir(sandbox.root.path().join(folder)).unwrap();
+        }
+        for (path, text) in files {
+            sandbox.write(path, text);
+        }
+        sandbox
+    }
+
+    /// The project's folder, without symlinks.
+    pub fn path(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("project")
+    }
+
+    /// Where `config.toml` and `models.toml` are.
+    pub fn config(&self) -> PathBuf {
+        self.root.path().join("config")
+    }
+
+    /// Where sessions are.
+    pub fn data(&self) -> PathBuf {
+        self.root.path().join("data")
+    }
+
+    /// Where temporary files go.
+    pub fn tmp(&self) -> PathBuf {
+        self.root.path().join("tmp")
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root.path().join("project").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Reads a file of the project.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// Makes the project a git repository with one commit.
+    pub fn git_init(&self) {
+        for arguments in [
+            &["init", "-q", "-b", "main"][..],
+            &["add", "-A"],
+            &[
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@example.org",
+                "commit",
+                "-qm",
+                "first",
+            ],
+        ] {
+            let mut command = Command::new("git");
+            command.args(arguments).current_dir(self.path());
+            command.env_clear().envs(self.env());
+            assert!(command.status().unwrap().success(), "git {arguments:?}");
+        }
+    }
+
+    /// Sets a variable for every program started from now on.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Points every program started from now on at `server`, for both wires.
+    pub fn use_server(&mut self, server: &ModelServer) {
+        for (name, value) in server.env() {
+            self.set(name, &value);
+        }
+    }
+
+    /// The whole environment of a program: nothing of the test's own but PATH.
+    pub fn env(&self) -> Vec<(String, String)> {
+        let folder = |name: &str| self.root.path().join(name).display().to_string();
+        let mut env = vec![
+            ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
+            ("HOME".to_owned(), folder("home")),
+            ("XDG_CONFIG_HOME".to_owned(), folder("home/.config")),
+            ("XDG_DATA_HOME".to_owned(), folder("home/.local/share")),
+            ("XDG_STATE_HOME".to_owned(), folder("state")),
+            ("XDG_CACHE_HOME".to_owned(), folder("cache")),
+            ("XDG_RUNTIME_DIR".to_owned(), folder("run")),
+            ("TMPDIR".to_owned(), folder("tmp")),
+            ("TILLER_CONFIG_DIR".to_owned(), folder("config")),
+            ("TILLER_DATA_DIR".to_owned(), folder("data")),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("SHELL".to_owned(), "/bin/bash".to_owned()),
+            ("USER".to_owned(), "tester".to_owned()),
+        ];
+        env.extend(self.env.iter().cloned());
+        env
+    }
+
+    /// tiller, ready to be started in the project without a terminal.
+    pub fn tiller(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiller"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_clear()
+            .envs(self.env())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs tiller to its end.
+    #[track_caller]
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, None)
+    }
+
+    /// Runs tiller to its end with this on its stdin.
+    #[track_caller]
+    pub fn run_with(&self, arguments: &[&str], stdin: Option<&str>) -> Ran {
+        let mut command = self.tiller(arguments);
+        if stdin.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        let mut child = command.spawn().unwrap();
+        if let Some(text) = stdin {
+            let mut pipe = child.stdin.take().unwrap();
+            let text = text.to_owned();
+            // A program that never reads must not hang the test.
+            std::thread::spawn(move || pipe.write_all(text.as_bytes()));
+        }
+        let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+        let (done, ended) = std::sync::mpsc::channel::<()>();
+        let watch = std::thread::spawn(move || {
+            use std::sync::mpsc::RecvTimeoutError::Timeout;
+            let late = ended.recv_timeout(DEADLINE) == Err(Timeout);
+            if late {
+                let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+            }
+            late
+        });
+        let started = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        drop(done);
+        let ran = Ran::new(output, started.elapsed());
+        assert!(!watch.join().unwrap(), "it did not end by itself: {ran:#?}");
+        ran
+    }
+
+    /// The session files, oldest first.
+    pub fn session_files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        walk(&self.data(), &mut files);
+        files.retain(|path| path.extension().is_some_and(|it| it == "jsonl"));
+        files.retain(|path| path.starts_with(self.data().join("sessions")));
+        files.sort();
+        files
+    }
+
+    /// The lines of the only session.
+    #[track_caller]
+    pub fn session(&self) -> Vec<Value> {
+        let files = self.session_files();
+        assert_eq!(files.len(), 1, "one session was expected: {files:?}");
+        let text = fs::read_to_string(&files[0]).unwrap();
+        let parse = |line: &str| serde_json::from_str(line).unwrap();
+        text.lines().map(parse).collect()
+    }
+
+    /// The messages of the only session, in order.
+    #[track_caller]
+    pub fn session_messages(&self) -> Vec<Value> {
+        self.session()
+            .into_iter()
+            .filter(|entry| entry["type"] == "message")
+            .map(|entry| entry["message"].clone())
+            .collect()
+    }
+
+    /// Every file below the sandbox, for looking for what was left behind.
+    pub fn all_files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        walk(self.root.path(), &mut files);
+        files
+    }
+
+    /// A `models.toml` with this provider for a server and a wire.
+    pub fn add_provider(&self, name: &str, server: &ModelServer, wire: Wire) {
+        let text = format!(
+            "[providers.{name}]\napi = \"{}\"\nbase_url = \"{}\"\napi_key = \"literal-key\"\n\
+             [[providers.{name}.models]]\nid = \"scripted\"\n",
+            wire.api(),
+            server.url(wire)
+        );
+        fs::write(self.config().join("models.toml"), text).unwrap();
+    }
+}
+
+/// What a program left.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub took: Duration,
+}
+
+impl Ran {
+    fn new(output: Output, took: Duration) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            took,
+        }
+    }
+
+    /// The records of `--mode json`.
+    #[track_caller]
+    pub fn records(&self) -> Vec<Value> {
+        let parse = |line: &str| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"))
+        };
+        self.stdout.lines().map(parse).collect()
+    }
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            walk(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! The real binary in a pseudo-terminal, read through a terminal emulator: keys in, what a person
+//! would see out. Waits are for conditions, with a deadline that shows the screen; nothing sleeps.
+
+mod keys;
+mod terminal;
+mod view;
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::sandbox::Sandbox;
+
+pub use terminal::Terminal;
+pub use view::{Style, View};
+
+/// How long any wait may take; far more than it needs, also on a loaded machine.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A program about to be started.
+pub struct Launch<'a> {
+    sandbox: &'a Sandbox,
+    arguments: Vec<String>,
+    env: Vec<(String, String)>,
+    columns: u16,
+    rows: u16,
+    terminal: Terminal,
+}
+
+/// A running program and its terminal. Killed when dropped.
+pub struct Screen {
+    shared: Arc<Shared>,
+    master: Box<dyn MasterPty + Send>,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    pid: Pid,
+    settings: String,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    parser: vt100::Parser,
+    vte: vte::Parser,
+    answers: terminal::Answers,
+    raw: Vec<u8>,
+    exit: Option<Exit>,
+    closed: bool,
+}
+
+/// How the program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    pub code: u32,
+    pub signal: Option<String>,
+}
+
+impl<'a> Launch<'a> {
+    /// tiller in `sandbox`, in an 80x24 terminal that answers like a modern one.
+    pub fn new(sandbox: &'a Sandbox) -> Self {
+        Self {
+            sandbox,
+            arguments: Vec::new(),
+            env: Vec::new(),
+            columns: 80,
+            rows: 24,
+            terminal: Terminal::Kitty,
+        }
+    }
+
+    pub fn args(mut self, arguments: &[&str]) -> Self {
+        self.arguments
+            .extend(arguments.iter().map(|it| (*it).to_owned()));
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn size(mut self, columns: u16, rows: u16) -> Self {
+        (self.columns, self.rows) = (columns, rows);
+        self
+    }
+
+    pub fn terminal(mut self, terminal: Terminal) -> Self {
+        self.terminal = terminal;
+        self
+    }
+
+    /// Starts tiller.
+    pub fn start(self) -> Screen {
+        let program = env!("CARGO_BIN_EXE_tiller");
+        self.start_program(program)
+    }
+
+    /// Starts another program in the same surroundings.
+    pub fn start_program(self, program: &str) -> Screen {
+        let pair = native_pty_system()
+            .openpty(size(self.columns, self.rows))
+            .unwrap();
+        let mut command = CommandBuilder::new(program);
+        command.args(&self.arguments);
+        command.cwd(self.sandbox.path());
+        command.env_clear();
+        let defaults = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+        for (name, value) in defaults {
+            command.env(name, value);
+        }
+        for (name, value) in self.sandbox.env().iter().chain(&self.env) {
+            command.env(name, value);
+        }
+        let settings = settings(pair.master.as_ref());
+        let mut child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let pid = Pid::from_raw(child.process_id().unwrap() as i32);
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                parser: vt100::Parser::new(one(self.rows), one(self.columns), 1_000),
+                vte: vte::Parser::new(),
+                answers: terminal::Answers::new(self.terminal),
+                raw: Vec::new(),
+                exit: None,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        });
+        let writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let reader = pair.master.try_clone_reader().unwrap();
+        let (seen, answer) = (shared.clone(), writer.clone());
+        std::thread::spawn(move || read(reader, &seen, &answer));
+        let waited = shared.clone();
+        std::thread::spawn(move || {
+            let exit = child.wait().map(|status| Exit {
+                code: status.exit_code(),
+                signal: status.signal().map(str::to_owned),
+            });
+            waited.lock().exit = exit.ok();
+            waited.changed.notify_all();
+        });
+        Screen {
+            shared,
+            master: pair.master,
+            writer,
+            pid,
+            settings,
+        }
+    }
+}
+
+impl Screen {
+    /// Types. Plain characters stand for themselves; `<enter>`, `<esc>`, `<c-c>`, `<a-enter>`,
+    /// `<s-tab>`, `<up>`, `<pgup>`, `<f1>`, `<lt>` and the like are keys. In a terminal without
+    /// the kitty protocol `<esc>` must come last: what follows at once would be Alt.
+    pub fn keys(&self, keys: &str) {
+        let flags = self.shared.lock().answers.flags();
+        self.send(&keys::encode(keys, flags));
+    }
+
+    /// Pastes, the way a terminal does.
+    pub fn paste(&self, text: &str) {
+        self.send(b"\x1b[200~");
+        self.send(text.as_bytes());
+        self.send(b"\x1b[201~");
+    }
+
+    /// Sends bytes as they stand.
+    pub fn send(&self, bytes: &[u8]) {
+        let mut writer = lock(&self.writer);
+        // A program that has ended reads nothing more; the next wait says so.
+        let _ = writer.write_all(bytes).and_then(|()| writer.flush());
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let mut state = self.shared.lock();
+        state.parser.set_size(one(rows), one(columns));
+        self.master.resize(size(columns, rows)).unwrap();
+    }
+
+    /// Waits until `text` stands in one line of the screen.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) {
+        self.wait_until(&format!("the text {text:?}"), |view| view.contains(text));
+    }
+
+    /// Waits until `text` stands nowhere on the screen.
+    #[track_caller]
+    pub fn wait_gone(&self, text: &str) {
+        self.wait_until(&format!("{text:?} to go"), |view| !view.contains(text));
+    }
+
+    /// Waits for a condition; looks only at finished frames.
+    #[track_caller]
+    pub fn wait_until(&self, what: &str, ready: impl Fn(&View) -> bool) {
+        self.wait_map(what, |view| ready(view).then_some(()));
+    }
+
+    /// Waits for a condition that gives something.
+    #[track_caller]
+    pub fn wait_map<T>(&self, what: &str, ready: impl Fn(&View) -> Option<T>) -> T {
+        let end = Instant::now() + DEADLINE;
+        let mut state = self.shared.lock();
+        loop {
+            if !state.answers.in_frame()
+                && let Some(found) = ready(&view(&state))
+            {
+                return found;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero() && !(state.closed && state.exit.is_some()),
+                "waited for {what}; exit: {:?}; the screen:\n{}",
+                state.exit,
+                view(&state).picture()
+            );
+            state = self.shared.wait(state, left);
+        }
+    }
+
+    /// Looks at the screen as it is.
+    pub fn look<T>(&self, look: impl Fn(&View) -> T) -> T {
+        look(&view(&self.shared.lock()))
+    }
+
+    /// The screen as text, for messages and for simple checks.
+    pub fn text(&self) -> String {
+        self.look(|view| view.text())
+    }
+
+    /// Every byte the program has written.
+    pub fn raw(&self) -> Vec<u8> {
+        self.shared.lock().raw.clone()
+    }
+
+    /// Waits for the end of the program, all of its output read.
+    #[track_caller]
+    pub fn wait_exit(&self) -> Exit {
+        let end = Instant::now() + DEADLINE;
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(exit) = state.exit.clone().filter(|_| state.closed) {
+                return exit;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero(),
+                "waited for the end (exit: {:?}); the screen:\n{}",
+                state.exit,
+                view(&state).picture()
+            );
+            state = self.shared.wait(state, left);
+        }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw()
+    }
+
+    /// Sends a signal, unless the program has ended.
+    pub fn signal(&self, signal: Signal) {
+        let state = self.shared.lock();
+        if state.exit.is_none() {
+            let _ = kill(self.pid, signal);
+        }
+    }
+
+    /// What is left of the program's wishes to the terminal; empty when all were taken back.
+    pub fn leftovers(&self) -> Vec<String> {
+        let state = self.shared.lock();
+        let mut left = state.answers.leftovers();
+        let now = settings(self.master.as_ref());
+        if now != self.settings {
+            left.push(format!("terminal settings: {} became {now}", self.settings));
+        }
+        if state.parser.screen().hide_cursor() {
+            left.push("the cursor is hidden".to_owned());
+        }
+        left
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGKILL);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, left: Duration) -> MutexGuard<'a, State> {
+        // A bound of its own: a program that dies silently is noticed.
+        let left = left.min(Duration::from_millis(500));
+        let waited = self.changed.wait_timeout(state, left);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// The terminal's side: shows what comes, answers questions.
+fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dyn Write + Send>>) {
+    let mut bytes = [0; 16 * 1024];
+    while let Ok(count @ 1..) = reader.read(&mut bytes) {
+        let mut guard = shared.lock();
+        let state = &mut *guard;
+        state.raw.extend_from_slice(&bytes[..count]);
+        state.parser.process(&bytes[..count]);
+        let cursor = state.parser.screen().cursor_position();
+        state.answers.cursor(cursor);
+        state.vte.advance(&mut state.answers, &bytes[..count]);
+        let answer = state.answers.take();
+        drop(guard);
+        shared.changed.notify_all();
+        if !answer.is_empty() {
+            let mut writer = lock(writer);
+            let _ = writer.write_all(&answer).and_then(|()| writer.flush());
+        }
+    }
+    shared.lock().closed = true;
+    shared.changed.notify_all();
+}
+
+fn view(state: &State) -> View<'_> {
+    View::new(state.parser.screen())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize {
+        rows,
+        cols: columns,
+        pixel_width: 0,
+        pixel_height: 0,
+    }
+}
+
+fn one(length: u16) -> NonZeroU16 {
+    NonZeroU16::new(length).unwrap()
+}
+
+/// Echo, line mode and the rest, comparable.
+fn settings(master: &(dyn MasterPty + Send)) -> String {
+    format!("{:?}", master.get_termios())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The harness itself, with a shell for a program.
+    #[test]
+    fn it_shows_types_answers_and_ends() {
+        let sandbox = Sandbox::new();
+        let script = "printf '\\033[1;31mred\\033[0m ready\\n'; read -r line; echo \"got $line\"; \
+                      stty -echo; printf '\\033[?2004h'; exit 3";
+        let screen = Launch::new(&sandbox)
+            .args(&["-c", script])
+            .start_program("bash");
+        screen.wait_for("red ready");
+        let style = screen.look(|view| view.style_of("red")).unwrap();
+        assert!(style.bold && style.fg == vt100::Color::Idx(1));
+        screen.keys("hello<enter>");
+        screen.wait_for("got hello");
+        assert_eq!(screen.wait_exit().code, 3);
+        let left = screen.leftovers().join("\n");
+        assert!(left.contains("2004") && left.contains("settings"), "{left}");
+    }
+
+    #[test]
+    fn a_modern_terminal_answers_questions() {
+        let sandbox = Sandbox::new();
+        let script = "stty raw -echo; printf '\\033[?u\\033]11;?\\033\\\\\\033[c'; \
+                      head -c 39 | od -An -c -w39; stty sane";
+        let screen = Launch::new(&sandbox)
+            .args(&["-c", script])
+            .size(200, 5)
+            .start_program("bash");
+        screen.wait_until("three answers", |view| {
+            let text = view.text().replace(' ', "");
+            text.contains("[?0u") && text.contains("rgb:") && text.contains("[?62;22c")
+        });
+    }
+}

@@ -1,0 +1,138 @@
+//! The parts of a terminal that the emulator leaves out: answers to questions, and a record of
+//! what a program asked for and must take back.
+
+use std::collections::BTreeSet;
+
+use vte::{Params, Perform};
+
+/// What kind of terminal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terminal {
+    /// Answers everything, speaks the kitty keyboard protocol.
+    Kitty,
+    /// Answers everything but the kitty question.
+    Xterm,
+    /// Answers nothing.
+    Silent,
+}
+
+/// Reads the program's output for questions and wishes.
+pub(super) struct Answers {
+    terminal: Terminal,
+    out: Vec<u8>,
+    cursor: (u16, u16),
+    /// Kitty flags, pushed.
+    flags: Vec<u16>,
+    /// DEC private modes that are on.
+    modes: BTreeSet<u16>,
+    /// modifyOtherKeys.
+    other_keys: u16,
+    region: bool,
+}
+
+impl Answers {
+    pub fn new(terminal: Terminal) -> Self {
+        Self {
+            terminal,
+            out: Vec::new(),
+            cursor: (0, 0),
+            flags: Vec::new(),
+            modes: BTreeSet::new(),
+            other_keys: 0,
+            region: false,
+        }
+    }
+
+    /// Where the cursor is, should the program ask.
+    pub fn cursor(&mut self, cursor: (u16, u16)) {
+        self.cursor = cursor;
+    }
+
+    /// What to send back.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// The kitty flags in force.
+    pub fn flags(&self) -> u16 {
+        self.flags.last().copied().unwrap_or(0)
+    }
+
+    /// Whether a synchronized update is open.
+    pub fn in_frame(&self) -> bool {
+        self.modes.contains(&2026)
+    }
+
+    pub fn leftovers(&self) -> Vec<String> {
+        // 7 wraps and 25 shows the cursor: on in any terminal.
+        let modes = self.modes.iter().filter(|mode| ![7, 25].contains(*mode));
+        let mut left: Vec<String> = modes.map(|mode| format!("mode ?{mode} is on")).collect();
+        if !self.flags.is_empty() {
+            left.push(format!("kitty flags {:?}", self.flags));
+        }
+        if self.other_keys != 0 {
+            left.push("modifyOtherKeys is on".to_owned());
+        }
+        if self.region {
+            left.push("a scroll region is set".to_owned());
+        }
+        left
+    }
+
+    fn answer(&mut self, text: &str) {
+        if self.terminal != Terminal::Silent {
+            self.out.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+impl Perform for Answers {
+    fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], _: bool, action: char) {
+        let values: Vec<u16> = params
+            .iter()
+            .map(|it| it.first().copied().unwrap_or(0))
+            .collect();
+        let first = values.first().copied().unwrap_or(0);
+        let kitty = self.terminal == Terminal::Kitty;
+        match (intermediates, action) {
+            (b"?", 'u') if kitty => {
+                let answer = format!("\x1b[?{}u", self.flags());
+                self.answer(&answer);
+            }
+            (b">", 'u') if kitty => self.flags.push(first),
+            (b"<", 'u') if kitty => {
+                for _ in 0..first.max(1) {
+                    self.flags.pop();
+                }
+            }
+            (b"=", 'u') if kitty => {
+                self.flags.pop();
+                self.flags.push(first);
+            }
+            (b">", 'm') if first == 4 => self.other_keys = values.get(1).copied().unwrap_or(0),
+            (b"", 'c') => self.answer("\x1b[?62;22c"),
+            (b">", 'c') => self.answer("\x1b[>41;380;0c"),
+            (b">", 'q') => self.answer("\x1bP>|tester(1)\x1b\\"),
+            (b"?$", 'p') => {
+                let answer = format!("\x1b[?{first};2$y");
+                self.answer(&answer);
+            }
+            (b"", 'n') if first == 6 => {
+                let (row, column) = self.cursor;
+                self.answer(&format!("\x1b[{};{}R", row + 1, column + 1));
+            }
+            (b"", 'r') => self.region = !values.iter().all(|value| *value == 0),
+            (b"?", 'h') => self.modes.extend(values),
+            (b"?", 'l') => self.modes.retain(|mode| !values.contains(mode)),
+            _ => {}
+        }
+    }
+
+    fn osc_dispatch(&mut self, params: &[&[u8]], _: bool) {
+        match params {
+            [b"10", b"?"] => self.answer("\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\"),
+            [b"11", b"?"] => self.answer("\x1b]11;rgb:1414/1414/1414\x1b\\"),
+            _ => {}
+        }
+    }
+}
