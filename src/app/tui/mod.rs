@@ -10,6 +10,7 @@ pub mod options;
 pub mod event_loop;
 
 pub mod canvas;
+pub mod terminal;
 
 pub use event_loop::run;
 pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};

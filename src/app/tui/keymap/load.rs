@@ -1,0 +1,150 @@
+//! Key files: `action = "key"` or `action = ["key", "key"]`, one line an action. Every fault is
+//! refused with its line and, where something is near, a suggestion: a key file that is half
+//! understood is worse than none.
+
+use std::path::Path;
+
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::map::{Keymap, clash};
+use crate::app::action::{ACTIONS, Action};
+use crate::app::tui::input::KeyPress;
+
+const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
+
+/// Why a key file was refused: where, what, and the way out.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{file}:{line}: {message}")]
+pub struct KeymapError {
+    /// The file as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and a suggestion.
+    pub message: String,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let mut map = Self { bindings: Vec::new() };
+        // The shipped file is read by a test; a fault in it could only leave keys out.
+        let _ = overlay(&mut map, "assets/keymap.toml", DEFAULT);
+        map
+    }
+}
+
+impl Keymap {
+    /// The default keys with the user's file laid over them. A file that does not exist changes
+    /// nothing.
+    pub fn load(file: Option<&Path>) -> Result<Self, KeymapError> {
+        let Some(file) = file else {
+            return Ok(Self::default());
+        };
+        match std::fs::read_to_string(file) {
+            Ok(text) => Self::with(&file.display().to_string(), &text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(KeymapError {
+                file: file.display().to_string(),
+                line: 1,
+                message: format!("cannot be read: {error}"),
+            }),
+        }
+    }
+
+    /// The default keys with `text` laid over them; `file` is what errors call it.
+    pub fn with(file: &str, text: &str) -> Result<Self, KeymapError> {
+        let mut map = Self::default();
+        overlay(&mut map, file, text)?;
+        Ok(map)
+    }
+}
+
+fn overlay(map: &mut Keymap, file: &str, text: &str) -> Result<(), KeymapError> {
+    let fail = |at: usize, message: String| KeymapError {
+        file: file.to_owned(),
+        line: text[..at.min(text.len())].matches('\n').count() + 1,
+        message,
+    };
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        fail(at, error.message().to_owned())
+    })?;
+    let mut taken: Vec<(KeyPress, Action)> = Vec::new();
+    for (name, value) in table.get_ref() {
+        let at = name.span().start;
+        let name = name.get_ref().as_ref();
+        let action = Action::from_name(name).ok_or_else(|| fail(at, unknown_action(name)))?;
+        let keys = keys(value).map_err(|(at, message)| fail(at, message))?;
+        for (at, key) in &keys {
+            if let Some((_, other)) =
+                taken.iter().find(|(known, other)| known == key && clash(*other, action))
+            {
+                let (key, other) = (key.to_string(), other.spec().name);
+                return Err(fail(*at, format!("`{key}` is already given to `{other}` in this file")));
+            }
+            taken.push((*key, action));
+        }
+        let keys: Vec<KeyPress> = keys.into_iter().map(|(_, key)| key).collect();
+        map.bind(action, &keys);
+    }
+    Ok(())
+}
+
+type Fault = (usize, String);
+
+/// The keys of one line, each with its place.
+fn keys(value: &Spanned<DeValue<'_>>) -> Result<Vec<(usize, KeyPress)>, Fault> {
+    let one = |value: &Spanned<DeValue<'_>>| {
+        let at = value.span().start;
+        let DeValue::String(text) = value.get_ref() else {
+            return Err((at, "a key is a string like \"ctrl+enter\"".to_owned()));
+        };
+        text.parse().map(|key| (at, key)).map_err(|error| (at, unknown_key(text, &error)))
+    };
+    match value.get_ref() {
+        DeValue::Array(list) => list.iter().map(one).collect(),
+        _ => Ok(vec![one(value)?]),
+    }
+}
+
+fn unknown_action(name: &str) -> String {
+    let names = ACTIONS.iter().map(|spec| spec.name);
+    match nearest(name, names) {
+        Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),
+        None => format!("unknown action `{name}`: F1 and assets/keymap.toml list all actions"),
+    }
+}
+
+/// A key that is written almost right gets the right one suggested.
+fn unknown_key(text: &str, error: &crate::app::tui::input::ParseKeyError) -> String {
+    const PARTS: [&str; 22] = [
+        "ctrl", "alt", "shift", "super", "space", "enter", "tab", "backspace", "esc", "delete",
+        "insert", "home", "end", "pageup", "pagedown", "up", "down", "left", "right", "menu",
+        "f1", "f12",
+    ];
+    let lower = text.to_lowercase().replace(['-', ' '], "+");
+    let repaired: Vec<String> = lower
+        .split('+')
+        .map(|part| {
+            if part.chars().count() < 2 || PARTS.contains(&part) {
+                return part.to_owned();
+            }
+            nearest(part, PARTS.iter().copied()).unwrap_or(part).to_owned()
+        })
+        .collect();
+    let repaired = repaired.join("+");
+    match repaired.parse::<KeyPress>() {
+        Ok(key) => format!("unknown key `{text}`: did you mean `{key}`?"),
+        Err(_) => error.to_string(),
+    }
+}
+
+fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|name| (strsim::damerau_levenshtein(word, name), name))
+        .filter(|(distance, name)| *distance <= name.len().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,203 @@
+//! The terminal's modes: taken on, given back on every way out.
+//!
+//! Exit, error, panic, suspension and the external editor all go through [`Modes::leave`]; only
+//! `kill -9` escapes it. The canvas makes the bytes of a frame, this writes them, in one call.
+//! Reading is `input`'s business.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
+use ratatui::layout::Size;
+
+/// Alternate screen, bracketed paste, focus, mouse buttons and drags with wide coordinates.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h";
+/// All of it back, whatever a frame cut short has left behind.
+const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[?2004l\
+    \x1b[?25h\x1b[?1049l";
+/// tmux passes modified keys on only to those who ask this way.
+const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
+const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
+/// Kitty keyboard, "disambiguate": Ctrl+Enter and a lone Esc become unmistakable.
+const KITTY: &[u8] = b"\x1b[>1u";
+const KITTY_OFF: &[u8] = b"\x1b[<u";
+/// Kitty flags, background colour, and last what every terminal answers (DA1).
+const QUESTIONS: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
+
+/// The terminal while it is ours.
+#[derive(Debug)]
+pub struct Terminal {
+    modes: Arc<Modes>,
+}
+
+impl Terminal {
+    /// Takes the terminal: raw mode, alternate screen, mouse. From here on a panic on this thread
+    /// gives it back before it is reported; panics elsewhere go to the log, for a report would be
+    /// painted over the screen.
+    pub fn enter() -> io::Result<Self> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Err(io::Error::other(
+                "the full screen needs a terminal on stdin and stdout; use -p to print instead",
+            ));
+        }
+        let modes = Arc::new(Modes {
+            out: File::from(io::stdout().as_fd().try_clone_to_owned()?),
+            original: Mutex::new(tcgetattr(io::stdin())?),
+            active: AtomicBool::new(false),
+            kitty: AtomicBool::new(false),
+            unanswered: AtomicBool::new(false),
+            tmux: std::env::var_os("TMUX").is_some(),
+        });
+        catch_panics(Arc::clone(&modes));
+        modes.enter()?;
+        Ok(Self { modes })
+    }
+
+    /// Gives the terminal back for a while: suspension, external editor.
+    pub fn leave(&self) {
+        self.modes.leave();
+    }
+
+    /// Takes it again. The screen's content is lost by then.
+    pub fn resume(&self) -> io::Result<()> {
+        // Whoever had it may have changed its settings for good (`stty`).
+        if let Ok(now) = tcgetattr(io::stdin()) {
+            *self.modes.original() = now;
+        }
+        self.modes.enter()
+    }
+
+    /// Takes it again after the program was stopped from outside, without having left.
+    pub fn reenter(&self) -> io::Result<()> {
+        self.modes.leave();
+        self.modes.enter()
+    }
+
+    /// Writes a frame.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        self.modes.write(bytes)
+    }
+
+    /// Asks what it can do; the answers come as input. To be called after the first frame.
+    pub fn ask(&self) -> io::Result<()> {
+        self.modes.unanswered.store(true, Ordering::Relaxed);
+        self.modes.write(QUESTIONS)
+    }
+
+    /// The last of the answers has come.
+    pub fn answered(&self) {
+        self.modes.unanswered.store(false, Ordering::Relaxed);
+    }
+
+    /// Switches unmistakable keys on, once the terminal said that it has them.
+    pub fn enable_kitty(&self) -> io::Result<()> {
+        if self.modes.kitty.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.modes.write(KITTY)
+    }
+
+    /// Its size now; 80x24 when it does not know.
+    pub fn size() -> Size {
+        let (width, height) = crossterm::terminal::size().unwrap_or((80, 24));
+        Size { width, height }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.modes.leave();
+    }
+}
+
+/// What must be given back, shared with the panic hook.
+#[derive(Debug)]
+struct Modes {
+    out: File,
+    original: Mutex<Termios>,
+    active: AtomicBool,
+    kitty: AtomicBool,
+    unanswered: AtomicBool,
+    tmux: bool,
+}
+
+impl Modes {
+    fn original(&self) -> std::sync::MutexGuard<'_, Termios> {
+        self.original.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self) -> io::Result<()> {
+        let mut raw = self.original().clone();
+        cfmakeraw(&mut raw);
+        tcsetattr(io::stdin(), SetArg::TCSADRAIN, &raw)?;
+        self.active.store(true, Ordering::Relaxed);
+        let mut bytes = ENTER.to_vec();
+        if self.tmux {
+            bytes.extend_from_slice(TMUX_KEYS);
+        }
+        if self.kitty.load(Ordering::Relaxed) {
+            bytes.extend_from_slice(KITTY);
+        }
+        self.write(&bytes)
+    }
+
+    /// Gives everything back; a second call does nothing. A terminal that is gone is no error here.
+    fn leave(&self) {
+        if !self.active.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let mut bytes = Vec::new();
+        if self.kitty.load(Ordering::Relaxed) {
+            bytes.extend_from_slice(KITTY_OFF);
+        }
+        if self.tmux {
+            bytes.extend_from_slice(TMUX_KEYS_OFF);
+        }
+        bytes.extend_from_slice(LEAVE);
+        let _ = self.write(&bytes);
+        if self.unanswered.load(Ordering::Relaxed) {
+            // Answers still under way would be typed into the shell.
+            let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
+        }
+        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());
+    }
+
+    fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
+        let mut out = &self.out;
+        while !bytes.is_empty() {
+            match out.write(bytes) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Somebody made the shared terminal non-blocking: wait for room.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let mut fds = [PollFd::new(self.out.as_fd(), PollFlags::POLLOUT)];
+                    let _ = poll(&mut fds, PollTimeout::from(100_u8));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn catch_panics(modes: Arc<Modes>) {
+    let previous = panic::take_hook();
+    let screen_thread = thread::current().id();
+    panic::set_hook(Box::new(move |info| {
+        if !modes.active.load(Ordering::Relaxed) {
+            previous(info);
+        } else if thread::current().id() == screen_thread {
+            modes.leave();
+            previous(info);
+        } else {
+            tracing::error!("{info}");
+        }
+    }));
+}
