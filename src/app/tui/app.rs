@@ -1,0 +1,291 @@
+//! The state of the screen: plain data, changed by `update` alone, read by `view`.
+//!
+//! What the agent does is the agent's own word ([`RunState`]); nothing here keeps a flag beside
+//! it. Whatever lies over the screen is on the overlay stack, not a field of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ratatui::layout::Size;
+
+use super::composer::Composer;
+use super::input::MouseEvent;
+use super::keymap::{Keymap, Mode};
+use super::layout::{Areas, editor_size};
+use super::options::{DemoStart, SessionInfo};
+use super::overlay::Overlay;
+use super::theme::{ColorDepth, Theme};
+use super::transcript::{Drawn, Transcript};
+use crate::agent::{Phase, QueueKind, Queued, RunState};
+use crate::app::action::Action;
+use crate::llm::{Model, ThinkingLevel, Usage};
+
+/// Everything the screen shows or remembers.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The size of the screen.
+    pub size: Size,
+    /// Now, as the last message said: Unix ms.
+    pub now: i64,
+    /// The conversation.
+    pub transcript: Transcript,
+    /// The editor.
+    pub composer: Composer,
+    /// The keys.
+    pub keymap: Keymap,
+    /// The colours.
+    pub theme: Theme,
+    /// What the terminal can show of them.
+    pub depth: ColorDepth,
+    /// Whether the theme was named, so that the background has no say.
+    pub theme_is_chosen: bool,
+    /// What lies over the screen, topmost last.
+    pub overlays: Vec<Overlay>,
+    /// What the agent does, in its own words.
+    pub run: RunState,
+    /// Figures of the run under way.
+    pub work: Work,
+    /// Messages that wait.
+    pub queue: Queue,
+    /// The status line's facts.
+    pub status: Status,
+    /// The keys that mean something else when pressed again soon.
+    pub presses: Presses,
+    /// A short word above the editor, for a while.
+    pub hint: Option<Hint>,
+    /// Whether the last run ended at the iteration limit, so that Enter goes on.
+    pub at_limit: bool,
+    /// What waits for the start.
+    pub start: Start,
+    /// Where things stood in the last frame.
+    pub areas: Areas,
+    /// The last mouse press, until its button comes up.
+    pub mouse_down: Option<MouseEvent>,
+}
+
+/// What a new `App` is made of.
+pub struct AppOptions {
+    /// The size of the screen.
+    pub size: Size,
+    /// Now (Unix ms).
+    pub now: i64,
+    /// The keys.
+    pub keymap: Keymap,
+    /// The colours.
+    pub theme: Theme,
+    /// What the terminal can show of them.
+    pub depth: ColorDepth,
+    /// Whether the theme was named.
+    pub theme_is_chosen: bool,
+    /// The status line's facts.
+    pub status: Status,
+    /// What waits for the start.
+    pub start: Start,
+}
+
+/// What happens by itself at the start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Start {
+    /// A prompt that is sent at once.
+    pub prompt: Option<String>,
+    /// A demonstration, and when it begins (Unix ms; 0 until the screen stands).
+    pub demo: Option<(DemoStart, i64)>,
+    /// What the person should read; shown on the empty screen, then part of the transcript.
+    pub notices: Vec<String>,
+}
+
+/// Facts of the status line.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The folder.
+    pub cwd: PathBuf,
+    /// The person's home, shown as `~`.
+    pub home: Option<PathBuf>,
+    /// The git branch.
+    pub branch: Option<String>,
+    /// The session that is written, if one is.
+    pub session: Option<SessionInfo>,
+    /// The model of the next call.
+    pub model: Arc<Model>,
+    /// Its thinking level.
+    pub thinking: ThinkingLevel,
+    /// The permission mode.
+    pub permission: String,
+    /// Tokens and cost of everything so far.
+    pub total: Usage,
+    /// Tokens in the context after the last answer.
+    pub context: u64,
+}
+
+impl Status {
+    /// The folder as people write it.
+    pub fn place(&self) -> String {
+        let below_home = self.home.as_deref().filter(|home| *home != Path::new("/"));
+        match below_home.and_then(|home| self.cwd.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => self.cwd.display().to_string(),
+        }
+    }
+}
+
+/// Figures of the run under way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    /// When the phase began (Unix ms).
+    pub phase_since: i64,
+    /// When the first token of the answer came (Unix ms).
+    pub first_token: Option<i64>,
+    /// Bytes of the answer so far.
+    pub bytes: u64,
+}
+
+/// Messages that wait, as the agent last told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Queue {
+    /// Delivered between tool calls.
+    pub steering: Vec<Queued>,
+    /// Delivered when the run is done.
+    pub follow_up: Vec<Queued>,
+}
+
+impl Queue {
+    /// All of them, in the order they go out.
+    pub fn iter(&self) -> impl Iterator<Item = &Queued> {
+        self.steering.iter().chain(&self.follow_up)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.steering.len() + self.follow_up.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a message of this kind waits.
+    pub fn has(&self, kind: QueueKind) -> bool {
+        match kind {
+            QueueKind::Steering => !self.steering.is_empty(),
+            QueueKind::FollowUp => !self.follow_up.is_empty(),
+        }
+    }
+}
+
+/// When keys were pressed last (Unix ms).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Presses {
+    /// Enter.
+    pub enter: Option<i64>,
+    /// Ctrl+C on the empty editor.
+    pub interrupt: Option<i64>,
+    /// Esc on the empty editor.
+    pub cancel: Option<i64>,
+    /// What stopped a run.
+    pub abort: Option<i64>,
+}
+
+/// A short word above the editor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hint {
+    /// What it says.
+    pub text: String,
+    /// Until when (Unix ms).
+    pub until: i64,
+}
+
+impl App {
+    /// A screen on which nothing has happened yet.
+    pub fn new(options: AppOptions) -> Self {
+        let mut composer = Composer::new();
+        let (width, rows) = editor_size(options.size);
+        composer.resize(width, rows);
+        Self {
+            size: options.size,
+            now: options.now,
+            transcript: Transcript::new(),
+            composer,
+            keymap: options.keymap,
+            theme: options.theme,
+            depth: options.depth,
+            theme_is_chosen: options.theme_is_chosen,
+            overlays: Vec::new(),
+            run: RunState::Idle,
+            work: Work::default(),
+            queue: Queue::default(),
+            status: options.status,
+            presses: Presses::default(),
+            hint: None,
+            at_limit: false,
+            start: options.start,
+            areas: Areas::default(),
+            mouse_down: None,
+        }
+    }
+
+    /// Which meaning of a key counts.
+    pub fn mode(&self) -> Mode {
+        match self.run {
+            RunState::Idle => Mode::Idle,
+            RunState::Running { .. } | RunState::Stopping { .. } => Mode::Running,
+        }
+    }
+
+    /// Whether a run is under way (and not merely dying).
+    pub fn is_running(&self) -> bool {
+        matches!(self.run, RunState::Running { .. })
+    }
+
+    /// Takes a new word of what the agent does.
+    pub fn set_run(&mut self, run: RunState) {
+        let phase_changed = match (&self.run, &run) {
+            (RunState::Running { phase: old }, RunState::Running { phase: new }) => old != new,
+            (old, new) => std::mem::discriminant(old) != std::mem::discriminant(new),
+        };
+        if phase_changed {
+            self.work.phase_since = self.now;
+        }
+        if matches!(&run, RunState::Running { phase: Phase::Requesting }) {
+            self.work.first_token = None;
+            self.work.bytes = 0;
+        }
+        self.run = run;
+    }
+
+    /// Says something above the editor for `millis`.
+    pub fn say(&mut self, text: impl Into<String>, millis: i64) {
+        self.hint = Some(Hint {
+            text: text.into(),
+            until: self.now + millis,
+        });
+    }
+
+    /// The key of an action as people write it, for hints.
+    pub fn key(&self, action: Action) -> String {
+        self.keymap
+            .label(action)
+            .unwrap_or_else(|| action.spec().name.to_owned())
+    }
+
+    /// Takes back what a draw found out.
+    pub fn settle(&mut self, areas: Areas, drawn: &Drawn) {
+        self.areas = areas;
+        self.transcript.settle(drawn);
+    }
+
+    /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.
+    pub fn next_wake(&self) -> Option<i64> {
+        let hint = self.hint.as_ref().map(|hint| hint.until);
+        let demo = self.start.demo.as_ref().map(|(_, at)| *at).filter(|at| *at > 0);
+        let second = match self.run {
+            RunState::Idle => None,
+            RunState::Running { .. } | RunState::Stopping { .. } => {
+                let elapsed = (self.now - self.work.phase_since).max(0);
+                Some(self.work.phase_since + (elapsed / 1000 + 1) * 1000)
+            }
+        };
+        [hint, demo, second].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,38 @@
+//! What `update` wants done, as data. Doing it is `perform`'s.
+
+use super::options::ExitKind;
+use crate::agent::QueueKind;
+use crate::llm::Content;
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Send a message: it starts a run, or steers.
+    Prompt(Vec<Content>),
+    /// Let a message wait in a queue.
+    Queue(QueueKind, Vec<Content>),
+    /// Deliver what waits now.
+    SteerNow,
+    /// Ask for the waiting messages back.
+    TakeBack,
+    /// Stop the run; while processes still die, kill them.
+    Abort,
+    /// Go on after the iteration limit.
+    GoOn,
+    /// Stop the program until the shell continues it.
+    Suspend,
+    /// Edit this text in the external editor.
+    Edit(String),
+    /// Read the git branch of the folder.
+    ReadBranch,
+    /// Read the prompts of earlier runs.
+    LoadHistory,
+    /// Keep these prompts for later runs.
+    Remember(Vec<String>),
+    /// The terminal understands unmistakable keys: switch them on.
+    EnableKitty,
+    /// All answers of the terminal are in.
+    Answered,
+    /// End the program.
+    Exit(ExitKind),
+}

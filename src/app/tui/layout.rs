@@ -1,0 +1,155 @@
+//! Where everything stands, for any size. Pure arithmetic: `update` needs it to tell the editor
+//! its width and to know what was clicked, `view` to paint.
+
+use ratatui::layout::{Rect, Size};
+
+/// The parts of the screen, from top to bottom; a part without room has no rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Areas {
+    /// The conversation.
+    pub transcript: Rect,
+    /// The line between the conversation and what waits.
+    pub rule: Rect,
+    /// Waiting messages.
+    pub queue: Rect,
+    /// What runs.
+    pub activity: Rect,
+    /// The editor with its border, if it has one.
+    pub editor: Rect,
+    /// The text within the editor.
+    pub text: Rect,
+    /// Folder, model, context, cost.
+    pub status: Rect,
+}
+
+/// What the parts would like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Rows of the editor's text.
+    pub editor_rows: u16,
+    /// Waiting messages.
+    pub queue_rows: u16,
+    /// Whether there is something to say in the activity line.
+    pub activity: bool,
+}
+
+/// Rows of the queue strip at most.
+const QUEUE_ROWS: u16 = 6;
+
+impl Areas {
+    /// Gives every part its place.
+    pub fn new(size: Size, wanted: Wanted) -> Self {
+        let border = has_border(size);
+        let frame = if border { 2 } else { 0 };
+        let mut left = size.height;
+        let mut take = |rows: u16| {
+            let rows = rows.min(left);
+            left -= rows;
+            rows
+        };
+        // Who comes first gets room first.
+        let text_rows = take(wanted.editor_rows.clamp(1, editor_size(size).1));
+        let frame_rows = take(frame);
+        // On a roomy screen the line stands there all the time, so that nothing jumps.
+        let activity_rows = take(u16::from(wanted.activity || size.height >= 16));
+        let status_rows = take(u16::from(size.height >= 4));
+        let spare = size.height.saturating_sub(text_rows + frame_rows + activity_rows + status_rows);
+        let queue_rows = take(wanted.queue_rows.min(QUEUE_ROWS).min(spare / 2));
+        let rule_rows = take(u16::from(queue_rows > 0 && size.height >= 16));
+        let transcript_rows = left;
+
+        let mut y = 0;
+        let mut row = |height: u16| {
+            let area = Rect::new(0, y, size.width, height);
+            y += height;
+            area
+        };
+        let transcript = row(transcript_rows);
+        let rule = row(rule_rows);
+        let queue = row(queue_rows);
+        let activity = row(activity_rows);
+        let editor = row(text_rows + frame_rows);
+        let text = if border {
+            let inner = Rect {
+                x: 2,
+                y: editor.y + 1,
+                width: size.width.saturating_sub(4),
+                height: text_rows,
+            };
+            inner.intersection(editor)
+        } else {
+            editor
+        };
+        Self {
+            transcript,
+            rule,
+            queue,
+            activity,
+            editor,
+            text,
+            status: row(status_rows),
+        }
+    }
+}
+
+/// Columns and rows the editor's text may have on a screen of this size.
+pub fn editor_size(size: Size) -> (u16, u16) {
+    let width = if has_border(size) {
+        size.width.saturating_sub(4)
+    } else {
+        size.width
+    };
+    (width.max(1), (size.height.saturating_sub(6) / 2).clamp(1, 10))
+}
+
+fn has_border(size: Size) -> bool {
+    size.height >= 8 && size.width >= 12
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_fill_the_screen_and_never_overlap() {
+        for width in [0, 1, 5, 11, 12, 40, 200] {
+            for height in 0..70 {
+                for editor_rows in [0, 1, 4, 30] {
+                    for queue_rows in [0, 1, 9] {
+                        for activity in [false, true] {
+                            let wanted = Wanted { editor_rows, queue_rows, activity };
+                            check(Size::new(width, height), wanted);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(size: Size, wanted: Wanted) {
+        let areas = Areas::new(size, wanted);
+        let parts = [
+            areas.transcript,
+            areas.rule,
+            areas.queue,
+            areas.activity,
+            areas.editor,
+            areas.status,
+        ];
+        let mut y = 0;
+        for part in parts {
+            assert_eq!(part.y, y, "{size:?} {wanted:?}");
+            y += part.height;
+        }
+        assert_eq!(y, size.height, "{size:?} {wanted:?}");
+        assert_eq!(areas.text, areas.text.intersection(areas.editor));
+        if size.height >= 1 && size.width >= 12 {
+            assert!(areas.text.height >= 1, "{size:?} {wanted:?}");
+        }
+        if size.height >= 10 && size.width >= 40 {
+            assert!(areas.transcript.height >= 1, "{size:?} {wanted:?}");
+            assert!(!wanted.activity || areas.activity.height == 1);
+            assert!(wanted.queue_rows == 0 || areas.queue.height >= 1);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What happened, with its time. `update` never looks at a clock: time comes in with the message.
+
+use std::sync::Arc;
+
+use ratatui::layout::Size;
+
+use super::input::{KeyPress, MouseEvent, TerminalReport};
+use super::options::ExitKind;
+use crate::agent::Event;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct Msg {
+    /// When: Unix time in milliseconds, never running backwards.
+    pub at: i64,
+    /// What.
+    pub kind: MsgKind,
+}
+
+/// What happened, by whose business it is.
+#[derive(Clone, Debug)]
+pub enum MsgKind {
+    /// The screen stands; what should happen by itself may begin.
+    Started,
+    /// A key.
+    Key(KeyPress),
+    /// A paste, whole.
+    Paste(String),
+    /// The mouse.
+    Mouse(MouseEvent),
+    /// What the agent said.
+    Agent(Arc<Event>),
+    /// The agent is gone; nothing comes any more.
+    AgentGone,
+    /// The terminal, or what an effect found out about it.
+    Terminal(TerminalMsg),
+    /// Time passed that something waited for.
+    Tick,
+    /// What an effect came back with.
+    Done(EffectResult),
+}
+
+/// News of the terminal.
+#[derive(Clone, Debug)]
+pub enum TerminalMsg {
+    /// Another size.
+    Resize(Size),
+    /// The focus came (true) or went.
+    Focus(bool),
+    /// An answer to a question.
+    Report(TerminalReport),
+    /// The program must end: a signal, or the terminal is gone.
+    End(ExitKind),
+    /// SIGTSTP from outside.
+    Stop,
+}
+
+/// What an effect came back with.
+#[derive(Clone, Debug)]
+pub enum EffectResult {
+    /// The text as the external editor left it, or why there is none.
+    Edited(Result<String, String>),
+    /// The git branch of the folder, if it has one.
+    Branch(Option<String>),
+    /// Prompts of earlier runs, oldest first.
+    History(Vec<String>),
+    /// Something failed that the person should know.
+    Failed(String),
+}

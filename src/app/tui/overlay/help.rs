@@ -1,0 +1,63 @@
+//! The help: a reading of the table of actions with the keys now in force.
+
+use crate::app::action::{ACTIONS, Group};
+use crate::app::tui::keymap::{Keymap, label};
+
+/// One line of the help, before it is wrapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HelpLine {
+    /// A heading.
+    Heading(&'static str),
+    /// An action.
+    Action {
+        /// Its keys, joined; empty when it has none.
+        keys: String,
+        /// What it does.
+        help: String,
+    },
+    /// A line to breathe.
+    Blank,
+}
+
+/// All of the help.
+pub fn help_lines(keymap: &Keymap) -> Vec<HelpLine> {
+    let mut lines = Vec::with_capacity(ACTIONS.len() + 12);
+    for group in Group::ALL {
+        if !lines.is_empty() {
+            lines.push(HelpLine::Blank);
+        }
+        lines.push(HelpLine::Heading(group.title()));
+        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
+            let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
+            let help = match spec.slash {
+                Some(slash) => format!("{} (/{slash})", spec.help),
+                None => spec.help.to_owned(),
+            };
+            lines.push(HelpLine::Action {
+                keys: keys.join(", "),
+                help,
+            });
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_in_the_help_with_its_keys() {
+        let keymap = Keymap::default();
+        let lines = help_lines(&keymap);
+        for spec in ACTIONS {
+            let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
+            assert!(
+                lines.iter().any(|line| matches!(line, HelpLine::Action { keys: shown, help }
+                    if *shown == keys.join(", ") && help.starts_with(spec.help))),
+                "{}",
+                spec.name
+            );
+        }
+    }
+}

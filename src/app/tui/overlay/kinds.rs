@@ -1,0 +1,28 @@
+//! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
+
+/// Something over the screen that takes the keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overlay {
+    /// All keys.
+    Help(Help),
+    /// Whether to leave while a run is under way.
+    ConfirmQuit,
+    /// Earlier prompts.
+    HistorySearch(HistorySearch),
+}
+
+/// The list of keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Help {
+    /// The first line shown.
+    pub top: usize,
+}
+
+/// The search through earlier prompts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistorySearch {
+    /// What is searched for.
+    pub query: String,
+    /// Which hit is chosen, 0 is the newest.
+    pub selected: usize,
+}

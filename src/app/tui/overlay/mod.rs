@@ -1,0 +1,7 @@
+//! What lies over the screen: a closed set, on a stack.
+
+mod help;
+mod kinds;
+
+pub use help::{HelpLine, help_lines};
+pub use kinds::{Help, HistorySearch, Overlay};
