@@ -73,6 +73,8 @@ pub enum Action {
     DeleteBackward,
     /// Delete the character under the caret.
     DeleteForward,
+    /// Cut back to the last space.
+    CutToSpaceBackward,
     /// Cut the word before.
     CutWordBackward,
     /// Cut the word after.
@@ -178,6 +180,7 @@ pub const ACTIONS: &[Spec] = &[
     row(LineEnd, "line_end", "Line end", "Move to the end of the line", Always, Writing),
     row(DeleteBackward, "delete_backward", "Delete back", "Delete the character before the caret", Always, Writing),
     row(DeleteForward, "delete_forward", "Delete", "Delete the character under the caret", Always, Writing),
+    row(CutToSpaceBackward, "cut_to_space_backward", "Cut to space", "Cut back to the last space", Always, Writing),
     row(CutWordBackward, "cut_word_backward", "Cut word back", "Cut the word before the caret", Always, Writing),
     row(CutWordForward, "cut_word_forward", "Cut word", "Cut the word behind the caret", Always, Writing),
     row(CutToStart, "cut_to_start", "Cut to start", "Cut to the start of the line", Always, Writing),

@@ -247,7 +247,12 @@ impl App {
         if phase_changed {
             self.work.phase_since = self.now;
         }
-        if matches!(&run, RunState::Running { phase: Phase::Requesting }) {
+        if matches!(
+            &run,
+            RunState::Running {
+                phase: Phase::Requesting
+            }
+        ) {
             self.work.first_token = None;
             self.work.bytes = 0;
         }
@@ -278,7 +283,12 @@ impl App {
     /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.
     pub fn next_wake(&self) -> Option<i64> {
         let hint = self.hint.as_ref().map(|hint| hint.until);
-        let demo = self.start.demo.as_ref().map(|(_, at)| *at).filter(|at| *at > 0);
+        let demo = self
+            .start
+            .demo
+            .as_ref()
+            .map(|(_, at)| *at)
+            .filter(|at| *at > 0);
         let second = match self.run {
             RunState::Idle => None,
             RunState::Running { .. } | RunState::Stopping { .. } => {

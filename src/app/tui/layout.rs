@@ -20,6 +20,8 @@ pub struct Areas {
     pub text: Rect,
     /// Folder, model, context, cost.
     pub status: Rect,
+    /// The pill that leads back to the end; drawing decides whether and where.
+    pub pill: Rect,
 }
 
 /// What the parts would like.
@@ -53,7 +55,9 @@ impl Areas {
         // On a roomy screen the line stands there all the time, so that nothing jumps.
         let activity_rows = take(u16::from(wanted.activity || size.height >= 16));
         let status_rows = take(u16::from(size.height >= 4));
-        let spare = size.height.saturating_sub(text_rows + frame_rows + activity_rows + status_rows);
+        let spare = size
+            .height
+            .saturating_sub(text_rows + frame_rows + activity_rows + status_rows);
         let queue_rows = take(wanted.queue_rows.min(QUEUE_ROWS).min(spare / 2));
         let rule_rows = take(u16::from(queue_rows > 0 && size.height >= 16));
         let transcript_rows = left;
@@ -88,6 +92,7 @@ impl Areas {
             editor,
             text,
             status: row(status_rows),
+            pill: Rect::ZERO,
         }
     }
 }
@@ -99,7 +104,10 @@ pub fn editor_size(size: Size) -> (u16, u16) {
     } else {
         size.width
     };
-    (width.max(1), (size.height.saturating_sub(6) / 2).clamp(1, 10))
+    (
+        width.max(1),
+        (size.height.saturating_sub(6) / 2).clamp(1, 10),
+    )
 }
 
 fn has_border(size: Size) -> bool {
@@ -117,7 +125,11 @@ mod tests {
                 for editor_rows in [0, 1, 4, 30] {
                     for queue_rows in [0, 1, 9] {
                         for activity in [false, true] {
-                            let wanted = Wanted { editor_rows, queue_rows, activity };
+                            let wanted = Wanted {
+                                editor_rows,
+                                queue_rows,
+                                activity,
+                            };
                             check(Size::new(width, height), wanted);
                         }
                     }

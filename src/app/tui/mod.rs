@@ -8,21 +8,29 @@
 pub mod options;
 
 pub mod event_loop;
+pub mod setup;
+pub mod signals;
+
+pub mod app;
+pub mod msg;
+pub mod effect;
+pub mod perform;
+pub mod update;
+
+pub mod keymap;
+pub mod composer;
+pub mod transcript;
+pub mod overlay;
+
+pub mod layout;
+pub mod view;
+pub mod theme;
+pub mod text;
+pub mod figures;
 
 pub mod canvas;
 pub mod terminal;
+pub mod input;
 
 pub use event_loop::run;
 pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};
-
-pub mod input;
-
-pub mod composer;
-
-pub mod theme;
-
-pub mod text;
-
-pub mod transcript;
-
-pub mod view;

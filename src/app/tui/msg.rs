@@ -51,6 +51,8 @@ pub enum TerminalMsg {
     Report(TerminalReport),
     /// The program must end: a signal, or the terminal is gone.
     End(ExitKind),
+    /// SIGINT from outside: means what Ctrl+C means.
+    Interrupt,
     /// SIGTSTP from outside.
     Stop,
 }

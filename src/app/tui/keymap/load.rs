@@ -28,7 +28,9 @@ pub struct KeymapError {
 
 impl Default for Keymap {
     fn default() -> Self {
-        let mut map = Self { bindings: Vec::new() };
+        let mut map = Self {
+            bindings: Vec::new(),
+        };
         // The shipped file is read by a test; a fault in it could only leave keys out.
         let _ = overlay(&mut map, "assets/keymap.toml", DEFAULT);
         map
@@ -78,11 +80,15 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Result<(), KeymapError> 
         let action = Action::from_name(name).ok_or_else(|| fail(at, unknown_action(name)))?;
         let keys = keys(value).map_err(|(at, message)| fail(at, message))?;
         for (at, key) in &keys {
-            if let Some((_, other)) =
-                taken.iter().find(|(known, other)| known == key && clash(*other, action))
+            if let Some((_, other)) = taken
+                .iter()
+                .find(|(known, other)| known == key && clash(*other, action))
             {
                 let (key, other) = (key.to_string(), other.spec().name);
-                return Err(fail(*at, format!("`{key}` is already given to `{other}` in this file")));
+                return Err(fail(
+                    *at,
+                    format!("`{key}` is already given to `{other}` in this file"),
+                ));
             }
             taken.push((*key, action));
         }
@@ -101,7 +107,9 @@ fn keys(value: &Spanned<DeValue<'_>>) -> Result<Vec<(usize, KeyPress)>, Fault> {
         let DeValue::String(text) = value.get_ref() else {
             return Err((at, "a key is a string like \"ctrl+enter\"".to_owned()));
         };
-        text.parse().map(|key| (at, key)).map_err(|error| (at, unknown_key(text, &error)))
+        text.parse()
+            .map(|key| (at, key))
+            .map_err(|error| (at, unknown_key(text, &error)))
     };
     match value.get_ref() {
         DeValue::Array(list) => list.iter().map(one).collect(),
@@ -120,9 +128,28 @@ fn unknown_action(name: &str) -> String {
 /// A key that is written almost right gets the right one suggested.
 fn unknown_key(text: &str, error: &crate::app::tui::input::ParseKeyError) -> String {
     const PARTS: [&str; 22] = [
-        "ctrl", "alt", "shift", "super", "space", "enter", "tab", "backspace", "esc", "delete",
-        "insert", "home", "end", "pageup", "pagedown", "up", "down", "left", "right", "menu",
-        "f1", "f12",
+        "ctrl",
+        "alt",
+        "shift",
+        "super",
+        "space",
+        "enter",
+        "tab",
+        "backspace",
+        "esc",
+        "delete",
+        "insert",
+        "home",
+        "end",
+        "pageup",
+        "pagedown",
+        "up",
+        "down",
+        "left",
+        "right",
+        "menu",
+        "f1",
+        "f12",
     ];
     let lower = text.to_lowercase().replace(['-', ' '], "+");
     let repaired: Vec<String> = lower
@@ -131,7 +158,9 @@ fn unknown_key(text: &str, error: &crate::app::tui::input::ParseKeyError) -> Str
             if part.chars().count() < 2 || PARTS.contains(&part) {
                 return part.to_owned();
             }
-            nearest(part, PARTS.iter().copied()).unwrap_or(part).to_owned()
+            nearest(part, PARTS.iter().copied())
+                .unwrap_or(part)
+                .to_owned()
         })
         .collect();
     let repaired = repaired.join("+");

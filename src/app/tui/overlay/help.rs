@@ -53,7 +53,9 @@ mod tests {
         for spec in ACTIONS {
             let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
             assert!(
-                lines.iter().any(|line| matches!(line, HelpLine::Action { keys: shown, help }
+                lines
+                    .iter()
+                    .any(|line| matches!(line, HelpLine::Action { keys: shown, help }
                     if *shown == keys.join(", ") && help.starts_with(spec.help))),
                 "{}",
                 spec.name

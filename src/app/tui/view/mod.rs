@@ -1,3 +1,16 @@
 //! From the `App` to a buffer of cells. Nothing here changes what the person sees next time.
 
+mod screen;
+
 pub mod transcript;
+mod queue;
+mod activity;
+mod editor;
+mod status;
+
+mod welcome;
+mod overlay;
+
+mod line;
+
+pub use screen::{ScreenDrawn, ViewCache, view};

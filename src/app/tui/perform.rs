@@ -1,0 +1,237 @@
+//! Does what `update` wants done and answers with results. Nothing here blocks the loop: files are
+//! read and written on other threads.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::mpsc as std_mpsc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
+
+use super::composer::HistoryFile;
+use super::effect::Effect;
+use super::msg::EffectResult;
+use crate::agent::{AgentHandle, QueueKind};
+
+/// How long leaving waits for the prompt history to be on disk.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The world as far as effects reach.
+#[derive(Debug)]
+pub struct World {
+    handle: AgentHandle,
+    cwd: PathBuf,
+    history: Option<HistoryFile>,
+    writer: Option<Writer>,
+    results: UnboundedSender<EffectResult>,
+}
+
+/// The thread that appends to the history file, in order.
+#[derive(Debug)]
+struct Writer {
+    prompts: std_mpsc::Sender<Vec<String>>,
+    thread: JoinHandle<()>,
+}
+
+impl World {
+    /// A world with this agent, folder and history file; results go to `results`.
+    pub fn new(
+        handle: AgentHandle,
+        cwd: PathBuf,
+        history: Option<PathBuf>,
+        results: UnboundedSender<EffectResult>,
+    ) -> Self {
+        Self {
+            handle,
+            cwd,
+            history: history.map(HistoryFile::new),
+            writer: None,
+            results,
+        }
+    }
+
+    /// Does it. What concerns the terminal is the loop's and is ignored here.
+    pub fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Prompt(content) => self.handle.prompt(content),
+            Effect::Queue(QueueKind::Steering, content) => self.handle.steer(content),
+            Effect::Queue(QueueKind::FollowUp, content) => self.handle.follow_up(content),
+            Effect::SteerNow => self.handle.steer_now(),
+            Effect::TakeBack => self.handle.take_back(None),
+            Effect::Abort => self.handle.abort(),
+            Effect::GoOn => self.handle.go_on(),
+            Effect::ReadBranch => self.read_branch(),
+            Effect::LoadHistory => self.load_history(),
+            Effect::Remember(prompts) => self.remember(prompts),
+            Effect::Edit(text) => self.edit(text),
+            Effect::Suspend | Effect::EnableKitty | Effect::Answered | Effect::Exit(_) => {}
+        }
+    }
+
+    /// Waits for what is still being written, but not for long.
+    pub async fn finish(&mut self) {
+        if let Some(Writer { prompts, thread }) = self.writer.take() {
+            drop(prompts);
+            let _ = tokio::time::timeout(PATIENCE, thread).await;
+        }
+    }
+
+    fn read_branch(&self) {
+        let (cwd, results) = (self.cwd.clone(), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let _ = results.send(EffectResult::Branch(branch(&cwd)));
+        });
+    }
+
+    fn load_history(&self) {
+        let (Some(file), results) = (self.history.clone(), self.results.clone()) else {
+            return;
+        };
+        tokio::task::spawn_blocking(move || {
+            let _ = results.send(match file.load() {
+                Ok(prompts) => EffectResult::History(prompts),
+                Err(error) => {
+                    EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
+                }
+            });
+        });
+    }
+
+    fn remember(&mut self, prompts: Vec<String>) {
+        let Some(file) = &self.history else { return };
+        let writer = self.writer.get_or_insert_with(|| {
+            let (sender, receiver) = std_mpsc::channel::<Vec<String>>();
+            let (file, results) = (file.clone(), self.results.clone());
+            let thread = tokio::task::spawn_blocking(move || {
+                let mut complained = false;
+                for prompt in receiver.iter().flatten() {
+                    if let (Err(error), false) = (file.append(&prompt), complained) {
+                        complained = true;
+                        let text = format!("The prompt history cannot be written: {error}");
+                        let _ = results.send(EffectResult::Failed(text));
+                    }
+                }
+            });
+            Writer {
+                prompts: sender,
+                thread,
+            }
+        });
+        let _ = writer.prompts.send(prompts);
+    }
+
+    fn edit(&self, text: String) {
+        let results = self.results.clone();
+        tokio::spawn(async move {
+            let _ = results.send(EffectResult::Edited(external_editor(&text).await));
+        });
+    }
+}
+
+/// Lets the person edit `text` in `$VISUAL` or `$EDITOR`; the terminal must be given back by now.
+async fn external_editor(text: &str) -> Result<String, String> {
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| {
+            std::env::var(name)
+                .ok()
+                .filter(|value| !value.trim().is_empty())
+        })
+        .unwrap_or_else(|| "vi".to_owned());
+    let failed = |error: std::io::Error| format!("The editor `{editor}` failed: {error}");
+    let file = tempfile::Builder::new()
+        .prefix("tiller-")
+        .suffix(".md")
+        .tempfile()
+        .map_err(failed)?;
+    tokio::fs::write(file.path(), text).await.map_err(failed)?;
+    // Through a shell, since people put options into these variables.
+    let status = tokio::process::Command::new("sh")
+        .arg("-c")
+        .arg(format!("{editor} \"$1\""))
+        .arg("sh")
+        .arg(file.path())
+        .stdin(Stdio::inherit())
+        .status()
+        .await
+        .map_err(failed)?;
+    if !status.success() {
+        return Err(format!(
+            "The editor `{editor}` ended with {status}; the text is as it was.\n\
+             $VISUAL or $EDITOR names the editor."
+        ));
+    }
+    let bytes = tokio::fs::read(file.path()).await.map_err(failed)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The branch checked out in the repository around `folder`, without starting git: its name, or
+/// the beginning of the commit when there is none.
+fn branch(folder: &Path) -> Option<String> {
+    let git = folder
+        .ancestors()
+        .map(|folder| folder.join(".git"))
+        .find(|git| git.exists())?;
+    let git = if git.is_dir() {
+        git
+    } else {
+        // A worktree or submodule: a file that says where.
+        let text = read_short(&git)?;
+        let target = text.strip_prefix("gitdir:")?.trim();
+        git.parent()?.join(target)
+    };
+    let head = read_short(&git.join("HEAD"))?;
+    let head = head.trim();
+    match head.strip_prefix("ref:") {
+        Some(name) => {
+            let name = name.trim();
+            Some(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())
+        }
+        None => head.get(..7).map(str::to_owned),
+    }
+}
+
+/// The beginning of a small file; none when it is no plain file (opening a FIFO would wait).
+fn read_short(path: &Path) -> Option<String> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    std::fs::File::open(path)
+        .ok()?
+        .take(4096)
+        .read_to_string(&mut text)
+        .ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_branch_is_read_without_git() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        let git = root.path().join(".git");
+        std::fs::create_dir_all(git.join("worktrees/w")).unwrap();
+        for (head, wanted) in [
+            ("ref: refs/heads/main\n", Some("main")),
+            ("ref: refs/heads/feature/x\n", Some("feature/x")),
+            (
+                "0123456789abcdef0123456789abcdef01234567\n",
+                Some("0123456"),
+            ),
+            ("", None),
+        ] {
+            std::fs::write(git.join("HEAD"), head).unwrap();
+            assert_eq!(branch(&inner).as_deref(), wanted, "{head:?}");
+        }
+        std::fs::write(git.join("worktrees/w/HEAD"), "ref: refs/heads/side\n").unwrap();
+        std::fs::write(inner.join(".git"), "gitdir: ../../.git/worktrees/w\n").unwrap();
+        assert_eq!(branch(&inner).as_deref(), Some("side"));
+    }
+}

@@ -1,0 +1,96 @@
+//! What the agent said: into the transcript, the queue strip, the activity and status lines.
+
+use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState};
+use crate::app::tui::app::{App, Queue};
+use crate::app::tui::effect::Effect;
+use crate::llm::message::content_text;
+use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
+
+/// One event of the agent.
+pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
+    app.transcript.apply(&event.kind, event.time);
+    match &event.kind {
+        AgentEvent::State(run) => app.set_run(run.clone()),
+        AgentEvent::MessageUpdate { event } => count(app, event),
+        AgentEvent::MessageEnd { message } => {
+            if let Message::Assistant(message) = &**message {
+                account(app, message);
+            }
+        }
+        AgentEvent::QueueUpdate {
+            steering,
+            follow_up,
+        } => {
+            app.queue = Queue {
+                steering: steering.clone(),
+                follow_up: follow_up.clone(),
+            };
+        }
+        AgentEvent::QueueReturned { messages } => {
+            let texts: Vec<String> = messages
+                .iter()
+                .map(|message| content_text(&message.content))
+                .collect();
+            let text = texts.join("\n\n");
+            if !text.is_empty() {
+                app.composer.prepend(&text);
+            }
+        }
+        AgentEvent::ModelChanged { model, thinking } => {
+            app.status.model = model.clone();
+            app.status.thinking = *thinking;
+        }
+        AgentEvent::AgentEnd { outcome, .. } => {
+            app.at_limit = matches!(outcome, RunOutcome::LimitReached { .. });
+        }
+        // A command may have switched branches.
+        AgentEvent::AgentSettled { .. } => return vec![Effect::ReadBranch],
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// No event will come any more.
+pub fn gone(app: &mut App) -> Vec<Effect> {
+    app.set_run(RunState::Idle);
+    app.transcript.push_notice(
+        NoticeLevel::Error,
+        "The agent has stopped; nothing can be sent any more.\n\
+         Leave with Ctrl+D; what you typed stays in the prompt history.",
+    );
+    Vec::new()
+}
+
+/// Counts what streams, for the speed in the activity line.
+fn count(app: &mut App, event: &StreamEvent) {
+    let bytes = match event {
+        StreamEvent::TextDelta { delta, .. }
+        | StreamEvent::ThinkingDelta { delta, .. }
+        | StreamEvent::ToolCallDelta { delta, .. } => delta.len(),
+        _ => return,
+    };
+    let now = app.now;
+    app.work.first_token.get_or_insert(now);
+    app.work.bytes += bytes as u64;
+    if let RunState::Running {
+        phase: phase @ Phase::Requesting,
+    } = &mut app.run
+    {
+        // The first token is news enough; the agent's own word follows.
+        *phase = Phase::Streaming;
+    }
+}
+
+/// Adds the tokens and the cost of an answer.
+fn account(app: &mut App, message: &AssistantMessage) {
+    let (total, usage) = (&mut app.status.total, &message.usage);
+    total.input += usage.input;
+    total.output += usage.output;
+    total.cache_read += usage.cache_read;
+    total.cache_write += usage.cache_write;
+    total.cost.total += usage.cost.total;
+    let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
+    if whole && usage.context_tokens() > 0 {
+        app.status.context = usage.context_tokens();
+    }
+}

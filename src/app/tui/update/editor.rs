@@ -1,0 +1,80 @@
+//! Writing: from an action to an edit.
+
+use crate::agent::NoticeLevel;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::composer::EditCommand;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::Overlay;
+
+/// Types a character.
+pub fn insert(app: &mut App, c: char) {
+    edit(app, EditCommand::Insert(c));
+}
+
+/// Inserts a paste; it goes into what has the keys.
+pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
+    app.start.demo = None;
+    if let Some(Overlay::HistorySearch(search)) = app.overlays.last_mut() {
+        search
+            .query
+            .extend(text.chars().filter(|c| !c.is_control()));
+        search.selected = 0;
+    } else {
+        // A question or the help must not swallow it: pasted text is typed text.
+        app.overlays.clear();
+        edit(app, EditCommand::Paste(text));
+    }
+    Vec::new()
+}
+
+/// Does the edit an action stands for.
+pub fn act(app: &mut App, action: Action) {
+    let command = match action {
+        Action::Newline => EditCommand::NewLine,
+        Action::Left => EditCommand::Left,
+        Action::Right => EditCommand::Right,
+        Action::Up => EditCommand::Up,
+        Action::Down => EditCommand::Down,
+        Action::WordLeft => EditCommand::WordLeft,
+        Action::WordRight => EditCommand::WordRight,
+        Action::LineStart => EditCommand::LineStart,
+        Action::LineEnd => EditCommand::LineEnd,
+        Action::DeleteBackward => EditCommand::Backspace,
+        Action::DeleteForward => EditCommand::Delete,
+        Action::CutToSpaceBackward => EditCommand::KillToSpaceLeft,
+        Action::CutWordBackward => EditCommand::KillWordLeft,
+        Action::CutWordForward => EditCommand::KillWordRight,
+        Action::CutToStart => EditCommand::KillToLineStart,
+        Action::CutToEnd => EditCommand::KillToLineEnd,
+        Action::Yank => EditCommand::Yank,
+        Action::YankPop => EditCommand::YankPop,
+        Action::Undo => EditCommand::Undo,
+        Action::Redo => EditCommand::Redo,
+        // Every other action has its owner elsewhere.
+        _ => return,
+    };
+    edit(app, command);
+}
+
+/// The external editor is closed.
+pub fn edited(app: &mut App, outcome: Result<String, String>) {
+    match outcome {
+        Ok(text) => {
+            // Editors end a file with a line end that nobody typed.
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            let text = text.strip_suffix('\r').unwrap_or(text);
+            if text != app.composer.text() {
+                app.composer.apply(EditCommand::Set(text.to_owned()));
+            }
+        }
+        Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
+    }
+}
+
+fn edit(app: &mut App, command: EditCommand) {
+    // A second Ctrl+C or Esc counts only when nothing came between.
+    app.presses.interrupt = None;
+    app.presses.cancel = None;
+    app.composer.apply(command);
+}

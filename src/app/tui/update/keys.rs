@@ -1,0 +1,58 @@
+//! A key: to the topmost overlay, else to the action it means, else into the text.
+
+use super::{editor, overlay, queue, scroll, stop};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Help, HistorySearch, Overlay};
+
+/// A key was pressed.
+pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
+    // A person who types does not want the demonstration to begin.
+    app.start.demo = None;
+    let action = app.keymap.resolve(press, app.mode());
+    if !app.overlays.is_empty() && action != Some(Action::Suspend) {
+        return overlay::press(app, press, action);
+    }
+    match action {
+        Some(action) => act(app, action),
+        None => {
+            if let Some(c) = press.text() {
+                editor::insert(app, c);
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// Does what an action means, however it was triggered.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Submit => return queue::submit(app),
+        Action::FollowUp => return queue::follow_up(app),
+        Action::SteerNow => return queue::steer_now(app),
+        Action::TakeBack => return queue::take_back(app),
+        Action::Cancel => return stop::cancel(app),
+        Action::Interrupt => return stop::interrupt(app),
+        Action::Quit => return stop::quit(app),
+        Action::Suspend => return vec![Effect::Suspend],
+        Action::ExternalEditor => return vec![Effect::Edit(app.composer.text())],
+        Action::Help => app.overlays.push(Overlay::Help(Help::default())),
+        Action::HistorySearch => {
+            app.overlays
+                .push(Overlay::HistorySearch(HistorySearch::default()));
+        }
+        Action::ToggleOutput
+        | Action::ToggleThinking
+        | Action::ToggleCell
+        | Action::PageUp
+        | Action::PageDown
+        | Action::ScrollTop
+        | Action::ScrollBottom
+        | Action::PreviousPrompt
+        | Action::NextPrompt => scroll::act(app, action),
+        _ => editor::act(app, action),
+    }
+    Vec::new()
+}

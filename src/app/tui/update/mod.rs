@@ -1,0 +1,16 @@
+//! What changes the [`App`](super::app::App): one file for each owner of a message. Pure: no IO,
+//! no clock, no waiting; what is to be done in the world goes back as effects.
+
+mod route;
+
+mod keys;
+mod queue;
+mod stop;
+mod editor;
+mod scroll;
+mod overlay;
+
+mod agent;
+mod terminal;
+
+pub use route::update;

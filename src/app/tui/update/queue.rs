@@ -1,0 +1,143 @@
+//! Sending: now, as steering, or afterwards; and what starts by itself.
+
+use super::keys;
+use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::transcript::ScrollBy;
+use crate::llm::Content;
+
+/// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
+const SLIP_MS: i64 = 250;
+/// The demonstration waits this long for a person who would rather type.
+const DEMO_WAIT_MS: i64 = 1000;
+
+/// The screen stands.
+pub fn start(app: &mut App) -> Vec<Effect> {
+    let mut effects = vec![Effect::LoadHistory, Effect::ReadBranch];
+    if let Some((_, due)) = &mut app.start.demo {
+        *due = app.now + DEMO_WAIT_MS;
+    }
+    if let Some(prompt) = app.start.prompt.take() {
+        app.start.demo = None;
+        effects.extend(send(app, prompt));
+    }
+    effects
+}
+
+/// Begins the demonstration when its time has come.
+pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
+    let now = app.now;
+    match app.start.demo.take_if(|(_, due)| *due > 0 && *due <= now) {
+        Some((demo, _)) => send(app, demo.prompt),
+        None => Vec::new(),
+    }
+}
+
+/// Enter.
+pub fn submit(app: &mut App) -> Vec<Effect> {
+    if app.composer.break_at_backslash() {
+        return Vec::new();
+    }
+    let last = app.presses.enter.replace(app.now);
+    if is_blank(app) {
+        let slip = last.is_some_and(|last| app.now - last < SLIP_MS);
+        return if slip { Vec::new() } else { go_on(app) };
+    }
+    if let Some(action) = slash_command(app) {
+        app.composer.take();
+        return keys::act(app, action);
+    }
+    let text = take(app);
+    send(app, text)
+}
+
+/// Alt+Enter.
+pub fn follow_up(app: &mut App) -> Vec<Effect> {
+    if is_blank(app) {
+        return Vec::new();
+    }
+    if !app.is_running() {
+        return submit(app);
+    }
+    let text = take(app);
+    vec![Effect::Queue(
+        QueueKind::FollowUp,
+        vec![Content::text(text)],
+    )]
+}
+
+/// Ctrl+Enter.
+pub fn steer_now(app: &mut App) -> Vec<Effect> {
+    if is_blank(app) {
+        return go_on(app);
+    }
+    if !app.is_running() {
+        return submit(app);
+    }
+    let text = take(app);
+    vec![
+        Effect::Queue(QueueKind::Steering, vec![Content::text(text)]),
+        Effect::SteerNow,
+    ]
+}
+
+/// Alt+Up.
+pub fn take_back(app: &mut App) -> Vec<Effect> {
+    if app.queue.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::TakeBack]
+    }
+}
+
+/// On the empty editor: deliver what waits, or go on at the limit.
+fn go_on(app: &mut App) -> Vec<Effect> {
+    if app.is_running() {
+        return if app.queue.has(QueueKind::Steering) {
+            vec![Effect::SteerNow]
+        } else {
+            Vec::new()
+        };
+    }
+    if !std::mem::take(&mut app.at_limit) {
+        return Vec::new();
+    }
+    app.set_run(RunState::Running {
+        phase: Phase::Requesting,
+    });
+    vec![Effect::GoOn]
+}
+
+/// Sends a message: what it does, start a run or steer, the agent knows best.
+fn send(app: &mut App, text: String) -> Vec<Effect> {
+    if !app.is_running() {
+        for notice in std::mem::take(&mut app.start.notices) {
+            app.transcript.push_notice(NoticeLevel::Info, notice);
+        }
+        // Shown before the agent has heard of it; its own words replace these.
+        app.transcript.push_user(text.clone());
+        app.transcript.scroll(ScrollBy::End);
+        app.at_limit = false;
+        app.set_run(RunState::Running {
+            phase: Phase::Requesting,
+        });
+    }
+    vec![Effect::Prompt(vec![Content::text(text)])]
+}
+
+fn take(app: &mut App) -> String {
+    app.hint = None;
+    app.composer.take()
+}
+
+fn is_blank(app: &App) -> bool {
+    app.composer.is_empty() || app.composer.text().trim().is_empty()
+}
+
+/// The action of a slash command that is all there is in the editor.
+fn slash_command(app: &App) -> Option<Action> {
+    let text = app.composer.text();
+    Action::from_slash(text.trim().strip_prefix('/')?)
+}

@@ -1,0 +1,46 @@
+//! The top match. It only routes: what a message means is decided by its owner.
+
+use super::{agent, editor, keys, queue, scroll, terminal};
+use crate::agent::NoticeLevel;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::msg::{EffectResult, Msg, MsgKind};
+
+/// Takes in one message; answers with what is to be done.
+pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    app.now = app.now.max(msg.at);
+    let mut effects = match msg.kind {
+        MsgKind::Started => queue::start(app),
+        MsgKind::Key(press) => keys::press(app, press),
+        MsgKind::Paste(text) => editor::paste(app, text),
+        MsgKind::Mouse(event) => scroll::mouse(app, event),
+        MsgKind::Agent(event) => agent::event(app, &event),
+        MsgKind::AgentGone => agent::gone(app),
+        MsgKind::Terminal(news) => terminal::news(app, news),
+        MsgKind::Tick => tick(app),
+        MsgKind::Done(result) => done(app, result),
+    };
+    let unsaved = app.composer.history_mut().take_unsaved();
+    if !unsaved.is_empty() {
+        effects.push(Effect::Remember(unsaved));
+    }
+    effects
+}
+
+fn tick(app: &mut App) -> Vec<Effect> {
+    app.transcript.tick(app.now);
+    if app.hint.as_ref().is_some_and(|hint| hint.until <= app.now) {
+        app.hint = None;
+    }
+    queue::start_demo_when_due(app)
+}
+
+fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
+    match result {
+        EffectResult::Edited(outcome) => editor::edited(app, outcome),
+        EffectResult::Branch(branch) => app.status.branch = branch,
+        EffectResult::History(older) => app.composer.history_mut().merge(older),
+        EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
+    }
+    Vec::new()
+}

@@ -1,0 +1,84 @@
+//! Looking: scrolling and folding, by key and by mouse.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::{MouseButton, MouseEvent, MouseKind, WheelDirection};
+use crate::app::tui::overlay::Overlay;
+use crate::app::tui::transcript::{CellClass, ScrollBy};
+
+/// Rows a turn of the wheel moves.
+const WHEEL_ROWS: i32 = 3;
+
+/// Scrolls or folds.
+pub fn act(app: &mut App, action: Action) {
+    let by = match action {
+        Action::PageUp => ScrollBy::Pages(-1),
+        Action::PageDown => ScrollBy::Pages(1),
+        Action::ScrollTop => ScrollBy::Top,
+        Action::ScrollBottom => ScrollBy::End,
+        Action::PreviousPrompt => ScrollBy::PreviousPrompt,
+        Action::NextPrompt => ScrollBy::NextPrompt,
+        Action::ToggleOutput => return toggle(app, CellClass::Tool),
+        Action::ToggleThinking => return toggle(app, CellClass::Thinking),
+        Action::ToggleCell => {
+            if !app.transcript.toggle_recent() {
+                app.say("Nothing here folds", 2000);
+            }
+            return;
+        }
+        _ => return,
+    };
+    app.transcript.scroll(by);
+}
+
+/// The mouse.
+pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
+    match event.kind {
+        MouseKind::Wheel(WheelDirection::Up) => wheel(app, -WHEEL_ROWS),
+        MouseKind::Wheel(WheelDirection::Down) => wheel(app, WHEEL_ROWS),
+        MouseKind::Down(MouseButton::Left) => app.mouse_down = Some(event),
+        MouseKind::Up(MouseButton::Left) => {
+            // A press that moved was meant to select, not to fold.
+            let clicked = app
+                .mouse_down
+                .take()
+                .is_some_and(|down| (down.col, down.row) == (event.col, event.row));
+            if clicked && app.overlays.is_empty() {
+                click(app, event.col, event.row);
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn wheel(app: &mut App, rows: i32) {
+    match app.overlays.last_mut() {
+        Some(Overlay::Help(help)) => help.top = help.top.saturating_add_signed(rows as isize),
+        Some(_) => {}
+        None => app.transcript.scroll(ScrollBy::Rows(rows)),
+    }
+}
+
+fn click(app: &mut App, col: u16, row: u16) {
+    let at = Position::new(col, row);
+    let inside = |area: Rect| area.contains(at).then(|| (col - area.x, row - area.y));
+    if let Some((col, row)) = inside(app.areas.text) {
+        app.composer.click(col, row);
+    } else if let Some((_, row)) = inside(app.areas.transcript) {
+        let last_row = row + 1 == app.areas.transcript.height;
+        if last_row && !app.transcript.is_following() && app.areas.pill.contains(at) {
+            app.transcript.scroll(ScrollBy::End);
+        } else {
+            app.transcript.toggle_at(row);
+        }
+    }
+}
+
+fn toggle(app: &mut App, class: CellClass) {
+    let fold = app.transcript.fold_of(class).toggled();
+    app.transcript.set_all(class, fold);
+}

@@ -1,0 +1,109 @@
+//! Stopping: the run, the text, the program. What Esc, Ctrl+C and Ctrl+D come to.
+
+use super::editor;
+use crate::agent::RunState;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::composer::EditCommand;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::options::ExitKind;
+use crate::app::tui::overlay::Overlay;
+
+/// Ctrl+C twice within this many milliseconds leaves.
+const LEAVE_MS: i64 = 2000;
+/// Esc twice within this many milliseconds is one thing.
+const DOUBLE_MS: i64 = 500;
+/// So long after an abort Esc means nothing else.
+const AFTER_ABORT_MS: i64 = 1000;
+
+/// Esc.
+pub fn cancel(app: &mut App) -> Vec<Effect> {
+    if let Some(effects) = abort(app) {
+        return effects;
+    }
+    let just_aborted = within(app, app.presses.abort, AFTER_ABORT_MS);
+    if just_aborted || !app.composer.is_empty() {
+        app.presses.cancel = None;
+        return Vec::new();
+    }
+    let double = within(app, app.presses.cancel, DOUBLE_MS);
+    app.presses.cancel = Some(app.now);
+    if double {
+        app.presses.cancel = None;
+        app.say(
+            "Going back in the conversation (/tree) is not there yet",
+            4000,
+        );
+    }
+    Vec::new()
+}
+
+/// Ctrl+C.
+pub fn interrupt(app: &mut App) -> Vec<Effect> {
+    if let Some(effects) = abort(app) {
+        return effects;
+    }
+    if !app.composer.is_empty() {
+        app.composer.apply(EditCommand::Clear);
+        app.presses.interrupt = None;
+        return Vec::new();
+    }
+    if within(app, app.presses.interrupt, LEAVE_MS) {
+        return leave(app);
+    }
+    app.presses.interrupt = Some(app.now);
+    let key = app.key(Action::Interrupt);
+    app.say(format!("Press {key} again to exit"), LEAVE_MS);
+    Vec::new()
+}
+
+/// Ctrl+D.
+pub fn quit(app: &mut App) -> Vec<Effect> {
+    if !app.composer.is_empty() {
+        editor::act(app, Action::DeleteForward);
+        return Vec::new();
+    }
+    if app.is_running() {
+        app.overlays.push(Overlay::ConfirmQuit);
+        return Vec::new();
+    }
+    leave(app)
+}
+
+/// Leaves. What stands in the editor is kept in the history.
+pub fn leave(app: &mut App) -> Vec<Effect> {
+    end(app, ExitKind::Quit)
+}
+
+/// Ends for this reason.
+pub fn end(app: &mut App, kind: ExitKind) -> Vec<Effect> {
+    // Waiting messages are the agent's to keep or lose; what was typed is ours.
+    for queued in app.queue.iter() {
+        let text = crate::llm::message::content_text(&queued.content);
+        app.composer.history_mut().push(&text);
+    }
+    if !app.composer.is_empty() {
+        app.composer.apply(EditCommand::Clear);
+    }
+    let unsaved = app.composer.history_mut().take_unsaved();
+    let mut effects = Vec::new();
+    if !unsaved.is_empty() {
+        effects.push(Effect::Remember(unsaved));
+    }
+    effects.push(Effect::Exit(kind));
+    effects
+}
+
+/// Stops the run, or kills what is still dying of the last one; `None` when nothing runs.
+fn abort(app: &mut App) -> Option<Vec<Effect>> {
+    if app.run == RunState::Idle {
+        return None;
+    }
+    app.presses.abort = Some(app.now);
+    app.presses.interrupt = None;
+    Some(vec![Effect::Abort])
+}
+
+fn within(app: &App, last: Option<i64>, millis: i64) -> bool {
+    last.is_some_and(|last| app.now - last < millis)
+}

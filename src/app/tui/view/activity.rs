@@ -1,0 +1,152 @@
+//! The activity line: what runs, for how long, how fast, and how to stop it. From Enter until the
+//! prompt is free again, and at no other time, it says that Esc stops.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::line::Line;
+use crate::agent::{Phase, QueueKind, RunState};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::figures::duration;
+use crate::app::tui::text::width::ellipsis;
+
+/// Bytes a token has on average, for a speed before the provider has counted.
+const BYTES_PER_TOKEN: f64 = 3.5;
+
+/// Whether the line has something to say.
+pub fn has_something(app: &App) -> bool {
+    app.run != RunState::Idle || app.hint.is_some() || app.start.demo.is_some() || app.at_limit
+}
+
+/// Draws the line.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let theme = &app.theme;
+    let hint = app
+        .hint
+        .as_ref()
+        .map(|hint| Line::new().with(hint.text.as_str(), theme.warning));
+    match &app.run {
+        RunState::Running { phase } => {
+            let right = hint.unwrap_or_default();
+            running(app, phase, &right, area, buffer);
+        }
+        RunState::Stopping { processes } => {
+            let what = match processes {
+                0 => "stopping".to_owned(),
+                1 => "stopping · 1 process still ends".to_owned(),
+                many => format!("stopping · {many} processes still end"),
+            };
+            let left = Line::new()
+                .with("● ", theme.activity_mark)
+                .with(what, theme.activity);
+            let kills = Line::new()
+                .with(app.key(Action::Interrupt), theme.key_hint)
+                .with(" kills now", theme.activity);
+            Line::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
+        }
+        RunState::Idle => {
+            let line = hint.unwrap_or_else(|| idle(app));
+            Line::draw_both(&line, &Line::new(), area, buffer);
+        }
+    }
+}
+
+/// What may be said while nothing runs.
+fn idle(app: &App) -> Line {
+    let theme = &app.theme;
+    if app.start.demo.is_some() {
+        return Line::new().with(
+            "The demonstration begins in a moment; type to stay at the prompt",
+            theme.activity,
+        );
+    }
+    if app.at_limit {
+        return Line::new()
+            .with(app.key(Action::Submit), theme.key_hint)
+            .with(" on the empty editor goes on", theme.activity);
+    }
+    Line::new()
+}
+
+fn running(app: &App, phase: &Phase, right: &Line, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let columns = usize::from(area.width.saturating_sub(2));
+    let mut stop = Line::new();
+    stop.push(app.key(Action::Cancel), theme.key_hint);
+    stop.push(" stops", theme.activity);
+    let (what, extra) = describe(app, phase);
+    // Parts in the order they are given up: the last first.
+    let mark = 2;
+    let room = columns.saturating_sub(mark + stop.width() + 3);
+    let mut left = Line::new().with("● ", theme.activity_mark);
+    if room > 0 {
+        left.push(ellipsis(&what, room), theme.activity);
+        let used = left.width() - mark;
+        if let Some(extra) = extra.filter(|extra| used + 3 + extra.len() <= room) {
+            left.push(format!(" · {extra}"), theme.activity);
+        }
+        left.push(" · ", theme.activity);
+    }
+    left.push(app.key(Action::Cancel), theme.key_hint);
+    left.push(" stops", theme.activity);
+    if app.queue.has(QueueKind::Steering) {
+        let key = app.key(Action::SteerNow);
+        if left.width() + key.len() + " · steers now".len() + right.width() + 2 <= columns {
+            left.push(" · ", theme.activity);
+            left.push(key, theme.key_hint);
+            left.push(" steers now", theme.activity);
+        }
+    }
+    let empty = Line::new();
+    let right = if left.width() + right.width() + 2 <= columns {
+        right
+    } else {
+        &empty
+    };
+    Line::draw_both(&left, right, area, buffer);
+}
+
+/// What runs, with its time, and something to add where there is room.
+fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
+    let seconds = (app.now - app.work.phase_since).max(0) / 1000;
+    let for_seconds = |what: &str| match seconds {
+        0 => what.to_owned(),
+        _ => format!("{what} {}", duration(seconds)),
+    };
+    match phase {
+        Phase::Requesting => (for_seconds("waiting for the model"), None),
+        Phase::Streaming => (for_seconds("writing"), speed(app)),
+        Phase::Tools(names) => (for_seconds(&tools(names)), None),
+        Phase::Retrying { attempt, at } => {
+            let left = ((at - app.now).max(0) + 999) / 1000;
+            (format!("attempt {attempt} in {}", duration(left)), None)
+        }
+        Phase::Compacting => (for_seconds("summarising the conversation"), None),
+        Phase::Asking => (for_seconds("waiting for your answer"), None),
+    }
+}
+
+fn tools(names: &[String]) -> String {
+    match names {
+        [] => "tools".to_owned(),
+        [name] => name.clone(),
+        [first, rest @ ..] if rest.iter().all(|name| name == first) => {
+            format!("{first} ×{}", names.len())
+        }
+        _ => names.join(", "),
+    }
+}
+
+fn speed(app: &App) -> Option<String> {
+    let millis = app.now - app.work.first_token?;
+    // Too early to tell.
+    if millis < 1000 {
+        return None;
+    }
+    let tokens = app.work.bytes as f64 / BYTES_PER_TOKEN;
+    Some(format!("{:.0} tok/s", tokens * 1000.0 / millis as f64))
+}

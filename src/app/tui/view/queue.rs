@@ -1,0 +1,52 @@
+//! The queue strip: what waits, and how to get it back.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::line::Line;
+use crate::agent::QueueKind;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::llm::message::content_text;
+
+/// Draws the line above and the waiting messages, as many as fit.
+pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
+    if !rule.is_empty() {
+        let line = "─".repeat(usize::from(rule.width.saturating_sub(2)));
+        buffer.set_stringn(1, rule.y, line, usize::from(rule.width), app.theme.rule);
+    }
+    let shown = usize::from(area.height);
+    let total = app.queue.len();
+    for (at, queued) in app.queue.iter().take(shown).enumerate() {
+        let row = Rect {
+            y: area.y + at as u16,
+            height: 1,
+            ..area
+        };
+        let rest = total - at - 1;
+        let last = at + 1 == shown;
+        let (mark, style) = match queued.kind {
+            QueueKind::Steering => ("⤷ steer  ", app.theme.queue_steer),
+            QueueKind::FollowUp => ("⏵ then   ", app.theme.queue_follow_up),
+        };
+        let text = content_text(&queued.content);
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let first = lines.next().unwrap_or("(picture)").trim();
+        let mut left = Line::new()
+            .with(mark, style)
+            .with(first, app.theme.queue_text);
+        let more = lines.count();
+        if more > 0 {
+            left.push(format!("  +{more} lines"), app.theme.dim);
+        }
+        let mut right = Line::new();
+        if last && rest > 0 {
+            right.push(format!("{rest} more  "), app.theme.dim);
+        }
+        if at == 0 && area.width >= 60 {
+            right.push(app.key(Action::TakeBack), app.theme.key_hint);
+            right.push(" takes back", app.theme.dim);
+        }
+        Line::draw_both(&left, &right, row, buffer);
+    }
+}

@@ -1,0 +1,88 @@
+//! The whole screen: who gets which place, and who stands over whom.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{activity, editor, overlay, queue, status, transcript, welcome};
+use crate::app::tui::app::App;
+use crate::app::tui::layout::{Areas, Wanted};
+use crate::app::tui::text::width;
+use crate::app::tui::transcript::{Drawn, TranscriptCache};
+
+/// What drawing remembers between frames; can be thrown away at any time.
+#[derive(Debug, Default)]
+pub struct ViewCache {
+    /// Laid out rows of the transcript.
+    pub transcript: TranscriptCache,
+}
+
+/// What a draw found out: for `App::settle`, and where the cursor belongs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScreenDrawn {
+    /// Where everything stands.
+    pub areas: Areas,
+    /// What the transcript found out.
+    pub transcript: Drawn,
+    /// The caret, when it is on the screen.
+    pub cursor: Option<(u16, u16)>,
+}
+
+/// Paints the whole screen into `buffer`, which must be blank.
+pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDrawn {
+    let layout = app.composer.layout();
+    let wanted = Wanted {
+        editor_rows: layout.rows.len() as u16,
+        queue_rows: app.queue.len() as u16,
+        activity: activity::has_something(app),
+    };
+    let mut areas = Areas::new(buffer.area.as_size(), wanted);
+    let drawn = transcript::draw(
+        &app.transcript,
+        &mut cache.transcript,
+        areas.transcript,
+        buffer,
+        &app.theme,
+    );
+    if app.transcript.is_empty() {
+        welcome::draw(app, areas.transcript, buffer);
+    } else {
+        areas.pill = pill(app, &drawn, areas.transcript, buffer);
+    }
+    queue::draw(app, areas.rule, areas.queue, buffer);
+    activity::draw(app, areas.activity, buffer);
+    let caret = editor::draw(app, &layout, &areas, buffer);
+    status::draw(app, areas.status, buffer);
+    let over = app
+        .overlays
+        .last()
+        .map(|top| overlay::draw(app, top, buffer));
+    ScreenDrawn {
+        areas,
+        transcript: drawn,
+        cursor: over.unwrap_or(caret),
+    }
+}
+
+/// The pill at the end of the last row, while the person looks elsewhere.
+fn pill(app: &App, drawn: &Drawn, area: Rect, buffer: &mut Buffer) -> Rect {
+    let text = match (drawn.new_below, drawn.hidden_below) {
+        (_, 0) => return Rect::ZERO,
+        (0, hidden) => format!(" ▼ {hidden} below "),
+        (1, _) => " ▼ 1 new line ".to_owned(),
+        (new, _) => format!(" ▼ {new} new lines "),
+    };
+    let columns = width(&text) as u16;
+    if area.is_empty() || columns + 2 > area.width {
+        return Rect::ZERO;
+    }
+    let spot = Rect::new(area.right() - columns - 1, area.bottom() - 1, columns, 1);
+    // A wide character must not be cut in half by the pill.
+    if spot.x > area.x {
+        let before = &mut buffer[(spot.x - 1, spot.y)];
+        if width(before.symbol()) > 1 {
+            before.set_symbol(" ");
+        }
+    }
+    buffer.set_stringn(spot.x, spot.y, &text, usize::from(columns), app.theme.pill);
+    spot
+}

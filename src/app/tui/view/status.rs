@@ -1,0 +1,135 @@
+//! The status line: folder and branch, session, model, context, tokens, cost. What does not fit is
+//! left out, the least needed first.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::line::Line;
+use crate::app::tui::app::{App, Status};
+use crate::app::tui::figures::{dollars, short};
+use crate::app::tui::text::width::{ellipsis, width};
+use crate::app::tui::theme::Theme;
+use crate::llm::ThinkingLevel;
+
+/// Columns of the context bar.
+const BAR: usize = 8;
+/// Columns between two parts.
+const GAP: usize = 3;
+
+/// How much is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    Model,
+    Percent,
+    Place,
+    Thinking,
+    Bar,
+    Cost,
+    Tokens,
+    Session,
+}
+
+const ALL: [Detail; 8] = [
+    Detail::Session,
+    Detail::Tokens,
+    Detail::Cost,
+    Detail::Bar,
+    Detail::Thinking,
+    Detail::Place,
+    Detail::Percent,
+    Detail::Model,
+];
+
+/// Draws the line.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let columns = usize::from(area.width).saturating_sub(2);
+    for detail in ALL {
+        let (left, right) = compose(&app.status, &app.theme, detail);
+        let gap = if left.width() > 0 && right.width() > 0 {
+            GAP
+        } else {
+            0
+        };
+        if left.width() + gap + right.width() <= columns || detail == Detail::Model {
+            Line::draw_both(&left, &right, area, buffer);
+            return;
+        }
+    }
+}
+
+/// Everything up to `most`, as what stands left and what stands right.
+fn compose(status: &Status, theme: &Theme, most: Detail) -> (Line, Line) {
+    let mut left = Line::new();
+    if most >= Detail::Place {
+        left.push(place(status, most), theme.status_place);
+    }
+    if let Some(branch) = status.branch.as_deref().filter(|_| most >= Detail::Place) {
+        left.push(format!(" {}", ellipsis(branch, 30)), theme.status);
+    }
+    let session = status
+        .session
+        .as_ref()
+        .and_then(|session| session.name.as_deref());
+    if let Some(name) = session.filter(|_| most >= Detail::Session) {
+        left.push(format!("   {}", ellipsis(name, 30)), theme.status);
+    }
+
+    let mut right = Line::new();
+    right.push(ellipsis(&status.model.id, 40), theme.status_model);
+    if most >= Detail::Thinking && status.model.reasoning && status.thinking != ThinkingLevel::Off {
+        right.push(format!(" {}", status.thinking), theme.status);
+    }
+    if most >= Detail::Percent {
+        context(status, theme, most, &mut right);
+    }
+    let total = &status.total;
+    if most >= Detail::Tokens && total.input + total.output + total.cache_read > 0 {
+        let mut text = format!("   ↑{} ↓{}", short(total.input), short(total.output));
+        if total.cache_read > 0 {
+            text.push_str(" ⚡");
+            text.push_str(&short(total.cache_read));
+        }
+        right.push(text, theme.status);
+    }
+    if most >= Detail::Cost && total.cost.total > 0.0 {
+        right.push(format!("   {}", dollars(total.cost.total)), theme.status);
+    }
+    (left, right)
+}
+
+/// The folder; on a narrow screen only its end.
+fn place(status: &Status, most: Detail) -> String {
+    let place = status.place();
+    let most_columns = if most >= Detail::Bar { 40 } else { 18 };
+    if width(&place) <= most_columns {
+        return place;
+    }
+    let name = place.rsplit('/').next().unwrap_or(&place);
+    ellipsis(&format!("…/{name}"), most_columns)
+}
+
+/// How full the context is, as a bar and per cent.
+fn context(status: &Status, theme: &Theme, most: Detail, line: &mut Line) {
+    if status.model.context_window == 0 {
+        return;
+    }
+    let share = status.context as f64 / status.model.context_window as f64;
+    let style = match share {
+        share if share >= 0.8 => theme.context_full,
+        share if share >= 0.6 => theme.context_high,
+        _ => theme.context_used,
+    };
+    line.push("   ", theme.status);
+    if most >= Detail::Bar {
+        let filled = ((share * BAR as f64).round() as usize).min(BAR);
+        let filled = if share > 0.0 { filled.max(1) } else { 0 };
+        line.push("▓".repeat(filled), style);
+        line.push("░".repeat(BAR - filled), theme.context_free);
+        line.push(" ", theme.status);
+    }
+    let style = if share >= 0.6 { style } else { theme.status };
+    line.push(format!("{:.0} %", share * 100.0), style);
+}

@@ -1,0 +1,63 @@
+//! What stands where the conversation will: who is here, and three hints. Quiet, and gone with the
+//! first message.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::line::Line;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::llm::ThinkingLevel;
+
+/// Draws it at the foot of `area`, near the editor; what does not fit is left out from the top.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let lines = lines(app);
+    let room = usize::from(area.height.saturating_sub(1));
+    let skipped = lines.len().saturating_sub(room);
+    let shown = lines.len() - skipped;
+    let top = area.bottom().saturating_sub(shown as u16 + 1).max(area.y);
+    for (y, line) in lines[skipped..].iter().enumerate() {
+        let columns = area.width.saturating_sub(2);
+        line.draw(buffer, area.x + 1, top + y as u16, columns);
+    }
+}
+
+fn lines(app: &App) -> Vec<Line> {
+    let theme = &app.theme;
+    let status = &app.status;
+    let mut model = Line::new().with(status.model.full_id(), theme.status_model);
+    if status.model.reasoning && status.thinking != ThinkingLevel::Off {
+        model.push(format!(" {}", status.thinking), theme.dim);
+    }
+    let mut lines = vec![
+        Line::new()
+            .with("tiller ", theme.strong)
+            .with(env!("CARGO_PKG_VERSION"), theme.dim),
+        model,
+        Line::new().with(status.place(), theme.dim),
+    ];
+    if !app.start.notices.is_empty() {
+        lines.push(Line::new());
+        for notice in &app.start.notices {
+            for text in notice.lines() {
+                lines.push(Line::new().with(text, theme.info));
+            }
+        }
+    }
+    lines.push(Line::new());
+    let hints = [
+        (Action::Submit, "sends, and steers while it works"),
+        (Action::Newline, "starts a new line"),
+        (Action::Help, "shows all keys"),
+    ];
+    let keys: Vec<String> = hints.iter().map(|(action, _)| app.key(*action)).collect();
+    let columns = keys.iter().map(String::len).max().unwrap_or(0);
+    for (key, (_, what)) in keys.iter().zip(hints) {
+        lines.push(
+            Line::new()
+                .with(format!("{key:columns$}"), theme.key_hint)
+                .with(format!("  {what}"), theme.dim),
+        );
+    }
+    lines
+}
