@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::io::Write as _;
 
 use ratatui::backend::{Backend, CrosstermBackend};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::{Rect, Size};
 
 /// Rows that must agree after a move before the terminal is asked to scroll.
@@ -23,6 +23,8 @@ pub struct Canvas {
     /// Whether what the terminal shows is unknown: then everything is written.
     stale: bool,
     cursor: Option<(u16, u16)>,
+    /// Which cells of a row are to be written; kept for its memory.
+    marks: Vec<bool>,
 }
 
 /// What a frame came to.
@@ -43,6 +45,7 @@ impl Canvas {
             next: Buffer::empty(area),
             stale: true,
             cursor: None,
+            marks: Vec::new(),
         }
     }
 
@@ -99,19 +102,27 @@ impl Canvas {
     }
 
     /// Writes the cells that differ; the number of rows they are on.
-    fn write_difference(&self, out: &mut Vec<u8>) -> usize {
+    fn write_difference(&mut self, out: &mut Vec<u8>) -> usize {
+        let width = usize::from(self.next.area.width);
+        if width == 0 {
+            return 0;
+        }
         let mut rows = 0;
-        let mut last_row = None;
-        let cells = self.shown.diff_iter(&self.next).inspect(|(_, y, _)| {
-            if last_row != Some(*y) {
-                last_row = Some(*y);
-                rows += 1;
+        let lines = self
+            .shown
+            .content
+            .chunks(width)
+            .zip(self.next.content.chunks(width));
+        for (y, (shown, next)) in lines.enumerate() {
+            if shown == next {
+                continue;
             }
-        });
-        let mut cells = cells.peekable();
-        if cells.peek().is_some() {
+            rows += 1;
+            mark_changes(shown, next, &mut self.marks);
+            let changed = self.marks.iter().enumerate().filter(|(_, marked)| **marked);
+            let cells = changed.map(|(x, _)| (x as u16, y as u16, &next[x]));
             // Writing into memory cannot fail.
-            let _ = CrosstermBackend::new(out).draw(cells);
+            let _ = CrosstermBackend::new(&mut *out).draw(cells);
         }
         rows
     }
@@ -141,6 +152,69 @@ impl Canvas {
             rows[..moved].fill(Cell::EMPTY);
         }
     }
+}
+
+/// Marks the cells of a row that must be written: those that differ, and those beside them that a
+/// terminal spoils, because it blanks the rest of a wide character when a part is overwritten, in
+/// whatever background it writes with just then.
+fn mark_changes(shown: &[Cell], next: &[Cell], marks: &mut Vec<bool>) {
+    marks.clear();
+    marks.resize(next.len(), false);
+    let mut x = 0;
+    let mut wide = false;
+    while x < next.len() {
+        let columns = columns(&next[x]);
+        marks[x] = next[x] != shown[x];
+        wide |= columns > 1;
+        x += columns;
+    }
+    if !wide && !shown.iter().any(is_wide) {
+        return;
+    }
+    while spread(shown, next, marks) {}
+}
+
+/// One pass of spreading: every old wide character that is written over is written over whole.
+/// Answers whether there was one more.
+fn spread(shown: &[Cell], next: &[Cell], marks: &mut [bool]) -> bool {
+    let mut more = false;
+    // The columns that get written.
+    let mut written = vec![false; next.len()];
+    for (x, _) in marks.iter().enumerate().filter(|(_, marked)| **marked) {
+        let end = (x + columns(&next[x])).min(next.len());
+        written[x..end].fill(true);
+    }
+    // The first column of what covers each column.
+    let mut start = 0;
+    let mut owner = vec![0; next.len()];
+    while start < next.len() {
+        let end = (start + columns(&next[start])).min(next.len());
+        owner[start..end].fill(start);
+        start = end;
+    }
+    let mut x = 0;
+    while x < shown.len() {
+        let end = (x + columns(&shown[x])).min(shown.len());
+        if written[x..end].iter().any(|written| *written) {
+            for column in x..end {
+                more |= !std::mem::replace(&mut marks[owner[column]], true);
+            }
+        }
+        x = end;
+    }
+    more
+}
+
+/// Columns a cell takes, at least one.
+fn columns(cell: &Cell) -> usize {
+    match cell.symbol() {
+        symbol if symbol.len() <= 1 => 1,
+        symbol => usize::from(symbol.cell_width()).max(1),
+    }
+}
+
+fn is_wide(cell: &Cell) -> bool {
+    columns(cell) > 1
 }
 
 /// Rows `top..bottom` move up by `by` (down when negative).
