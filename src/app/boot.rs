@@ -150,7 +150,8 @@ impl Stage {
 
     fn start_agent(&mut self, plan: &Plan) -> Result<AgentHandle, StartError> {
         let processes = Processes::new();
-        let toolbox = Toolbox::new(tools::builtin(&plan.settings.tools, &processes));
+        let tools = tools::builtin(&plan.settings.tools, &processes);
+        let toolbox = Toolbox::select(tools, &plan.settings.tool_set).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {
             Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
             None => None,

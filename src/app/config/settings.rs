@@ -1,6 +1,7 @@
 //! What the settings mean: the merged layers as the types of those who need them.
 
 use super::layers::{ConfigError, Layers};
+use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopRules, QueueMode, ToolSettings};
 use crate::llm::ThinkingLevel;
 
@@ -11,8 +12,8 @@ pub struct Settings {
     pub rules: LoopRules,
     /// The limits of the built-in tools.
     pub tools: ToolSettings,
-    /// Which tools, as typed.
-    pub tool_set: String,
+    /// Which tools the model may use.
+    pub tool_set: ToolSelection,
     /// The model to start with, as typed; empty when none was named.
     pub model: String,
     /// The thinking level to start with.
@@ -49,7 +50,7 @@ impl Settings {
                 search_max_bytes: read.size("tools.search.max_bytes")?,
                 search_timeout_s: read.number("tools.search.timeout_seconds")?,
             },
-            tool_set: read.text("tools.set")?,
+            tool_set: read.parsed("tools.set", str::parse)?,
             model: read.text("models.default")?,
             thinking: read.parsed("models.thinking", str::parse)?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,

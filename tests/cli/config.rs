@@ -1,0 +1,83 @@
+//! `tiller config` and the refusals of the command line, as a shell sees them.
+
+use crate::support::sandbox::Sandbox;
+
+// A5, A6
+#[test]
+fn every_value_says_where_it_comes_from() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    std::fs::create_dir_all(sandbox.config()).unwrap();
+    std::fs::write(&file, "agent.max_iterations = 7\n[ui]\ntheme = \"light\"\n").unwrap();
+    let ran = sandbox.run(&["config", "show", "--origin", "--config", "ui.theme=dark"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let line = |key: &str| {
+        ran.stdout
+            .lines()
+            .find(|line| line.starts_with(key))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(
+        line("agent.max_iterations"),
+        format!("agent.max_iterations = 7  # user: {}", file.display())
+    );
+    assert_eq!(line("ui.theme"), "ui.theme = \"dark\"  # --config");
+    assert_eq!(
+        line("tools.bash.timeout_seconds"),
+        "tools.bash.timeout_seconds = 120  # default"
+    );
+    let plain: toml::Table = sandbox.run(&["config", "show"]).stdout.parse().unwrap();
+    assert_eq!(plain["agent"]["max_iterations"].as_integer(), Some(7));
+    let path = sandbox.run(&["config", "path"]);
+    assert_eq!(path.stdout.trim_end(), file.display().to_string());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_way_out() {
+    let cases: [(&[&str], u8, &str); 9] = [
+        (&["--modle", "x"], 2, "--mode"),
+        (&["-p", "hi", "--permission", "ask"], 2, "not available yet"),
+        (
+            &["-p", "hi", "--config", "agent.max_iteration=3"],
+            2,
+            "did you mean agent.max_iterations?",
+        ),
+        (&["-p", "hi", "--thinking", "hard"], 2, "minimal"),
+        (&["-p", "hi", "--tools", "reed"], 2, "reed"),
+        (
+            &["-p", "hi", "-C", "/no/such/folder"],
+            2,
+            "-C /no/such/folder",
+        ),
+        (&["-p", "hi", "-m", "nowhere/model"], 2, "nowhere"),
+        (&["-p", "hi"], 1, "export ANTHROPIC_API_KEY="),
+        (&["-p"], 2, "no prompt"),
+    ];
+    for (arguments, code, text) in cases {
+        let sandbox = Sandbox::new();
+        let ran = sandbox.run(arguments);
+        assert_eq!(
+            ran.code,
+            Some(i32::from(code)),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains(text), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_broken_settings_file_stops_the_start_and_is_named() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.config()).unwrap();
+    std::fs::write(sandbox.config().join("config.toml"), "[agent\n").unwrap();
+    let ran = sandbox.run(&["-p", "hi"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("config.toml is not valid TOML"),
+        "{}",
+        ran.stderr
+    );
+}
