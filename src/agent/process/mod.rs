@@ -1,26 +1,32 @@
-//! Commands and their whole process trees. (Contract stub.)
+//! Commands and their whole process trees.
+//!
+//! A command runs below a small supervisor (this same binary, started as `tiller __supervise`).
+//! The supervisor makes a new session and inherits every orphan below it, so it can end *every*
+//! descendant: also those that called setsid, forked twice, closed their pipes, cleared their
+//! environment or ignore SIGTERM. It does so when told to, and when tiller is gone, even by
+//! `kill -9`, because its control channel closes then. tiller inherits orphans too, for commands
+//! that kill their supervisor.
+//!
+//! Out of reach: work handed to servers that are not below us (docker, systemd-run, at, a tmux
+//! that was running before), and what runs as another user. On systems other than Linux there is
+//! no inheriting of orphans; there it is best effort: a daemon that forks twice between two looks
+//! at the process table gets away.
+//!
+//! The output never passes through the supervisor. [`output`] makes of it what the model, the
+//! screen and the spill file get.
 
-/// The commands under way. Cheap to clone; all clones speak of the same commands.
-#[derive(Clone, Debug, Default)]
-pub struct Processes {}
+mod processes;
+mod tend;
+mod wire;
+mod supervisor;
+mod tree;
+mod table;
+mod orphans;
+mod environment;
+pub mod output;
+mod excerpt;
+mod spill;
 
-impl Processes {
-    /// None yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many process trees started here are still alive.
-    pub fn alive(&self) -> usize {
-        0
-    }
-
-    /// Tells every tree to die: SIGTERM, 2 s, SIGKILL. Returns at once.
-    pub fn stop_all(&self) {}
-
-    /// Kills every tree now. Returns at once.
-    pub fn kill_all(&self) {}
-
-    /// Returns when no process started here is alive.
-    pub async fn empty(&self) {}
-}
+pub use environment::{Secrets, environment};
+pub use processes::{Fate, Launch, Processes, Running, ShellEnd};
+pub use supervisor::supervise_main;

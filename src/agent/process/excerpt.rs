@@ -1,0 +1,279 @@
+//! The part of a long text that the model gets: its beginning and its end, with a line between
+//! them that says what is missing. Memory is bounded by the limits, whatever comes.
+
+/// Keeps head and tail of a text that grows.
+#[derive(Clone, Debug)]
+pub struct Excerpt {
+    limits: Limits,
+    head: String,
+    head_chars: usize,
+    head_lines: usize,
+    head_full: bool,
+    /// At least the last `limits.chars` characters, or all.
+    tail: String,
+    chars: u64,
+    line_ends: u64,
+}
+
+/// How much the model gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Characters (Unicode scalar values).
+    pub chars: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+/// An excerpt, ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The text, without line ends at its end.
+    pub text: String,
+    /// Characters left out.
+    pub left_out: u64,
+}
+
+impl Excerpt {
+    /// Nothing yet.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            head: String::new(),
+            head_chars: 0,
+            head_lines: 0,
+            head_full: false,
+            tail: String::new(),
+            chars: 0,
+            line_ends: 0,
+        }
+    }
+
+    /// Appends `text`.
+    pub fn push(&mut self, text: &str) {
+        if !self.head_full {
+            self.fill_head(text);
+        }
+        let count = text.chars().count();
+        self.chars += count as u64;
+        self.line_ends += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        let keep = self.limits.chars.max(1);
+        if count >= keep {
+            self.tail.clear();
+        }
+        self.tail.push_str(last_chars(text, keep));
+        // Rarely, so that a byte is moved a few times at most.
+        if self.tail.len() > 8 * keep + 4096 {
+            let start = self.tail.len() - last_chars(&self.tail, keep).len();
+            self.tail.drain(..start);
+        }
+    }
+
+    /// Lines so far, an unfinished one included.
+    pub fn lines(&self) -> u64 {
+        self.line_ends + u64::from(!self.tail.is_empty() && !self.tail.ends_with('\n'))
+    }
+
+    /// The last `lines` lines, at most `chars` characters of them.
+    pub fn last(&self, lines: usize, chars: usize) -> &str {
+        last_lines(last_chars(&self.tail, chars), lines)
+    }
+
+    /// The excerpt, with room for `reserve` (which the caller appends on lines of its own). It
+    /// is the whole text when that fits; else `marker` says what is missing, given the counts of
+    /// characters left out and of all.
+    pub fn cut(&self, reserve: &str, marker: impl Fn(u64, u64) -> String) -> Cut {
+        let reserve_chars = match reserve.chars().count() {
+            0 => 0,
+            count => count + 1,
+        };
+        let reserve_lines = reserve.lines().count();
+        let trimmed = self.tail.trim_end_matches('\n');
+        let total = self.chars - (self.tail.len() - trimmed.len()) as u64;
+        let lines = match total {
+            0 => 0,
+            _ => self.lines() - self.tail[trimmed.len()..].len().saturating_sub(1) as u64,
+        };
+        let chars_left = self.limits.chars.saturating_sub(reserve_chars);
+        let lines_left = self.limits.lines.saturating_sub(reserve_lines);
+        if total <= chars_left as u64 && lines <= lines_left as u64 {
+            return Cut {
+                text: trimmed.to_owned(),
+                left_out: 0,
+            };
+        }
+        // The longest the marker can get, and a line end on either side of it.
+        let marker_chars = marker(total, total).chars().count() + 2;
+        let chars_left = chars_left.saturating_sub(marker_chars);
+        let lines_left = lines_left.saturating_sub(1);
+        let head = first_chars(&self.head, chars_left);
+        let head = first_lines(head, lines_left);
+        let head_chars = head.chars().count();
+        let tail = last_chars(trimmed, chars_left - head_chars);
+        let tail = last_lines(tail, lines_left.saturating_sub(head.lines().count()));
+        let left_out = total.saturating_sub((head_chars + tail.chars().count()) as u64);
+        let before = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        let after = if tail.is_empty() { "" } else { "\n" };
+        Cut {
+            text: format!("{head}{before}{}{after}{tail}", marker(left_out, total)),
+            left_out,
+        }
+    }
+
+    /// A fifth of what the model gets is the beginning.
+    fn fill_head(&mut self, text: &str) {
+        let (most_chars, most_lines) = (self.limits.chars / 5, self.limits.lines / 5);
+        for c in text.chars() {
+            if self.head_chars >= most_chars || self.head_lines >= most_lines {
+                self.head_full = true;
+                return;
+            }
+            self.head.push(c);
+            self.head_chars += 1;
+            self.head_lines += usize::from(c == '\n');
+        }
+    }
+}
+
+fn first_chars(text: &str, count: usize) -> &str {
+    match text.char_indices().nth(count) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+fn last_chars(text: &str, count: usize) -> &str {
+    if text.len() <= count {
+        return text;
+    }
+    match count.checked_sub(1) {
+        None => "",
+        Some(before) => match text.char_indices().rev().nth(before) {
+            Some((start, _)) => &text[start..],
+            None => text,
+        },
+    }
+}
+
+fn first_lines(text: &str, count: usize) -> &str {
+    match text.match_indices('\n').take(count).last() {
+        None if count == 0 => "",
+        Some((end, _)) if text[..end].matches('\n').count() + 1 == count => &text[..=end],
+        _ => text,
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> &str {
+    if count == 0 {
+        return "";
+    }
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    match memchr::memrchr_iter(b'\n', body.as_bytes()).nth(count - 1) {
+        Some(end) => &text[end + 1..],
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(text: &str, chars: usize, lines: usize, reserve: &str) -> Cut {
+        let mut excerpt = Excerpt::new(Limits { chars, lines });
+        excerpt.push(text);
+        excerpt.cut(reserve, |left_out, total| format!("<{left_out}/{total}>"))
+    }
+
+    // J6
+    #[test]
+    fn what_fits_is_whole_and_what_does_not_is_cut_in_the_middle() {
+        let whole = |text: &str| Cut { text: text.to_owned(), left_out: 0 };
+        assert_eq!(cut("", 100, 10, ""), whole(""));
+        assert_eq!(cut("a\nb\n\n", 100, 10, ""), whole("a\nb"));
+        let text = "x".repeat(100);
+        assert_eq!(cut(&text, 100, 10, ""), whole(&text));
+        assert_eq!(cut(&format!("{text}\n"), 100, 10, ""), whole(&text));
+        // 100 characters: 20 of the head, 10 for the marker and its line ends, 70 of the tail.
+        let text = format!("{}{}{}", "h".repeat(20), "m".repeat(20), "t".repeat(70));
+        let expected = format!("{}\n<20/110>\n{}", "h".repeat(20), "t".repeat(70));
+        assert_eq!(cut(&text, 100, 10, ""), Cut { text: expected, left_out: 20 });
+    }
+
+    #[test]
+    fn lines_are_limited_too() {
+        let text: String = (1..=10).map(|line| format!("{line}\n")).collect();
+        assert_eq!(cut(&text, 1000, 10, "").text, text.trim_end());
+        let text: String = (1..=12).map(|line| format!("{line}\n")).collect();
+        assert_eq!(cut(&text, 1000, 10, "").text, "1\n2\n<10/26>\n6\n7\n8\n9\n10\n11\n12");
+        // A last line of the caller's takes the place of one of ours.
+        assert_eq!(cut(&text, 1000, 10, "[x]").text, "1\n2\n<12/26>\n7\n8\n9\n10\n11\n12");
+    }
+
+    #[test]
+    fn the_last_lines_are_at_hand() {
+        let mut excerpt = Excerpt::new(Limits { chars: 100, lines: 10 });
+        excerpt.push("one\ntwo\nthree\n");
+        assert_eq!(excerpt.last(2, 100), "two\nthree\n");
+        assert_eq!(excerpt.last(9, 5), "hree\n");
+        assert_eq!(excerpt.lines(), 3);
+        excerpt.push("four");
+        assert_eq!((excerpt.last(1, 100), excerpt.lines()), ("four", 4));
+    }
+
+    proptest! {
+        // Truncation never splits a character (or this would not be a String), never exceeds
+        // the limits, and what it keeps is a beginning and an end of the text.
+        #[test]
+        fn limits_hold_for_any_text(
+            parts in proptest::collection::vec("[aé漢\n👩]{0,60}", 0..30),
+            chars in 60usize..400,
+            lines in 5usize..40,
+            reserve in "(\\[exit code 1\\])?",
+        ) {
+            let mut excerpt = Excerpt::new(Limits { chars, lines });
+            for part in &parts {
+                excerpt.push(part);
+            }
+            let text = parts.concat();
+            let text = text.trim_end_matches('\n');
+            let cut = excerpt.cut(&reserve, |left_out, total| format!("<{left_out}/{total}>"));
+            let mut all = cut.text.clone();
+            if !reserve.is_empty() {
+                all = format!("{all}\n{reserve}");
+            }
+            prop_assert!(all.chars().count() <= chars, "{} > {chars}", all.chars().count());
+            prop_assert!(all.lines().count() <= lines, "{} > {lines}", all.lines().count());
+            if cut.left_out == 0 {
+                prop_assert_eq!(cut.text, text);
+            } else {
+                let marker = format!("<{}/{}>", cut.left_out, text.chars().count());
+                let (head, tail) = cut.text.split_once(&marker).unwrap();
+                let head = if text.starts_with(head) { head } else { head.trim_end_matches('\n') };
+                let tail = tail.strip_prefix('\n').unwrap_or(tail);
+                prop_assert!(text.starts_with(head));
+                prop_assert!(text.ends_with(tail));
+                let kept = (head.chars().count() + tail.chars().count()) as u64;
+                prop_assert_eq!(kept + cut.left_out, text.chars().count() as u64);
+            }
+        }
+
+        #[test]
+        fn the_size_of_the_pieces_does_not_matter(
+            text in "[aé漢\n👩]{0,600}",
+            size in 1usize..50,
+        ) {
+            let limits = Limits { chars: 100, lines: 12 };
+            let marker = |left_out: u64, total: u64| format!("<{left_out}/{total}>");
+            let mut whole = Excerpt::new(limits);
+            whole.push(&text);
+            let mut pieces = Excerpt::new(limits);
+            let chars: Vec<char> = text.chars().collect();
+            for piece in chars.chunks(size) {
+                pieces.push(&piece.iter().collect::<String>());
+            }
+            prop_assert_eq!(whole.cut("", marker), pieces.cut("", marker));
+            prop_assert_eq!(whole.lines(), pieces.lines());
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! bash: runs a command, shows its output while it comes, and gives the model the part that
+//! matters.
+//!
+//! How a command and all it starts are ended is `agent::process`; here is when, and what the
+//! result says.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+
+use crate::agent::ToolSettings;
+use crate::agent::process::output::{Finished, Output};
+use crate::agent::process::{Fate, Launch, Processes, Running, Secrets, ShellEnd, environment};
+use crate::agent::tool::{CommandDetails, Details, Tool, ToolContext, ToolError, ToolOutput};
+use crate::llm::{Content, ToolSpec};
+
+/// The screen hears of new output at most this often.
+const PROGRESS: Duration = Duration::from_millis(50);
+/// Once the shell has exited, this much silence means that nobody will say more.
+const SILENCE: Duration = Duration::from_millis(100);
+/// Once the shell has exited, nobody waits longer for those it left behind.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long the result waits for a tree that was told to die. It dies on, however long it takes.
+const DYING: Duration = Duration::from_secs(4);
+/// Bytes read at once: as much as a pipe holds.
+const CHUNK: usize = 64 * 1024;
+
+/// The bash tool.
+#[derive(Debug)]
+pub struct Bash {
+    spec: ToolSpec,
+    settings: ToolSettings,
+    secrets: Arc<Secrets>,
+    processes: Processes,
+}
+
+impl Bash {
+    /// The tool; what it starts belongs to `processes`.
+    pub fn new(settings: &ToolSettings, processes: &Processes) -> Self {
+        Self {
+            spec: spec(settings),
+            settings: settings.clone(),
+            secrets: Arc::new(Secrets::new(&settings.bash_secret_env)),
+            processes: processes.clone(),
+        }
+    }
+
+    fn timeout(&self, args: &Value) -> Duration {
+        let asked = args["timeout"].as_f64().filter(|seconds| *seconds > 0.0);
+        let most = self.settings.bash_max_timeout_s as f64;
+        let seconds = asked.unwrap_or(self.settings.bash_timeout_s as f64).min(most);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+
+    async fn run(&self, args: Value, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let details = described(&args);
+        if details.command.contains('\0') {
+            return Err(ToolError::new("The command contains a NUL character."));
+        }
+        if !context.cwd.is_dir() {
+            let cwd = context.cwd.display();
+            return Err(ToolError::new(format!("The working directory is gone: {cwd}")));
+        }
+        let started = Instant::now();
+        let running = self
+            .processes
+            .start(Launch {
+                command: details.command.clone(),
+                cwd: context.cwd.clone(),
+                environment: environment(std::env::vars_os(), &self.secrets),
+            })
+            .map_err(|error| ToolError::new(format!("Could not start the command: {error}")))?;
+        let call = Call {
+            running,
+            output: Output::new(&self.settings, context.spill_file.clone()),
+            fate: Fate::default(),
+            details,
+            context,
+            started,
+            limit: self.timeout(&args),
+            timed_out: false,
+        };
+        call.follow().await
+    }
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn preview(&self, args: &Value) -> Details {
+        Details::Command(described(args))
+    }
+
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+        self.run(args, context).boxed()
+    }
+}
+
+fn spec(settings: &ToolSettings) -> ToolSpec {
+    let (usual, most) = (settings.bash_timeout_s, settings.bash_max_timeout_s);
+    ToolSpec {
+        name: "bash".to_owned(),
+        description: format!(
+            "Run a command with bash -c in the working directory and return its output, stdout \
+             and stderr together. Each call is a new shell: cd and variables do not carry over. \
+             Stdin is empty and there is no terminal, so pass flags that avoid questions. The \
+             last line says so when the exit code is not 0. Long output is cut in the middle and \
+             kept whole in a file. The command and everything it started is stopped after \
+             {usual} seconds unless timeout says otherwise; what it leaves running in the \
+             background ends with the run. Prefer read, grep, find and ls for looking at files."
+        ),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "command": {
+                    "type": "string",
+                    "description": "The command line; may have several lines."
+                },
+                "timeout": {
+                    "type": "number",
+                    "minimum": 1,
+                    "description": format!("Seconds it may take. Default {usual}, at most {most}.")
+                },
+                "description": {
+                    "type": "string",
+                    "description": "What it is for, in five to ten words."
+                }
+            },
+            "required": ["command"],
+            "additionalProperties": false
+        }),
+    }
+}
+
+/// What is known before it runs; the arguments may be anything.
+fn described(args: &Value) -> CommandDetails {
+    let text = |name: &str| args[name].as_str().map(str::to_owned);
+    CommandDetails {
+        command: text("command").unwrap_or_default(),
+        description: text("description").filter(|text| !text.is_empty()),
+        ..CommandDetails::default()
+    }
+}
+
+/// One call under way.
+struct Call {
+    running: Running,
+    output: Output,
+    fate: Fate,
+    details: CommandDetails,
+    context: ToolContext,
+    started: Instant,
+    limit: Duration,
+    timed_out: bool,
+}
+
+impl Call {
+    /// Reads and shows until there is a result.
+    async fn follow(mut self) -> Result<ToolOutput, ToolError> {
+        let mut buffer = Vec::with_capacity(CHUNK);
+        let mut open = true;
+        // When the result comes at the latest, once there is reason to set an end.
+        let mut end: Option<Instant> = None;
+        let mut last_output = self.started;
+        let mut show_at: Option<Instant> = None;
+        let mut shown = self.started;
+        let out_of_time = self.started.checked_add(self.limit);
+        let cancel = self.context.cancel.clone();
+        loop {
+            let quiet = match (&self.fate.shell, end) {
+                (Some(_), Some(end)) if !self.timed_out => Some(end.min(last_output + SILENCE)),
+                (_, end) => end,
+            };
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(self.cancelled()),
+                () = at(out_of_time), if !self.timed_out && self.fate.shell.is_none() => {
+                    self.timed_out = true;
+                    self.running.stop();
+                    end = Some(Instant::now() + DYING);
+                }
+                fate = self.running.change() => {
+                    if fate.shell.is_some() && self.fate.shell.is_none() && !self.timed_out {
+                        let now = Instant::now();
+                        last_output = now;
+                        end = Some(now + if fate.gone { SILENCE } else { PATIENCE });
+                    }
+                    self.fate = fate;
+                    if let Some(ShellEnd::NotStarted(why)) = &self.fate.shell {
+                        return Err(ToolError::new(format!("Could not start the command: {why}")));
+                    }
+                }
+                () = at(show_at) => {
+                    show_at = None;
+                    shown = Instant::now();
+                    self.show();
+                }
+                () = at(quiet) => break,
+                read = self.running.read(&mut buffer), if open => {
+                    open = matches!(read, Ok(1..));
+                    self.output.push(&buffer);
+                    buffer.clear();
+                    last_output = Instant::now();
+                    show_at = show_at.or(Some(shown + PROGRESS));
+                }
+            }
+            if !open && self.fate.shell.is_some() && self.fate.gone {
+                break;
+            }
+        }
+        Ok(self.ended())
+    }
+
+    fn show(&self) {
+        let live = self.output.live();
+        self.context.progress.set(Details::Command(CommandDetails {
+            output: live.text,
+            total_lines: live.lines,
+            total_bytes: live.bytes,
+            truncated: live.truncated,
+            ..self.details.clone()
+        }));
+    }
+
+    /// The result of a call that the user stopped. The tree dies when `running` is dropped.
+    fn cancelled(mut self) -> ToolOutput {
+        let finished = self.output.finish(Vec::new());
+        self.details.duration_ms = Some(millis(self.started));
+        result(self.details, &finished, Some("Execution cancelled"), true)
+    }
+
+    fn ended(mut self) -> ToolOutput {
+        let mut last_lines = Vec::new();
+        if !self.fate.left.is_empty() {
+            last_lines.push(format!("[could not be ended: {}]", self.fate.left.join(", ")));
+        }
+        if !self.fate.gone && !self.timed_out {
+            self.details.still_running = self.running.processes();
+        }
+        if !self.details.still_running.is_empty() {
+            last_lines.push(format!(
+                "[still running: {}; they end with this run]",
+                summary(&self.details.still_running)
+            ));
+        }
+        let failed = self.say_how_it_ended(&mut last_lines);
+        let finished = self.output.finish(last_lines);
+        self.details.duration_ms = Some(millis(self.started));
+        let empty = (finished.bytes == 0 && !failed).then_some("(no output, exit code 0)");
+        if self.timed_out {
+            drop(self.running);
+        } else {
+            self.running.leave();
+        }
+        result(self.details, &finished, empty, failed)
+    }
+
+    /// Notes how the shell ended, and whether that is a failure.
+    fn say_how_it_ended(&mut self, last_lines: &mut Vec<String>) -> bool {
+        if self.timed_out {
+            self.details.exit_code = Some(-1);
+            self.details.timed_out = true;
+            last_lines.push(format!("[timed out after {} s]", self.limit.as_secs_f64()));
+            return true;
+        }
+        match self.fate.shell {
+            Some(ShellEnd::Exited(code)) => {
+                self.details.exit_code = Some(code);
+                if code != 0 {
+                    last_lines.push(format!("[exit code {code}]"));
+                }
+                code != 0
+            }
+            Some(ShellEnd::Killed(signal)) => {
+                self.details.signal = Some(signal);
+                last_lines.push(format!("[killed by signal {signal}]"));
+                true
+            }
+            Some(ShellEnd::Unseen(signal)) => {
+                let signal = signal.unwrap_or(9);
+                self.details.signal = Some(signal);
+                last_lines.push(
+                    "[the process that watches the command was killed, so all of the command was \
+                     ended]"
+                        .to_owned(),
+                );
+                last_lines.push(format!("[killed by signal {signal}]"));
+                true
+            }
+            // Answered before; and without an end there is no result.
+            Some(ShellEnd::NotStarted(_)) | None => true,
+        }
+    }
+}
+
+/// `first`, the output, the notes: each on lines of its own.
+fn result(
+    details: CommandDetails,
+    finished: &Finished,
+    first: Option<&str>,
+    is_error: bool,
+) -> ToolOutput {
+    let mut parts: Vec<&str> = first.into_iter().collect();
+    if !finished.text.is_empty() {
+        parts.push(&finished.text);
+    }
+    parts.extend(finished.notes.iter().map(String::as_str));
+    ToolOutput {
+        content: vec![Content::text(parts.join("\n"))],
+        details: Details::Command(CommandDetails {
+            output: finished.text.clone(),
+            total_lines: finished.lines,
+            total_bytes: finished.bytes,
+            truncated: finished.truncated,
+            full_output_path: finished.path.as_ref().map(|path| path.display().to_string()),
+            ..details
+        }),
+        is_error,
+    }
+}
+
+/// `12 sleep, 13 sleep` for a few; `2 x sleep, ...` by name for many.
+fn summary(processes: &[String]) -> String {
+    if processes.len() <= 8 {
+        return processes.join(", ");
+    }
+    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for process in processes {
+        let name = process.split_once(' ').map_or("?", |(_, name)| name);
+        *by_name.entry(name).or_default() += 1;
+    }
+    let mut names: Vec<String> =
+        by_name.iter().take(8).map(|(name, count)| format!("{count} x {name}")).collect();
+    if by_name.len() > 8 {
+        names.push("...".to_owned());
+    }
+    names.join(", ")
+}
+
+fn millis(since: Instant) -> u64 {
+    since.elapsed().as_millis() as u64
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
+    }
+}
