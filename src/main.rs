@@ -3,5 +3,13 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // The supervisor of a command is this same binary. It must be quick and small, so it comes
+    // before everything else.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == "__supervise")
+    {
+        return tiller::agent::process::supervise_main();
+    }
     tiller::app::boot::run()
 }

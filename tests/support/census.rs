@@ -1,1 +1,183 @@
-//! (To come.)
+//! Counts the living: finds every process of a test by a mark that no other test has, wherever
+//! it hides, and says who survived.
+//!
+//! The mark is a number of seconds to sleep, so that it can be an argument (seen also under
+//! `env -i`), and the value of an environment variable for processes that have no use for it.
+
+use std::fmt::Write;
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Generous: a loaded machine must not fail a test.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// One mark and those who bear it.
+#[derive(Clone, Debug)]
+pub struct Census {
+    mark: String,
+}
+
+/// Somebody who bears the mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    pub pid: i32,
+    pub state: char,
+    pub parent: i32,
+    pub group: i32,
+    pub session: i32,
+    pub command: String,
+}
+
+impl Census {
+    /// A mark that nobody bears.
+    pub fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .subsec_nanos();
+        Self {
+            mark: format!("9876.{}{count:04}{now:09}", std::process::id()),
+        }
+    }
+
+    /// One that was made elsewhere.
+    pub fn of(mark: &str) -> Self {
+        Self {
+            mark: mark.to_owned(),
+        }
+    }
+
+    /// The mark itself: an argument for `sleep`.
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// `script` with `SLEEP` for a sleep of hours and `MARK` for the mark; everything it starts
+    /// bears the mark also in its environment, unless it clears that.
+    pub fn script(&self, script: &str) -> String {
+        let script = script
+            .replace("SLEEP", &format!("sleep {}", self.mark))
+            .replace("MARK", &self.mark);
+        format!("export TILLER_CENSUS={}\n{script}", self.mark)
+    }
+
+    /// Everyone who bears the mark and lives (a zombie does not).
+    pub fn living(&self) -> Vec<Person> {
+        let mark = self.mark.as_bytes();
+        let bears = |file: String| {
+            fs::read(file).is_ok_and(|bytes| bytes.windows(mark.len()).any(|part| part == mark))
+        };
+        pids()
+            .into_iter()
+            .filter(|pid| *pid != std::process::id() as i32)
+            .filter(|pid| {
+                bears(format!("/proc/{pid}/cmdline")) || bears(format!("/proc/{pid}/environ"))
+            })
+            .filter_map(person)
+            .filter(|person| person.state != 'Z')
+            .collect()
+    }
+
+    /// Waits until at least `count` live.
+    pub async fn wait_for(&self, count: usize) {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let living = self.living();
+            if living.len() >= count {
+                return;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "{} of {count} came to life:\n{}",
+                living.len(),
+                list(&living)
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits until nobody lives. One empty count proves little while processes fork and exit, so
+    /// it counts several times.
+    pub async fn wait_for_none(&self) {
+        let deadline = Instant::now() + DEADLINE;
+        let mut empty = 0;
+        loop {
+            let living = self.living();
+            if living.is_empty() {
+                empty += 1;
+                if empty == 5 {
+                    return;
+                }
+            } else {
+                empty = 0;
+                assert!(Instant::now() < deadline, "survivors:\n{}", list(&living));
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Nobody lives, now and a moment later.
+    pub async fn assert_none(&self) {
+        for _ in 0..3 {
+            let living = self.living();
+            assert!(living.is_empty(), "survivors:\n{}", list(&living));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// The dead children of `parent` that nobody collected.
+pub fn zombies_of(parent: i32) -> Vec<Person> {
+    pids()
+        .into_iter()
+        .filter_map(person)
+        .filter(|person| person.parent == parent && person.state == 'Z')
+        .collect()
+}
+
+/// What /proc says of `pid`.
+pub fn person(pid: i32) -> Option<Person> {
+    let stat = String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned();
+    let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
+    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).replace(['\0', '\n'], " ");
+    Some(Person {
+        pid,
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        command: command.chars().take(120).collect(),
+    })
+}
+
+fn pids() -> Vec<i32> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+fn list(people: &[Person]) -> String {
+    let mut text = String::new();
+    for Person {
+        pid,
+        state,
+        parent,
+        group,
+        session,
+        command,
+    } in people
+    {
+        writeln!(
+            text,
+            "{pid} {state} parent {parent} group {group} session {session}: {command}"
+        )
+        .unwrap();
+    }
+    text
+}

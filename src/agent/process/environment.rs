@@ -83,7 +83,10 @@ mod tests {
             "KEYBOARD",
             "PATH",
         ];
-        assert_eq!(left(&defaults, &names), ["HOME=x", "TOKENS=x", "KEYBOARD=x", "PATH=x"]);
+        assert_eq!(
+            left(&defaults, &names),
+            ["HOME=x", "TOKENS=x", "KEYBOARD=x", "PATH=x"]
+        );
     }
 
     #[test]
@@ -95,7 +98,10 @@ mod tests {
 
     #[test]
     fn programs_are_told_to_be_quiet() {
-        let from = [("TERM".into(), "xterm".into()), ("PAGER".into(), "less".into())];
+        let from = [
+            ("TERM".into(), "xterm".into()),
+            ("PAGER".into(), "less".into()),
+        ];
         let mut got: Vec<String> = environment(from, &Secrets::new(&[]))
             .into_iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
@@ -103,7 +109,13 @@ mod tests {
         got.sort();
         assert_eq!(
             got,
-            ["GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1", "PAGER=cat", "TERM=dumb"]
+            [
+                "GIT_PAGER=cat",
+                "GIT_TERMINAL_PROMPT=0",
+                "NO_COLOR=1",
+                "PAGER=cat",
+                "TERM=dumb"
+            ]
         );
     }
 }

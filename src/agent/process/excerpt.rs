@@ -11,8 +11,11 @@ pub struct Excerpt {
     head_full: bool,
     /// At least the last `limits.chars` characters, or all.
     tail: String,
+    /// Characters and line ends so far, without `held`.
     chars: u64,
     line_ends: u64,
+    /// Line ends at the end. They count only once something follows.
+    held: u64,
 }
 
 /// How much the model gets.
@@ -45,37 +48,45 @@ impl Excerpt {
             tail: String::new(),
             chars: 0,
             line_ends: 0,
+            held: 0,
         }
     }
 
     /// Appends `text`.
     pub fn push(&mut self, text: &str) {
-        if !self.head_full {
-            self.fill_head(text);
+        let body = text.trim_end_matches('\n');
+        let ends = (text.len() - body.len()) as u64;
+        if body.is_empty() {
+            self.held += ends;
+            return;
         }
-        let count = text.chars().count();
-        self.chars += count as u64;
-        self.line_ends += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
-        let keep = self.limits.chars.max(1);
-        if count >= keep {
-            self.tail.clear();
+        let held = std::mem::replace(&mut self.held, ends);
+        if held > 0 {
+            self.chars += held;
+            self.line_ends += held;
+            // More than the limit would be gone again at once.
+            let most = held.min(self.limits.chars as u64) as usize;
+            self.append(&"\n".repeat(most));
         }
-        self.tail.push_str(last_chars(text, keep));
-        // Rarely, so that a byte is moved a few times at most.
-        if self.tail.len() > 8 * keep + 4096 {
-            let start = self.tail.len() - last_chars(&self.tail, keep).len();
-            self.tail.drain(..start);
-        }
+        self.chars += body.chars().count() as u64;
+        self.line_ends += memchr::memchr_iter(b'\n', body.as_bytes()).count() as u64;
+        self.append(body);
     }
 
     /// Lines so far, an unfinished one included.
     pub fn lines(&self) -> u64 {
-        self.line_ends + u64::from(!self.tail.is_empty() && !self.tail.ends_with('\n'))
+        match self.chars {
+            0 => self.held,
+            _ => self.line_ends + self.held.max(1),
+        }
     }
 
-    /// The last `lines` lines, at most `chars` characters of them.
-    pub fn last(&self, lines: usize, chars: usize) -> &str {
-        last_lines(last_chars(&self.tail, chars), lines)
+    /// The last lines as they would stand before `next`: at most `lines` lines and `chars`
+    /// characters, `next` included, without line ends at their end.
+    pub fn last_with(&self, next: &str, lines: usize, chars: usize) -> String {
+        let between = "\n".repeat((self.held as usize).min(lines));
+        let text = format!("{}{between}{next}", last_chars(&self.tail, chars));
+        last_lines(last_chars(text.trim_end_matches('\n'), chars), lines).to_owned()
     }
 
     /// The excerpt, with room for `reserve` (which the caller appends on lines of its own). It
@@ -87,17 +98,13 @@ impl Excerpt {
             count => count + 1,
         };
         let reserve_lines = reserve.lines().count();
-        let trimmed = self.tail.trim_end_matches('\n');
-        let total = self.chars - (self.tail.len() - trimmed.len()) as u64;
-        let lines = match total {
-            0 => 0,
-            _ => self.lines() - self.tail[trimmed.len()..].len().saturating_sub(1) as u64,
-        };
+        let total = self.chars;
+        let lines = if total == 0 { 0 } else { self.line_ends + 1 };
         let chars_left = self.limits.chars.saturating_sub(reserve_chars);
         let lines_left = self.limits.lines.saturating_sub(reserve_lines);
         if total <= chars_left as u64 && lines <= lines_left as u64 {
             return Cut {
-                text: trimmed.to_owned(),
+                text: self.tail.clone(),
                 left_out: 0,
             };
         }
@@ -108,14 +115,31 @@ impl Excerpt {
         let head = first_chars(&self.head, chars_left);
         let head = first_lines(head, lines_left);
         let head_chars = head.chars().count();
-        let tail = last_chars(trimmed, chars_left - head_chars);
+        let tail = last_chars(&self.tail, chars_left - head_chars);
         let tail = last_lines(tail, lines_left.saturating_sub(head.lines().count()));
         let left_out = total.saturating_sub((head_chars + tail.chars().count()) as u64);
-        let before = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        let before = if head.is_empty() || head.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         let after = if tail.is_empty() { "" } else { "\n" };
         Cut {
             text: format!("{head}{before}{}{after}{tail}", marker(left_out, total)),
             left_out,
+        }
+    }
+
+    fn append(&mut self, text: &str) {
+        if !self.head_full {
+            self.fill_head(text);
+        }
+        let keep = self.limits.chars.max(1);
+        self.tail.push_str(last_chars(text, keep));
+        // Rarely, so that a byte is moved a few times at most.
+        if self.tail.len() > 8 * keep + 4096 {
+            let start = self.tail.len() - last_chars(&self.tail, keep).len();
+            self.tail.drain(..start);
         }
     }
 
@@ -188,16 +212,25 @@ mod tests {
     // J6
     #[test]
     fn what_fits_is_whole_and_what_does_not_is_cut_in_the_middle() {
-        let whole = |text: &str| Cut { text: text.to_owned(), left_out: 0 };
+        let whole = |text: &str| Cut {
+            text: text.to_owned(),
+            left_out: 0,
+        };
         assert_eq!(cut("", 100, 10, ""), whole(""));
         assert_eq!(cut("a\nb\n\n", 100, 10, ""), whole("a\nb"));
         let text = "x".repeat(100);
         assert_eq!(cut(&text, 100, 10, ""), whole(&text));
         assert_eq!(cut(&format!("{text}\n"), 100, 10, ""), whole(&text));
-        // 100 characters: 20 of the head, 10 for the marker and its line ends, 70 of the tail.
+        // 20 characters of the head, 11 for the marker at its longest and its line ends, 69 of the tail.
         let text = format!("{}{}{}", "h".repeat(20), "m".repeat(20), "t".repeat(70));
-        let expected = format!("{}\n<20/110>\n{}", "h".repeat(20), "t".repeat(70));
-        assert_eq!(cut(&text, 100, 10, ""), Cut { text: expected, left_out: 20 });
+        let expected = format!("{}\n<21/110>\n{}", "h".repeat(20), "t".repeat(69));
+        assert_eq!(
+            cut(&text, 100, 10, ""),
+            Cut {
+                text: expected,
+                left_out: 21
+            }
+        );
     }
 
     #[test]
@@ -205,20 +238,35 @@ mod tests {
         let text: String = (1..=10).map(|line| format!("{line}\n")).collect();
         assert_eq!(cut(&text, 1000, 10, "").text, text.trim_end());
         let text: String = (1..=12).map(|line| format!("{line}\n")).collect();
-        assert_eq!(cut(&text, 1000, 10, "").text, "1\n2\n<10/26>\n6\n7\n8\n9\n10\n11\n12");
+        assert_eq!(
+            cut(&text, 1000, 10, "").text,
+            "1\n2\n<6/26>\n6\n7\n8\n9\n10\n11\n12"
+        );
         // A last line of the caller's takes the place of one of ours.
-        assert_eq!(cut(&text, 1000, 10, "[x]").text, "1\n2\n<12/26>\n7\n8\n9\n10\n11\n12");
+        assert_eq!(
+            cut(&text, 1000, 10, "[x]").text,
+            "1\n2\n<8/26>\n7\n8\n9\n10\n11\n12"
+        );
     }
 
     #[test]
     fn the_last_lines_are_at_hand() {
-        let mut excerpt = Excerpt::new(Limits { chars: 100, lines: 10 });
+        let mut excerpt = Excerpt::new(Limits {
+            chars: 100,
+            lines: 10,
+        });
         excerpt.push("one\ntwo\nthree\n");
-        assert_eq!(excerpt.last(2, 100), "two\nthree\n");
-        assert_eq!(excerpt.last(9, 5), "hree\n");
+        assert_eq!(excerpt.last_with("", 2, 100), "two\nthree");
+        assert_eq!(excerpt.last_with("fo", 2, 100), "three\nfo");
+        assert_eq!(excerpt.last_with("", 9, 4), "hree");
         assert_eq!(excerpt.lines(), 3);
         excerpt.push("four");
-        assert_eq!((excerpt.last(1, 100), excerpt.lines()), ("four", 4));
+        assert_eq!(
+            (excerpt.last_with("", 1, 100).as_str(), excerpt.lines()),
+            ("four", 4)
+        );
+        excerpt.push("\n\n\n");
+        assert_eq!(excerpt.lines(), 6);
     }
 
     proptest! {
@@ -254,7 +302,10 @@ mod tests {
                 prop_assert!(text.starts_with(head));
                 prop_assert!(text.ends_with(tail));
                 let kept = (head.chars().count() + tail.chars().count()) as u64;
-                prop_assert_eq!(kept + cut.left_out, text.chars().count() as u64);
+                // A line end before the marker may be the text's or ours.
+                let spare = u64::from(head.ends_with('\n'));
+                let total = text.chars().count() as u64;
+                prop_assert!((total..=total + spare).contains(&(kept + cut.left_out)));
             }
         }
 

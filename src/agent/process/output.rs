@@ -79,20 +79,14 @@ impl Output {
     /// What the screen shows now.
     pub fn live(&self) -> Live {
         let pending = self.cleaner.pending();
-        let mut last = Excerpt::new(Limits {
-            chars: LIVE_CHARS,
-            lines: LIVE_LINES,
-        });
-        last.push(self.excerpt.last(LIVE_LINES, LIVE_CHARS));
-        last.push(&pending);
-        let shown = last.last(LIVE_LINES, LIVE_CHARS).trim_end_matches('\n');
+        let shown = self.excerpt.last_with(&pending, LIVE_LINES, LIVE_CHARS);
         // What the cleaner holds begins a line, except behind an overlong one.
         let lines = self.excerpt.lines() + pending.lines().count() as u64;
         Live {
-            text: shown.to_owned(),
+            truncated: self.cleaner.hidden() > 0 || (shown.lines().count() as u64) < lines,
+            text: shown,
             lines,
             bytes: self.spill.total(),
-            truncated: self.cleaner.hidden() > 0 || (shown.lines().count() as u64) < lines,
         }
     }
 
@@ -104,7 +98,11 @@ impl Output {
         let hidden = self.cleaner.hidden() > 0;
 
         // Whether it will be cut must be known before the file, and the file before the cut.
-        let fits = self.excerpt.cut(&last_lines.join("\n"), |_, _| String::new()).left_out == 0;
+        let fits = self
+            .excerpt
+            .cut(&last_lines.join("\n"), |_, _| String::new())
+            .left_out
+            == 0;
         let spilled = self.spill.finish(hidden || !fits);
         let mut notes = spill_notes(&spilled);
         let path_note = spilled
@@ -117,8 +115,7 @@ impl Output {
         notes.extend(last_lines);
 
         let cut = self.excerpt.cut(&notes.join("\n"), |left_out, total| {
-            let mut marker =
-                format!("... (truncated, {left_out} of {total} characters left out");
+            let mut marker = format!("... (truncated, {left_out} of {total} characters left out");
             if let Some(path) = &spilled.path {
                 // Infallible: it is a String.
                 let _ = write!(marker, "; full output: {}", path.display());
@@ -154,7 +151,11 @@ fn spill_notes(spilled: &Spilled) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn finished(raw: &[u8], settings: &ToolSettings, last: &[&str]) -> (Finished, tempfile::TempDir) {
+    fn finished(
+        raw: &[u8],
+        settings: &ToolSettings,
+        last: &[&str],
+    ) -> (Finished, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let mut output = Output::new(settings, folder.path().join("call.txt"));
         for piece in raw.chunks(4096) {
@@ -176,7 +177,8 @@ mod tests {
     #[test]
     fn too_much_is_cut_in_the_middle_with_the_way_to_the_rest() {
         let raw: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
-        let (finished, folder) = finished(raw.as_bytes(), &ToolSettings::default(), &["[exit code 3]"]);
+        let (finished, folder) =
+            finished(raw.as_bytes(), &ToolSettings::default(), &["[exit code 3]"]);
         let path = folder.path().join("call.txt");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), raw);
         assert_eq!(finished.path.as_deref(), Some(path.as_path()));
@@ -184,8 +186,12 @@ mod tests {
         let total = raw.trim_end().chars().count();
         let start = model.find("... (truncated, ").unwrap();
         let marker = model[start..].lines().next().unwrap();
-        let left_out: usize =
-            marker["... (truncated, ".len()..].split(' ').next().unwrap().parse().unwrap();
+        let left_out: usize = marker["... (truncated, ".len()..]
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         assert_eq!(
             marker,
             format!(

@@ -163,7 +163,11 @@ impl Processes {
             }
             Program::Other(path) => path.clone(),
         };
-        let program = if program.exists() { program } else { std::env::current_exe()? };
+        let program = if program.exists() {
+            program
+        } else {
+            std::env::current_exe()?
+        };
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
@@ -254,12 +258,9 @@ impl Running {
         }
     }
 
-    /// Waits until the fate changes and returns it. Cancel safe. Never returns once it is final.
-    pub async fn change(&mut self) -> Fate {
-        if self.fate.changed().await.is_err() {
-            return std::future::pending().await;
-        }
-        self.fate.borrow_and_update().clone()
+    /// What becomes of the command, to be watched; closed once it is final.
+    pub fn fate(&self) -> watch::Receiver<Fate> {
+        self.fate.clone()
     }
 
     /// Tells the tree to die: SIGTERM, 2 s, SIGKILL. Returns at once.

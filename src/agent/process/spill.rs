@@ -66,11 +66,6 @@ impl Spill {
         self.total
     }
 
-    /// Where the file is, if there is one by now.
-    pub fn path(&self) -> Option<&Path> {
-        matches!(self.place, Place::File(_) | Place::Ring { .. }).then_some(self.path.as_path())
-    }
-
     /// Appends `bytes`.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
@@ -167,11 +162,20 @@ impl Spill {
     /// Puts the ring behind the beginning; the bytes between them that are missing.
     fn unroll(&mut self) -> io::Result<u64> {
         let size = self.ring_size();
-        let Place::Ring { file, ring, written } = &mut self.place else {
+        let Place::Ring {
+            file,
+            ring,
+            written,
+        } = &mut self.place
+        else {
             return Ok(0);
         };
         let dropped = written.saturating_sub(size);
-        let start = if dropped == 0 { 0 } else { *written % size.max(1) };
+        let start = if dropped == 0 {
+            0
+        } else {
+            *written % size.max(1)
+        };
         ring.seek(SeekFrom::Start(start))?;
         io::copy(ring, file)?;
         ring.seek(SeekFrom::Start(0))?;
@@ -182,13 +186,20 @@ impl Spill {
 
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
     }
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
 }
 
 #[cfg(test)]
@@ -219,7 +230,10 @@ mod tests {
             assert_eq!(spilled.path, file.then(|| path.clone()), "{size}");
             if file {
                 assert_eq!(fs::read(&path).unwrap(), bytes);
-                assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+                assert_eq!(
+                    fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                    0o600
+                );
                 let folder = fs::metadata(path.parent().unwrap()).unwrap();
                 assert_eq!(folder.permissions().mode() & 0o777, 0o700);
             }

@@ -101,7 +101,11 @@ impl Supervisor {
     }
 
     fn end(&mut self, order: Order) {
-        let grace = if order == Order::Kill { Duration::ZERO } else { GRACE };
+        let grace = if order == Order::Kill {
+            Duration::ZERO
+        } else {
+            GRACE
+        };
         let control = &mut self.control;
         let left = tree::stop(&mut self.family, grace, |time| {
             let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
@@ -275,4 +279,3 @@ impl Script {
         }
     }
 }
-

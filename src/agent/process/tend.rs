@@ -17,11 +17,11 @@ use tokio::process::Child;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::orphans;
 use super::processes::{Fate, Shared, ShellEnd};
 use super::table::{self, State};
 use super::tree::{GIVE_UP, GRACE, Haste};
 use super::wire::{Order, Report};
-use super::orphans;
 
 /// A supervisor that was told something answers within this time or is taken for lost.
 const ANSWER: Duration = Duration::from_millis(500);
@@ -63,7 +63,9 @@ pub(super) async fn tend(mut seat: Seat) {
 async fn talk(seat: &mut Seat) -> io::Result<()> {
     let control = seat.control.try_clone()?;
     let mut control = UnixStream::from_std(control)?;
-    control.write_all(&std::mem::take(&mut seat.request)).await?;
+    control
+        .write_all(&std::mem::take(&mut seat.request))
+        .await?;
     let mut text = Vec::new();
     let mut given = Order::Run;
     // Until when the next word must have come.

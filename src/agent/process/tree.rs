@@ -72,11 +72,7 @@ enum Asked {
 }
 
 /// SIGTERM to everyone, newcomers too, until nobody is left or the grace is over.
-fn ask(
-    brood: &mut impl Brood,
-    grace: Duration,
-    mut pause: impl FnMut(Duration) -> Haste,
-) -> Asked {
+fn ask(brood: &mut impl Brood, grace: Duration, mut pause: impl FnMut(Duration) -> Haste) -> Asked {
     let began = Instant::now();
     let own = getpgrp();
     let mut told = HashSet::new();

@@ -117,7 +117,10 @@ mod tests {
     #[test]
     fn a_request_arrives_whole_or_not_at_all() {
         let bytes = request("echo 'a\nb' ü");
-        assert_eq!(read_request(&mut &bytes[..]).unwrap(), "echo 'a\nb' ü".as_bytes());
+        assert_eq!(
+            read_request(&mut &bytes[..]).unwrap(),
+            "echo 'a\nb' ü".as_bytes()
+        );
         for end in 0..bytes.len() {
             assert!(read_request(&mut &bytes[..end]).is_err(), "{end}");
         }
@@ -135,7 +138,10 @@ mod tests {
         ] {
             assert_eq!(Report::parse(report.line().trim_end()), Some(report));
         }
-        assert_eq!(Report::Left("1 a\nexit 0".into()).line(), "left 1 a?exit 0\n");
+        assert_eq!(
+            Report::Left("1 a\nexit 0".into()).line(),
+            "left 1 a?exit 0\n"
+        );
         assert_eq!(Report::parse("exit x"), None);
     }
 }

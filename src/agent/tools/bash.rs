@@ -12,6 +12,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::agent::ToolSettings;
@@ -54,7 +55,9 @@ impl Bash {
     fn timeout(&self, args: &Value) -> Duration {
         let asked = args["timeout"].as_f64().filter(|seconds| *seconds > 0.0);
         let most = self.settings.bash_max_timeout_s as f64;
-        let seconds = asked.unwrap_or(self.settings.bash_timeout_s as f64).min(most);
+        let seconds = asked
+            .unwrap_or(self.settings.bash_timeout_s as f64)
+            .min(most);
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
@@ -65,7 +68,9 @@ impl Bash {
         }
         if !context.cwd.is_dir() {
             let cwd = context.cwd.display();
-            return Err(ToolError::new(format!("The working directory is gone: {cwd}")));
+            return Err(ToolError::new(format!(
+                "The working directory is gone: {cwd}"
+            )));
         }
         let started = Instant::now();
         let running = self
@@ -178,6 +183,7 @@ impl Call {
         let mut shown = self.started;
         let out_of_time = self.started.checked_add(self.limit);
         let cancel = self.context.cancel.clone();
+        let mut fates = self.running.fate();
         loop {
             let quiet = match (&self.fate.shell, end) {
                 (Some(_), Some(end)) if !self.timed_out => Some(end.min(last_output + SILENCE)),
@@ -191,7 +197,7 @@ impl Call {
                     self.running.stop();
                     end = Some(Instant::now() + DYING);
                 }
-                fate = self.running.change() => {
+                fate = change(&mut fates) => {
                     if fate.shell.is_some() && self.fate.shell.is_none() && !self.timed_out {
                         let now = Instant::now();
                         last_output = now;
@@ -244,7 +250,10 @@ impl Call {
     fn ended(mut self) -> ToolOutput {
         let mut last_lines = Vec::new();
         if !self.fate.left.is_empty() {
-            last_lines.push(format!("[could not be ended: {}]", self.fate.left.join(", ")));
+            last_lines.push(format!(
+                "[could not be ended: {}]",
+                self.fate.left.join(", ")
+            ));
         }
         if !self.fate.gone && !self.timed_out {
             self.details.still_running = self.running.processes();
@@ -324,7 +333,10 @@ fn result(
             total_lines: finished.lines,
             total_bytes: finished.bytes,
             truncated: finished.truncated,
-            full_output_path: finished.path.as_ref().map(|path| path.display().to_string()),
+            full_output_path: finished
+                .path
+                .as_ref()
+                .map(|path| path.display().to_string()),
             ..details
         }),
         is_error,
@@ -341,12 +353,23 @@ fn summary(processes: &[String]) -> String {
         let name = process.split_once(' ').map_or("?", |(_, name)| name);
         *by_name.entry(name).or_default() += 1;
     }
-    let mut names: Vec<String> =
-        by_name.iter().take(8).map(|(name, count)| format!("{count} x {name}")).collect();
+    let mut names: Vec<String> = by_name
+        .iter()
+        .take(8)
+        .map(|(name, count)| format!("{count} x {name}"))
+        .collect();
     if by_name.len() > 8 {
         names.push("...".to_owned());
     }
     names.join(", ")
+}
+
+/// The next fate; never returns once it is final.
+async fn change(fates: &mut watch::Receiver<Fate>) -> Fate {
+    if fates.changed().await.is_err() {
+        return pending().await;
+    }
+    fates.borrow_and_update().clone()
 }
 
 fn millis(since: Instant) -> u64 {

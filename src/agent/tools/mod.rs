@@ -3,7 +3,8 @@
 mod read;
 mod edit;
 mod write;
-mod support;
+mod bash;
+pub(super) mod support;
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use support::stamps::FileStamps;
 
 /// All built-in tools, in the order the model sees them.
 pub fn builtin(settings: &ToolSettings, processes: &Processes) -> Vec<Arc<dyn Tool>> {
-    let _ = processes;
     let stamps = FileStamps::default();
     vec![
         Arc::new(read::Read::new(settings, stamps.clone())),
         Arc::new(edit::Edit::new(stamps.clone())),
         Arc::new(write::Write::new(stamps)),
+        Arc::new(bash::Bash::new(settings, processes)),
     ]
 }

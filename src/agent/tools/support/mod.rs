@@ -14,3 +14,4 @@ pub mod utf16;
 pub mod pictures;
 pub mod page;
 pub mod target;
+pub mod sanitize;

@@ -32,15 +32,6 @@ pub struct Cleaner {
     hidden: u64,
 }
 
-/// Cleans all of `bytes`.
-pub fn clean(bytes: &[u8]) -> String {
-    let mut cleaner = Cleaner::default();
-    let mut out = String::new();
-    cleaner.push(bytes, &mut out);
-    cleaner.finish(&mut out);
-    out
-}
-
 #[derive(Clone, Debug, Default)]
 enum Mode {
     #[default]
@@ -225,9 +216,8 @@ impl Cleaner {
             if broken.is_empty() {
                 continue;
             }
-            let unfinished = || {
-                std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none())
-            };
+            let unfinished =
+                || std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
             if chunks.peek().is_none() && unfinished() {
                 self.carry = broken.to_vec();
             } else {
@@ -395,6 +385,14 @@ mod tests {
 
     use super::*;
 
+    fn clean(bytes: &[u8]) -> String {
+        let mut cleaner = Cleaner::default();
+        let mut out = String::new();
+        cleaner.push(bytes, &mut out);
+        cleaner.finish(&mut out);
+        out
+    }
+
     // J1, J2
     #[test]
     fn output_is_cleaned() {
@@ -403,7 +401,10 @@ mod tests {
             ("plain\n\ttab\n", "plain\n\ttab\n"),
             ("no end", "no end"),
             ("\x1b[1;31mred\x1b[0m \x1b[38;5;3mx\x1b[m", "red x"),
-            ("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b", "alinkb"),
+            (
+                "\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b",
+                "alinkb",
+            ),
             ("\x1bPq#0;2\n~~\x1b\\after", "after"),
             ("\x1b(Bx\x1b7y\x1bcz", "xyz"),
             ("\u{9b}31mx\u{9d}0;t\u{9c}y\u{90}q\u{9c}z", "xyz"),
@@ -420,7 +421,10 @@ mod tests {
             ("working\r\x1b[K\n", "\n"),
             ("working\x1b[2K\x1b[1Gdone\n", "done\n"),
             ("longer line\rshort\n", "short\n"),
-            ("bell\x07 nul\0 back\x08 del\x7f nel\u{85}", "bell^G nul^@ back^H del^? nel\\x85"),
+            (
+                "bell\x07 nul\0 back\x08 del\x7f nel\u{85}",
+                "bell^G nul^@ back^H del^? nel\\x85",
+            ),
             ("page\x0cbreak", "page^Lbreak"),
             ("grüße 👩‍👩‍👧 漢字\n", "grüße 👩‍👩‍👧 漢字\n"),
             ("a.txt\0b.txt\0", "a.txt^@b.txt^@"),
@@ -480,7 +484,10 @@ mod tests {
         cleaner.push(b"one\n10%\r20", &mut out);
         assert_eq!((out.as_str(), cleaner.pending().as_str()), ("one\n", "20"));
         cleaner.push(b"%\n", &mut out);
-        assert_eq!((out.as_str(), cleaner.pending().as_str()), ("one\n20%\n", ""));
+        assert_eq!(
+            (out.as_str(), cleaner.pending().as_str()),
+            ("one\n20%\n", "")
+        );
     }
 
     /// Bytes as programs write them: text, sequences, controls, data.
@@ -490,8 +497,23 @@ mod tests {
             "\\PC{0,10}".prop_map(String::into_bytes),
             proptest::collection::vec(any::<u8>(), 0..30),
             proptest::sample::select(vec![
-                "\n", "\r", "\r\n", "\x1b[", "\x1b[2K", "\x1b]0;", "\x07", "\x1b", "\x1b\\",
-                "\x1bP", "\u{9b}", "\u{90}", "é", "👩‍👧", "\0", "\x1b[K", "\x1b[G",
+                "\n",
+                "\r",
+                "\r\n",
+                "\x1b[",
+                "\x1b[2K",
+                "\x1b]0;",
+                "\x07",
+                "\x1b",
+                "\x1b\\",
+                "\x1bP",
+                "\u{9b}",
+                "\u{90}",
+                "é",
+                "👩‍👧",
+                "\0",
+                "\x1b[K",
+                "\x1b[G",
             ])
             .prop_map(|text| text.as_bytes().to_vec()),
             (0usize..6000).prop_map(|count| vec![b'x'; count]),

@@ -1,0 +1,167 @@
+//! One bash tool on a bench: its processes, its spill folder, calls that can be watched and
+//! cancelled.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tiller::agent::process::Processes;
+use tiller::agent::tool::CommandDetails;
+use tiller::agent::{
+    Details, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolSettings, tools,
+};
+use tiller::llm::message::content_text;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::census::DEADLINE;
+
+pub struct Bench {
+    pub processes: Processes,
+    pub folder: TempDir,
+    tool: Arc<dyn Tool>,
+}
+
+/// A call under way.
+pub struct Call {
+    pub cancel: CancellationToken,
+    pub progress: watch::Receiver<Arc<Details>>,
+    task: JoinHandle<Result<ToolOutput, ToolError>>,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub struct Outcome {
+    pub text: String,
+    pub details: CommandDetails,
+    pub is_error: bool,
+}
+
+/// The binary that plays the supervisor; another one for measuring a release build.
+pub fn supervisor() -> PathBuf {
+    std::env::var_os("TILLER_TEST_SUPERVISOR")
+        .map_or_else(|| env!("CARGO_BIN_EXE_tiller").into(), PathBuf::from)
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(ToolSettings::default())
+    }
+
+    pub fn with(settings: ToolSettings) -> Self {
+        let processes = Processes::with_supervisor(supervisor());
+        let tool = tools::builtin(&settings, &processes)
+            .into_iter()
+            .find(|tool| tool.spec().name == "bash")
+            .unwrap();
+        Self {
+            processes,
+            folder: tempfile::tempdir().unwrap(),
+            tool,
+        }
+    }
+
+    pub fn tool(&self) -> &dyn Tool {
+        &*self.tool
+    }
+
+    pub fn spill_file(&self) -> PathBuf {
+        self.folder.path().join("session/call_1.txt")
+    }
+
+    /// Starts `command`.
+    pub fn start(&self, command: &str) -> Call {
+        self.start_with(json!({ "command": command }))
+    }
+
+    pub fn start_with(&self, args: Value) -> Call {
+        let cancel = CancellationToken::new();
+        let (progress, watcher) = Progress::new(Arc::new(self.tool.preview(&args)));
+        let context = ToolContext {
+            call_id: "call_1".to_owned(),
+            cwd: self.folder.path().to_owned(),
+            spill_file: self.spill_file(),
+            cancel: cancel.clone(),
+            progress,
+        };
+        let tool = Arc::clone(&self.tool);
+        Call {
+            cancel,
+            progress: watcher,
+            task: tokio::spawn(async move { tool.execute(args, context).await }),
+        }
+    }
+
+    /// Runs `command` to its end.
+    pub async fn run(&self, command: &str) -> Outcome {
+        self.start(command).end().await
+    }
+
+    /// Waits until no process tree is left.
+    pub async fn empty(&self) {
+        tokio::time::timeout(DEADLINE, self.processes.empty())
+            .await
+            .expect("process trees are left");
+        assert_eq!(self.processes.alive(), 0);
+    }
+}
+
+impl Call {
+    /// Drops the call's future, as an agent does that cannot wait for it.
+    pub fn abort(self) {
+        self.task.abort();
+    }
+
+    pub async fn end(self) -> Outcome {
+        outcome(self.raw().await.expect("an error instead of a result"))
+    }
+
+    pub async fn raw(self) -> Result<ToolOutput, ToolError> {
+        tokio::time::timeout(DEADLINE, self.task)
+            .await
+            .expect("no result in time")
+            .expect("the tool panicked")
+    }
+
+    /// Waits until the live output holds `text`.
+    pub async fn wait_for_output(&mut self, text: &str) -> CommandDetails {
+        let wait = self
+            .progress
+            .wait_for(|details| live(details).output.contains(text));
+        let found = tokio::time::timeout(DEADLINE, wait)
+            .await
+            .expect("no such output in time")
+            .expect("the call is over");
+        live(&found).clone()
+    }
+}
+
+pub fn outcome(output: ToolOutput) -> Outcome {
+    let Details::Command(details) = output.details else {
+        panic!("details of another kind");
+    };
+    Outcome {
+        text: content_text(&output.content),
+        details,
+        is_error: output.is_error,
+    }
+}
+
+fn live(details: &Details) -> &CommandDetails {
+    match details {
+        Details::Command(details) => details,
+        _ => panic!("details of another kind"),
+    }
+}
+
+/// Waits until `condition` holds.
+pub async fn until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + DEADLINE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

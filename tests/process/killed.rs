@@ -1,0 +1,138 @@
+//! When tiller or the supervisor is killed with SIGKILL. These need a process that may be killed
+//! and that adopts orphans, so the tests start this test program again to play tiller.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use super::bench::Bench;
+use super::survivors::ESCAPES;
+use crate::support::census::{Census, zombies_of};
+
+const SCRIPT: &str = "TILLER_TEST_HOST_SCRIPT";
+
+/// Plays tiller: runs one command and says what came of it. Started by the tests below, with the
+/// script in its environment; without one it is an empty test.
+#[tokio::test]
+#[ignore = "started by other tests"]
+async fn host() {
+    let Ok(script) = std::env::var(SCRIPT) else {
+        return;
+    };
+    let bench = Bench::new();
+    bench.processes.adopt_orphans();
+    let outcome = bench.run(&script).await;
+    bench.processes.stop_all();
+    bench.empty().await;
+    for line in outcome.text.lines() {
+        println!("result: {line}");
+    }
+    println!("zombies: {}", zombies_of(std::process::id() as i32).len());
+}
+
+fn play(script: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "process::killed::host",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(SCRIPT, script)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// The lines that a host says, to its end.
+fn listen(mut child: Child) -> Vec<String> {
+    let lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok)
+        .filter(|line| line.starts_with("result: ") || line.starts_with("zombies: "))
+        .collect();
+    assert!(child.wait().unwrap().success());
+    lines
+}
+
+/// `kill -9` of tiller: its control channel closes, and the supervisor does the rest.
+async fn kill_tiller(name: &str) {
+    let escape = ESCAPES.iter().find(|escape| escape.name == name).unwrap();
+    let census = Census::new();
+    // The host must not bear the mark itself: it is put together in the shell.
+    let mut host = play(&disguised(&census, escape.script));
+    census.wait_for(escape.alive).await;
+    host.kill().unwrap();
+    host.wait().unwrap();
+    census.wait_for_none().await;
+}
+
+/// The script in a form that does not show the mark: the host's own environment holds it.
+fn disguised(census: &Census, script: &str) -> String {
+    let hidden: String = census
+        .script(script)
+        .bytes()
+        .map(|byte| format!("\\{byte:03o}"))
+        .collect();
+    format!("exec bash -c \"$(printf '{hidden}')\"")
+}
+
+#[tokio::test]
+async fn killing_tiller_leaves_nobody() {
+    for name in [
+        "plain",
+        "closed pipes, env -i",
+        "200 children",
+        "double fork",
+    ] {
+        kill_tiller(name).await;
+    }
+}
+
+#[tokio::test]
+async fn killing_tiller_leaves_nobody_who_ignores_term() {
+    kill_tiller("ignores TERM").await;
+}
+
+#[tokio::test]
+async fn killing_tiller_leaves_no_stopped_supervisor() {
+    // A stopped supervisor cannot see that tiller is gone, so tiller wakes it while it lives.
+    kill_tiller("stops the supervisor").await;
+}
+
+async fn kill_supervisor(script: &str) {
+    let census = Census::new();
+    let host = play(&disguised(&census, script));
+    let lines = tokio::task::spawn_blocking(move || listen(host))
+        .await
+        .unwrap();
+    assert_eq!(
+        lines,
+        [
+            "result: before",
+            "result: [the process that watches the command was killed, so all of the command was \
+             ended]",
+            "result: [killed by signal 9]",
+            "zombies: 0"
+        ]
+    );
+    census.assert_none().await;
+}
+
+#[tokio::test]
+async fn killing_the_supervisor_leaves_nobody() {
+    for script in [
+        "echo before; kill -9 $PPID; SLEEP",
+        "echo before; setsid SLEEP & env -i setsid SLEEP >&- 2>&- & SLEEP & kill -9 $PPID; SLEEP",
+        "echo before; for i in {1..200}; do SLEEP & done; kill -9 $PPID; wait",
+        "echo before; c() { setsid bash -c c & }; export -f c; c; c; c; kill -9 $PPID; SLEEP",
+    ] {
+        kill_supervisor(script).await;
+    }
+}
+
+#[tokio::test]
+async fn killing_the_supervisor_leaves_nobody_who_ignores_term() {
+    kill_supervisor("trap '' TERM; echo before; setsid SLEEP & kill -9 $PPID; SLEEP").await;
+}

@@ -1,0 +1,385 @@
+//! What a command's result says, to the model and to people.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tiller::agent::{Details, ToolSettings};
+
+use super::bench::Bench;
+use crate::support::census::Census;
+
+#[tokio::test]
+async fn the_result_is_the_output_and_how_it_ended() {
+    let bench = Bench::new();
+    for (command, text, is_error) in [
+        ("echo hello", "hello", false),
+        // I14
+        (
+            "for i in 1 2 3; do echo out $i; echo err $i >&2; done",
+            "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3",
+            false,
+        ),
+        ("true", "(no output, exit code 0)", false),
+        ("exec 1>&- 2>&-; exit 0", "(no output, exit code 0)", false),
+        // J5
+        ("echo some; exit 7", "some\n[exit code 7]", true),
+        ("exit 3", "[exit code 3]", true),
+        ("echo a; kill -9 $$", "a\n[killed by signal 9]", true),
+        ("kill -TERM $$", "[killed by signal 15]", true),
+        (
+            "exec 1>&-; echo lost 2>/dev/null; exit 4",
+            "[exit code 4]",
+            true,
+        ),
+        // stdin is empty, there is no terminal.
+        ("cat; echo read $?", "read 0", false),
+        (
+            "read line || echo nothing to read",
+            "nothing to read",
+            false,
+        ),
+        (
+            "(: < /dev/tty) 2>/dev/null || echo no terminal",
+            "no terminal",
+            false,
+        ),
+        // J1
+        (
+            "printf '\\033[31mred\\033[0m\\a 10%%\\r50%%\\rdone\\n'",
+            "done",
+            false,
+        ),
+        ("kill -9 0", "[killed by signal 9]", true),
+        (
+            "kill $PPID; kill -INT $PPID; kill -HUP $PPID; echo alive",
+            "alive",
+            false,
+        ),
+    ] {
+        let outcome = bench.run(command).await;
+        assert_eq!(
+            (outcome.text.as_str(), outcome.is_error),
+            (text, is_error),
+            "{command}"
+        );
+        assert!(outcome.details.duration_ms.is_some());
+        assert_eq!(outcome.details.command, command);
+    }
+    bench.empty().await;
+}
+
+#[tokio::test]
+async fn an_unknown_command_is_an_exit_code() {
+    let outcome = Bench::new().run("no-such-program-here").await;
+    assert!(
+        outcome.text.ends_with("command not found\n[exit code 127]"),
+        "{}",
+        outcome.text
+    );
+    assert_eq!(outcome.details.exit_code, Some(127));
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_is_an_error() {
+    let bench = Bench::new();
+    let error = bench.start("echo a\0b").raw().await.unwrap_err();
+    assert_eq!(error.message, "The command contains a NUL character.");
+    fs::remove_dir_all(bench.folder.path()).unwrap();
+    let error = bench.start("echo").raw().await.unwrap_err();
+    assert!(
+        error.message.starts_with("The working directory is gone: "),
+        "{}",
+        error.message
+    );
+    bench.empty().await;
+}
+
+// I12, I13
+#[tokio::test]
+async fn a_timeout_keeps_what_came() {
+    let bench = Bench::new();
+    let census = Census::new();
+    let command = census.script("echo before; SLEEP");
+    let outcome = bench
+        .start_with(json!({ "command": command, "timeout": 1 }))
+        .end()
+        .await;
+    assert_eq!(outcome.text, "before\n[timed out after 1 s]");
+    assert!(outcome.is_error && outcome.details.timed_out);
+    assert_eq!(outcome.details.exit_code, Some(-1));
+    census.assert_none().await;
+    bench.empty().await;
+}
+
+// I12
+#[tokio::test]
+async fn the_timeout_is_a_setting_with_a_limit() {
+    let settings = |usual, most| ToolSettings {
+        bash_timeout_s: usual,
+        bash_max_timeout_s: most,
+        ..ToolSettings::default()
+    };
+    let census = Census::new();
+    let outcome = Bench::with(settings(1, 600))
+        .run(&census.script("SLEEP"))
+        .await;
+    assert_eq!(outcome.text, "[timed out after 1 s]");
+    let call = json!({ "command": census.script("SLEEP"), "timeout": 1000 });
+    let outcome = Bench::with(settings(60, 1)).start_with(call).end().await;
+    assert_eq!(outcome.text, "[timed out after 1 s]");
+    census.assert_none().await;
+}
+
+// I10, J4
+#[tokio::test]
+async fn output_is_seen_while_it_comes() {
+    let bench = Bench::new();
+    let census = Census::new();
+    let mut call = bench.start(&census.script("echo one; printf 'two, unfinished'; SLEEP"));
+    let details = call.wait_for_output("two, unfinished").await;
+    assert_eq!(details.output, "one\ntwo, unfinished");
+    assert_eq!((details.total_bytes, details.duration_ms), (19, None));
+    call.cancel.cancel();
+    call.end().await;
+    bench.empty().await;
+}
+
+// H11, H13
+#[tokio::test]
+async fn a_cancelled_call_answers_at_once_with_what_came() {
+    let bench = Bench::new();
+    let census = Census::new();
+    let mut call = bench.start(&census.script("trap '' TERM; echo begun; SLEEP; SLEEP"));
+    call.wait_for_output("begun").await;
+    let cancelled = Instant::now();
+    call.cancel.cancel();
+    let outcome = call.end().await;
+    // The processes take 2 s to die; the answer does not wait for them.
+    assert!(cancelled.elapsed() < Duration::from_secs(1));
+    assert_eq!(outcome.text, "Execution cancelled\nbegun");
+    assert!(outcome.is_error);
+    assert_eq!(bench.processes.alive(), 1);
+    bench.empty().await;
+    census.assert_none().await;
+}
+
+// J3, J6, J7
+#[tokio::test]
+async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
+    let bench = Bench::new();
+    let outcome = bench.run("seq 1 20000").await;
+    let whole: String = (1..=20_000).map(|line| format!("{line}\n")).collect();
+    let file = bench.spill_file();
+    assert_eq!(fs::read_to_string(&file).unwrap(), whole);
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(outcome.details.full_output_path.as_deref(), file.to_str());
+    assert!(outcome.details.truncated);
+    assert!(outcome.text.starts_with("1\n2\n") && outcome.text.ends_with("\n20000"));
+    assert!(
+        outcome
+            .text
+            .contains(&format!("; full output: {}) ...", file.display()))
+    );
+    assert!(outcome.text.chars().count() <= 30_000);
+    assert_eq!(outcome.details.total_lines, 20_000);
+}
+
+// J3
+#[tokio::test]
+async fn the_file_begins_at_65_537_bytes() {
+    for (size, made) in [(65_536, false), (65_537, true)] {
+        let bench = Bench::with(ToolSettings {
+            bash_max_output_chars: 100_000,
+            ..ToolSettings::default()
+        });
+        let outcome = bench
+            .run(&format!("head -c {size} /dev/zero | tr '\\0' x"))
+            .await;
+        assert_eq!(bench.spill_file().exists(), made, "{size}");
+        assert_eq!(
+            outcome.text.contains(bench.spill_file().to_str().unwrap()),
+            made
+        );
+        if made {
+            assert_eq!(fs::read(bench.spill_file()).unwrap(), vec![b'x'; size]);
+        }
+    }
+}
+
+// J2
+#[tokio::test]
+async fn binary_output_is_named() {
+    let bench = Bench::new();
+    let outcome = bench
+        .run("echo start; head -c 100000 /dev/urandom; echo; echo end")
+        .await;
+    assert!(outcome.text.starts_with("start\n"), "{}", outcome.text);
+    assert!(outcome.text.contains("[binary data, "), "{}", outcome.text);
+    assert!(
+        !outcome
+            .text
+            .chars()
+            .any(|c| c.is_control() && c != '\n' && c != '\t')
+    );
+    assert!(outcome.text.chars().count() < 5_000);
+    assert_eq!(
+        fs::metadata(bench.spill_file()).unwrap().len(),
+        100_000 + 6 + 5
+    );
+}
+
+#[tokio::test]
+async fn endless_output_ends_with_the_call_in_bounded_space() {
+    for command in [
+        "yes",
+        "cat /dev/urandom",
+        "cat /dev/zero",
+        "yes | tr -d '\\n'",
+    ] {
+        let bench = Bench::with(ToolSettings {
+            bash_max_spill_bytes: 1 << 20,
+            ..ToolSettings::default()
+        });
+        let outcome = bench
+            .start_with(json!({ "command": command, "timeout": 1 }))
+            .end()
+            .await;
+        let last = outcome.text.lines().last().unwrap();
+        assert_eq!(last, "[timed out after 1 s]", "{command}");
+        assert!(outcome.text.chars().count() <= 30_000);
+        assert!(
+            outcome
+                .text
+                .contains("in the middle of the output were dropped]"),
+            "{command}"
+        );
+        assert!(fs::metadata(bench.spill_file()).unwrap().len() <= 1 << 20);
+        assert_eq!(
+            fs::read_dir(bench.folder.path().join("session"))
+                .unwrap()
+                .count(),
+            1
+        );
+        bench.empty().await;
+    }
+}
+
+#[tokio::test]
+async fn what_outlives_the_shell_is_named_and_ends_with_the_run() {
+    let bench = Bench::new();
+    for script in [
+        "SLEEP & echo started",
+        "setsid SLEEP >/dev/null 2>&1 & echo started",
+    ] {
+        let census = Census::new();
+        let outcome = bench.run(&census.script(script)).await;
+        let still = &outcome.details.still_running;
+        assert!(
+            still.len() == 1 && still[0].ends_with(" sleep"),
+            "{still:?}"
+        );
+        assert_eq!(
+            outcome.text,
+            format!(
+                "started\n[still running: {}; they end with this run]",
+                still[0]
+            )
+        );
+        assert!(!outcome.is_error);
+        assert_eq!(census.living().len(), 1);
+        bench.processes.stop_all();
+        bench.empty().await;
+        census.assert_none().await;
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_keeps_writing_does_not_keep_the_result() {
+    let bench = Bench::new();
+    let census = Census::new();
+    let outcome = bench
+        .run(&census.script("(while :; do echo more; sleep 0.01; : MARK; done) & exit 5"))
+        .await;
+    assert!(outcome.text.contains("more\n") && outcome.text.ends_with("[exit code 5]"));
+    assert!(!outcome.details.still_running.is_empty());
+    bench.processes.kill_all();
+    bench.empty().await;
+    census.assert_none().await;
+}
+
+#[tokio::test]
+async fn a_short_afterthought_of_a_child_is_waited_for() {
+    let outcome = Bench::new()
+        .run("(sleep 0.05; echo late) & echo early")
+        .await;
+    assert_eq!(outcome.text, "early\nlate");
+}
+
+#[tokio::test]
+async fn a_command_of_any_length_runs() {
+    let bench = Bench::new();
+    for length in [100_000, 131_071, 131_072, 3_000_000] {
+        let filler = "x".repeat(length);
+        let outcome = bench
+            .run(&format!(": {filler}\necho $#; false; echo \"$? $0\""))
+            .await;
+        assert_eq!(outcome.text, "0\n1 bash", "{length}");
+    }
+    let outcome = bench
+        .run(&format!(": {}\nexit 9", "x".repeat(200_000)))
+        .await;
+    assert_eq!(outcome.text, "[exit code 9]");
+}
+
+#[tokio::test]
+async fn the_environment_is_quiet() {
+    let bench = Bench::new();
+    let outcome = bench
+        .run("echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $NO_COLOR $TERM; pwd -P")
+        .await;
+    let folder = bench.folder.path().canonicalize().unwrap();
+    assert_eq!(
+        outcome.text,
+        format!("cat cat 0 1 dumb\n{}", folder.display())
+    );
+}
+
+// Signal dispositions of the supervisor must not reach the command.
+#[tokio::test]
+async fn the_shell_starts_with_default_signals() {
+    let outcome = Bench::new()
+        .run("grep -E 'Sig(Blk|Ign)' /proc/self/status")
+        .await;
+    assert_eq!(
+        outcome.text,
+        "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000"
+    );
+}
+
+#[tokio::test]
+async fn the_preview_shows_the_command_whatever_the_arguments_are() {
+    let bench = Bench::new();
+    let preview = |args| match bench.tool().preview(&args) {
+        Details::Command(details) => (details.command, details.description),
+        _ => panic!("details of another kind"),
+    };
+    let args = json!({ "command": "ls", "description": "List" });
+    assert_eq!(preview(args), ("ls".to_owned(), Some("List".to_owned())));
+    assert_eq!(preview(json!({ "command": 3 })), (String::new(), None));
+    assert_eq!(preview(json!(null)), (String::new(), None));
+}
+
+#[tokio::test]
+async fn the_supervisor_is_not_found_by_what_it_runs() {
+    let census = Census::new();
+    // `pkill -f` of a word in the command must not hit the supervisor.
+    let outcome = Bench::new()
+        .run(&census.script("tr '\\0' ' ' < /proc/$PPID/cmdline; cat /proc/$PPID/comm"))
+        .await;
+    assert_eq!(outcome.text, "tiller __supervise tiller");
+}

@@ -1,0 +1,182 @@
+//! Nothing survives: every way out of a process tree that we know of, each stopped by an abort,
+//! and the count of the living afterwards.
+
+use super::bench::Bench;
+use crate::support::census::Census;
+
+/// A way to escape, how many must be alive before it is stopped, and whether SIGTERM is enough.
+pub struct Escape {
+    pub name: &'static str,
+    pub script: &'static str,
+    pub alive: usize,
+}
+
+const fn escape(name: &'static str, script: &'static str, alive: usize) -> Escape {
+    Escape {
+        name,
+        script,
+        alive,
+    }
+}
+
+// H2, H3
+pub const ESCAPES: &[Escape] = &[
+    escape("plain", "SLEEP & SLEEP", 3),
+    escape("setsid", "setsid SLEEP & SLEEP", 3),
+    escape("double fork", "(setsid sh -c 'SLEEP & exec SLEEP' &) ; SLEEP", 4),
+    escape("closed pipes, env -i", "env -i setsid SLEEP <&- >&- 2>&- & SLEEP", 3),
+    escape("nohup and disown", "nohup SLEEP >/dev/null 2>&1 & disown; SLEEP", 3),
+    escape("stopped", "SLEEP & kill -STOP $!; (kill -STOP $BASHPID; SLEEP) & SLEEP", 4),
+    escape("shell kills itself", "SLEEP & setsid SLEEP & kill -9 $$", 2),
+    escape(
+        "signals to the supervisor",
+        "for s in TERM INT HUP QUIT USR1 USR2 ALRM TSTP TTIN TTOU CHLD CONT; do kill -$s $PPID; done
+         SLEEP & SLEEP",
+        3,
+    ),
+    escape("stops the supervisor", "SLEEP & kill -STOP $PPID; SLEEP", 3),
+    escape(
+        "stops the supervisor over and over",
+        "trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & SLEEP",
+        3,
+    ),
+    escape("200 children", "for i in {1..200}; do SLEEP & done; wait", 201),
+    escape("ignores TERM", "trap '' TERM; SLEEP & SLEEP", 3),
+    escape("200 ignore TERM", "trap '' TERM; for i in {1..200}; do SLEEP & done; wait", 201),
+    escape(
+        "200 ignore TERM and are stopped",
+        "trap '' TERM; for i in {1..200}; do SLEEP & kill -STOP $!; done; SLEEP",
+        201,
+    ),
+    escape(
+        "restarts what dies",
+        "trap '' TERM; while :; do SLEEP; setsid SLEEP; done & SLEEP",
+        4,
+    ),
+    escape(
+        "endless fork loop that ignores TERM",
+        "trap '' TERM; while :; do sleep 0.2 & done",
+        30,
+    ),
+    escape("chain of fork and exit", "c() { (c) & }; c; SLEEP", 2),
+    escape("16 chains", "c() { (c) & }; for i in {1..16}; do c; done; SLEEP", 2),
+    escape(
+        "16 chains with setsid that ignore TERM",
+        "trap '' TERM; c() { setsid bash -c c & }; export -f c
+         for i in {1..16}; do c; done; SLEEP",
+        2,
+    ),
+    escape(
+        "64 chains with setsid",
+        "c() { setsid bash -c c & }; export -f c; for i in {1..64}; do c; done; SLEEP",
+        2,
+    ),
+    escape("own group moves", "set -m; SLEEP & (set -m; SLEEP & SLEEP) & SLEEP", 5),
+    escape("kills its group", "trap 'kill -9 0' EXIT; setsid SLEEP & exit 0", 1),
+];
+
+async fn stop_one(escape: &Escape) {
+    let bench = Bench::new();
+    let census = Census::new();
+    let call = bench.start(&census.script(escape.script));
+    census.wait_for(escape.alive).await;
+    call.cancel.cancel();
+    drop(call);
+    // Also those that ended before the abort left somebody behind.
+    bench.processes.stop_all();
+    bench.empty().await;
+    census.assert_none().await;
+}
+
+/// One test per way, so that a failure names it.
+macro_rules! escapes {
+    ($($test:ident: $name:literal,)*) => {$(
+        #[tokio::test]
+        async fn $test() {
+            stop_one(ESCAPES.iter().find(|escape| escape.name == $name).unwrap()).await;
+        }
+    )*
+
+        #[test]
+        fn every_escape_has_a_test() {
+            let tested = [$($name),*];
+            for escape in ESCAPES {
+                assert!(tested.contains(&escape.name), "{}", escape.name);
+            }
+        }
+    };
+}
+
+escapes! {
+    plain: "plain",
+    setsid: "setsid",
+    double_fork: "double fork",
+    closed_pipes: "closed pipes, env -i",
+    nohup: "nohup and disown",
+    stopped: "stopped",
+    shell_kills_itself: "shell kills itself",
+    signals_to_the_supervisor: "signals to the supervisor",
+    stops_the_supervisor: "stops the supervisor",
+    stops_the_supervisor_over_and_over: "stops the supervisor over and over",
+    two_hundred_children: "200 children",
+    ignores_term: "ignores TERM",
+    two_hundred_ignore_term: "200 ignore TERM",
+    two_hundred_stopped: "200 ignore TERM and are stopped",
+    restarts_what_dies: "restarts what dies",
+    endless_fork_loop: "endless fork loop that ignores TERM",
+    chain: "chain of fork and exit",
+    chains: "16 chains",
+    chains_with_setsid: "16 chains with setsid that ignore TERM",
+    many_chains_with_setsid: "64 chains with setsid",
+    own_groups: "own group moves",
+    kills_its_group: "kills its group",
+}
+
+#[tokio::test]
+async fn a_dropped_call_ends_like_a_cancelled_one() {
+    let bench = Bench::new();
+    let census = Census::new();
+    {
+        let tool = bench.start(&census.script("setsid SLEEP & SLEEP"));
+        census.wait_for(3).await;
+        tool.abort();
+    }
+    bench.empty().await;
+    census.assert_none().await;
+}
+
+#[tokio::test]
+async fn kill_all_does_not_wait_for_those_that_ignore_term() {
+    let bench = Bench::new();
+    let census = Census::new();
+    let call = bench.start(&census.script("trap '' TERM; setsid SLEEP & SLEEP"));
+    census.wait_for(3).await;
+    // While the grace runs already: a second Ctrl+C.
+    call.cancel.cancel();
+    call.end().await;
+    let killed = std::time::Instant::now();
+    bench.processes.kill_all();
+    bench.empty().await;
+    assert!(
+        killed.elapsed() < std::time::Duration::from_millis(1_500),
+        "the grace was waited for"
+    );
+    census.assert_none().await;
+}
+
+#[tokio::test]
+async fn many_commands_end_together() {
+    let bench = Bench::new();
+    let census = Census::new();
+    let calls: Vec<_> = (0..8)
+        .map(|_| bench.start(&census.script("setsid SLEEP & SLEEP")))
+        .collect();
+    census.wait_for(24).await;
+    assert_eq!(bench.processes.alive(), 8);
+    bench.processes.stop_all();
+    for call in calls {
+        assert_eq!(call.end().await.text, "[killed by signal 15]");
+    }
+    bench.empty().await;
+    census.assert_none().await;
+}
