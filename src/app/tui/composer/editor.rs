@@ -1,93 +1,245 @@
-//! The editor: text, caret and what can be done to them.
+//! The editor of the prompt: what each command does.
 
+use std::ops::Range;
+
+use super::blocks::is_block;
+use super::browse::{Browse, Shown, Way};
 use super::command::EditCommand;
+use super::draft::Draft;
 use super::history::History;
-use super::layout::{ComposerLayout, Row, Span, SpanKind};
+use super::kill_ring::{Direction, KillRing};
+use super::layout::{ComposerLayout, layout};
+use super::undo::StepKind;
+
+/// Columns and rows until [`Composer::resize`] is called.
+const DEFAULT_SIZE: (u16, u16) = (80, 10);
 
 /// The editor of the prompt.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Composer {
-    text: String,
+    draft: Draft,
+    kills: KillRing,
     history: History,
+    browse: Option<Browse>,
+    last: Last,
+    /// The column the caret keeps to while it goes up and down.
+    goal: Option<usize>,
+    max_rows: usize,
+    first_row: usize,
+}
+
+/// What the last command was, as far as the next one depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    Other,
+    Kill,
+    /// Which characters it inserted.
+    Yank {
+        start: usize,
+        end: usize,
+    },
+    /// A prompt came from the history: up and down go on there.
+    Browse,
+}
+
+impl Default for Composer {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Composer {
     /// An empty editor.
     pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Does one edit or motion. Tells whether anything changed.
-    pub fn apply(&mut self, command: EditCommand) -> bool {
-        match command {
-            EditCommand::Insert(c) => self.text.push(c),
-            EditCommand::InsertText(text) | EditCommand::Paste(text) => self.text.push_str(&text),
-            EditCommand::NewLine => self.text.push('\n'),
-            EditCommand::Set(text) => self.text = text,
-            EditCommand::Clear => self.text.clear(),
-            EditCommand::Backspace => return self.text.pop().is_some(),
-            _ => return false,
+        let (width, max_rows) = DEFAULT_SIZE;
+        Self {
+            draft: Draft::new(width.into()),
+            kills: KillRing::default(),
+            history: History::default(),
+            browse: None,
+            last: Last::Other,
+            goal: None,
+            max_rows: max_rows.into(),
+            first_row: 0,
         }
-        true
     }
 
-    /// Tells how wide the text may be and how many rows may be shown. To be called from `update`
-    /// at the start and whenever either changes; does nothing when neither did.
-    pub fn resize(&mut self, _width: u16, _max_rows: u16) {}
+    /// Does one edit or motion. Tells whether text or caret changed.
+    pub fn apply(&mut self, command: EditCommand) -> bool {
+        use EditCommand as E;
+        let last = std::mem::replace(&mut self.last, Last::Other);
+        let goal = self.goal.take();
+        let caret = self.draft.caret();
+        let buffer = self.draft.buffer();
+        let done = match command {
+            E::Insert(c) => self.type_char(c),
+            E::InsertText(text) => {
+                let text = self.draft.blocks_mut().clean(&text);
+                self.insert(&text, StepKind::Single)
+            }
+            E::Paste(text) => {
+                let text = self.draft.blocks_mut().paste(&text);
+                self.insert(&text, StepKind::Single)
+            }
+            E::NewLine => self.insert("\n", StepKind::Single),
+            E::Backspace => self.erase(buffer.prev(caret), caret),
+            E::Delete => self.erase(caret, buffer.next(caret)),
+            E::KillWordLeft => self.kill(buffer.word_left(caret), Direction::Left, last),
+            E::KillToSpaceLeft => self.kill(buffer.space_left(caret), Direction::Left, last),
+            E::KillWordRight => self.kill(buffer.word_right(caret), Direction::Right, last),
+            E::KillToLineStart => {
+                let start = buffer.line_start(caret);
+                let start = if start == caret {
+                    buffer.prev(caret)
+                } else {
+                    start
+                };
+                self.kill(start, Direction::Left, last)
+            }
+            E::KillToLineEnd => {
+                let end = buffer.line_end(caret);
+                let end = if end == caret {
+                    buffer.next(caret)
+                } else {
+                    end
+                };
+                self.kill(end, Direction::Right, last)
+            }
+            E::Yank => self.yank(caret..caret),
+            E::YankPop => match last {
+                Last::Yank { start, end } => {
+                    self.kills.rotate();
+                    self.yank(start..end)
+                }
+                _ => false,
+            },
+            E::Left => self.draft.move_to(buffer.prev(caret)),
+            E::Right => self.draft.move_to(buffer.next(caret)),
+            E::WordLeft => self.draft.move_to(buffer.word_left(caret)),
+            E::WordRight => self.draft.move_to(buffer.word_right(caret)),
+            E::Up => self.up(goal, last),
+            E::Down => self.down(goal, last),
+            E::LineStart => self.draft.move_to(buffer.line_start(caret)),
+            E::LineEnd => self.draft.move_to(buffer.line_end(caret)),
+            E::TextStart => self.draft.move_to(0),
+            E::TextEnd => self.draft.move_to(buffer.len()),
+            E::HistoryOlder => self.browse(Way::Older),
+            E::HistoryNewer => self.browse(Way::Newer),
+            E::Set(text) => {
+                let text = self.draft.blocks_mut().clean(&text);
+                self.draft.set(&text);
+                true
+            }
+            E::Clear => self.clear(),
+            E::Undo => self.draft.undo(),
+            E::Redo => self.draft.redo(),
+        };
+        self.scroll();
+        done
+    }
+
+    /// Tells how wide the editor's text may be and how many rows may be shown. To be called from
+    /// `update` at the start and whenever either changes; costs nothing when neither did.
+    pub fn resize(&mut self, width: u16, max_rows: u16) {
+        self.draft.set_width(width.max(1).into());
+        self.max_rows = max_rows.max(1).into();
+        self.scroll();
+    }
 
     /// The visible rows and the caret, for the size last told.
     pub fn layout(&self) -> ComposerLayout {
-        ComposerLayout {
-            rows: vec![Row {
-                spans: vec![Span {
-                    kind: SpanKind::Text,
-                    text: self.text.clone(),
-                }],
-            }],
-            cursor: (0, 0),
-            first_row: 0,
-            total_rows: 1,
-        }
+        let draft = &self.draft;
+        layout(
+            draft.buffer(),
+            draft.blocks(),
+            draft.rows(),
+            draft.caret(),
+            self.first_row,
+            self.max_rows,
+        )
     }
 
     /// Puts the caret at a column and row of the visible layout (a mouse click).
-    pub fn click(&mut self, _col: u16, _row: u16) {}
+    pub fn click(&mut self, col: u16, row: u16) {
+        self.last = Last::Other;
+        self.goal = None;
+        let row = (self.first_row + usize::from(row)).min(self.draft.rows().count() - 1);
+        self.draft.move_to(self.position(row, col.into()));
+        self.scroll();
+    }
 
     /// The text with every paste in full.
     pub fn text(&self) -> String {
-        self.text.clone()
+        self.draft.text()
     }
 
-    /// Takes the text to send it: remembers it in the history and empties the editor.
+    /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
+    /// undone; the kill ring stays.
     pub fn take(&mut self) -> String {
-        let text = std::mem::take(&mut self.text);
+        let text = self.text();
         self.history.push(&text);
+        self.draft.reset(self.kills.has_blocks());
+        self.browse = None;
+        self.goal = None;
+        self.last = Last::Other;
+        self.first_row = 0;
         text
     }
 
-    /// Puts text that came back (a queued message) before the draft, with a blank line between.
+    /// Puts text that came back (queued messages) before the draft, with a blank line between. The
+    /// caret stays where it is in the draft.
     pub fn prepend(&mut self, text: &str) {
-        self.text = format!("{text}\n\n{}", self.text);
+        let mut text = self.draft.blocks_mut().clean(text);
+        if text.is_empty() {
+            return;
+        }
+        if !self.is_empty() {
+            text.push_str("\n\n");
+        }
+        let from_end = self.draft.buffer().len() - self.draft.caret();
+        self.draft.replace(0..0, &text, StepKind::Single);
+        self.draft.move_to_from_end(from_end);
+        self.last = Last::Other;
+        self.goal = None;
+        self.scroll();
     }
 
     /// Whether there is nothing in it, not even a space.
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.draft.buffer().len() == 0
     }
 
-    /// When the caret stands right behind a backslash: turns it into a new line (`\` Enter).
+    /// When the caret stands right behind a backslash: turns it into a new line (`\` Enter) and
+    /// tells so.
     pub fn break_at_backslash(&mut self) -> bool {
-        false
+        let caret = self.draft.caret();
+        let before = caret
+            .checked_sub(1)
+            .and_then(|at| self.draft.buffer().char_at(at));
+        if before != Some('\\') {
+            return false;
+        }
+        self.draft.replace(caret - 1..caret, "\n", StepKind::Single);
+        self.last = Last::Other;
+        self.goal = None;
+        self.scroll();
+        true
     }
 
-    /// The word the caret stands in or behind, up to the caret (for `@` and `/` completion).
+    /// The word before the caret, from the last space or line start on (for `@` and `/`
+    /// completion).
     pub fn word_before_caret(&self) -> String {
-        String::new()
+        self.draft.buffer().slice(self.draft.word_before_caret())
     }
 
-    /// Replaces [`Composer::word_before_caret`] by `text`.
+    /// Replaces [`Composer::word_before_caret`], as one step of undo.
     pub fn replace_word_before_caret(&mut self, text: &str) {
-        self.text.push_str(text);
+        let text = self.draft.blocks_mut().clean(text);
+        self.draft
+            .replace(self.draft.word_before_caret(), &text, StepKind::Single);
+        self.last = Last::Other;
+        self.goal = None;
+        self.scroll();
     }
 
     /// Earlier prompts.
@@ -98,5 +250,127 @@ impl Composer {
     /// Earlier prompts, to merge what the file held or to take what it lacks.
     pub fn history_mut(&mut self) -> &mut History {
         &mut self.history
+    }
+
+    fn type_char(&mut self, c: char) -> bool {
+        let text = self.draft.blocks_mut().clean(c.encode_utf8(&mut [0; 4]));
+        let kind = if text.contains(is_block) {
+            StepKind::Single
+        } else {
+            StepKind::Typing
+        };
+        self.insert(&text, kind)
+    }
+
+    fn insert(&mut self, text: &str, kind: StepKind) -> bool {
+        let caret = self.draft.caret();
+        self.draft.replace(caret..caret, text, kind);
+        !text.is_empty()
+    }
+
+    fn erase(&mut self, start: usize, end: usize) -> bool {
+        self.draft.replace(start..end, "", StepKind::Erasing);
+        start < end
+    }
+
+    fn kill(&mut self, to: usize, direction: Direction, last: Last) -> bool {
+        let caret = self.draft.caret();
+        let range = caret.min(to)..caret.max(to);
+        // A kill at the very end of the text still belongs to the kills around it.
+        self.last = Last::Kill;
+        if range.is_empty() {
+            self.last = last;
+            return false;
+        }
+        let text = self.draft.buffer().slice(range.clone());
+        match last {
+            Last::Kill => self.kills.extend(text, direction),
+            _ => self.kills.push(text),
+        }
+        self.draft.replace(range, "", StepKind::Single);
+        true
+    }
+
+    /// Inserts the current kill in place of what a yank just before inserted.
+    fn yank(&mut self, replaced: Range<usize>) -> bool {
+        let Some(text) = self.kills.current() else {
+            return false;
+        };
+        let start = replaced.start;
+        self.draft.replace(replaced, text, StepKind::Single);
+        self.last = Last::Yank {
+            start,
+            end: start + text.chars().count(),
+        };
+        true
+    }
+
+    fn clear(&mut self) -> bool {
+        let text = self.text();
+        self.history.push(&text);
+        self.browse = None;
+        self.draft.set("");
+        !text.is_empty()
+    }
+
+    fn up(&mut self, goal: Option<usize>, last: Last) -> bool {
+        let row = self.draft.rows().row_of(self.draft.caret());
+        if row == 0 || last == Last::Browse {
+            return self.browse(Way::Older);
+        }
+        self.move_to_row(row - 1, goal)
+    }
+
+    fn down(&mut self, goal: Option<usize>, last: Last) -> bool {
+        let row = self.draft.rows().row_of(self.draft.caret());
+        if row + 1 == self.draft.rows().count() || last == Last::Browse {
+            return self.browse(Way::Newer);
+        }
+        self.move_to_row(row + 1, goal)
+    }
+
+    fn move_to_row(&mut self, row: usize, goal: Option<usize>) -> bool {
+        let draft = &self.draft;
+        let goal = goal.unwrap_or_else(|| {
+            draft
+                .rows()
+                .column_of(draft.caret(), draft.buffer(), draft.blocks())
+        });
+        self.goal = Some(goal);
+        let at = self.position(row, goal);
+        self.draft.move_to(at)
+    }
+
+    fn position(&self, row: usize, col: usize) -> usize {
+        let draft = &self.draft;
+        draft
+            .rows()
+            .position(row, col, draft.buffer(), draft.blocks())
+    }
+
+    fn browse(&mut self, way: Way) -> bool {
+        let browse = self.browse.get_or_insert_with(Browse::new);
+        let shown = browse.go(way, self.draft.buffer().text(), &self.history);
+        if browse.is_at_draft() {
+            self.browse = None;
+        }
+        let text = match shown {
+            None => return false,
+            Some(Shown::Own(text)) => text,
+            Some(Shown::Prompt(text)) => self.draft.blocks_mut().clean(&text),
+        };
+        self.draft.set(&text);
+        self.last = Last::Browse;
+        true
+    }
+
+    /// Keeps the caret among the visible rows, and no room empty that rows could fill.
+    fn scroll(&mut self) {
+        let caret = self.draft.rows().row_of(self.draft.caret());
+        let last = self.draft.rows().count().saturating_sub(self.max_rows);
+        self.first_row = self
+            .first_row
+            .clamp((caret + 1).saturating_sub(self.max_rows), caret)
+            .min(last);
     }
 }

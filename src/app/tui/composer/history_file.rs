@@ -1,13 +1,39 @@
-//! The file earlier prompts are kept in.
+//! The file earlier prompts are kept in: JSON lines, only ever appended to.
+//!
+//! Several running programs share it. Each prompt is one write of one line to a file opened for
+//! appending, so lines of different programs do not mix; a line that is torn or none of ours is
+//! passed over. Every call blocks and is made by an effect, never by the loop.
 
-use std::io;
-use std::path::PathBuf;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// An append-only JSONL file of prompts, shared by all running programs. Every call blocks: it is
-/// made by an effect, never by the loop.
+use serde::{Deserialize, Serialize};
+
+use super::history::MAX_ENTRIES;
+
+/// Bytes of the file's end that are read: enough for the entries, bounded if some are huge.
+const MAX_READ: u64 = 16 * 1024 * 1024;
+/// Bytes read at once, from the end towards the start.
+const BLOCK: u64 = 256 * 1024;
+/// A prompt longer than this is not written: the session has it, and it is no use in a list.
+const MAX_ENTRY: usize = 1024 * 1024;
+
+/// The file earlier prompts are kept in.
 #[derive(Clone, Debug)]
 pub struct HistoryFile {
     path: PathBuf,
+}
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    /// When it was sent, in milliseconds since 1970: for people who read the file.
+    #[serde(default)]
+    time: u64,
+    text: String,
 }
 
 impl HistoryFile {
@@ -16,18 +42,203 @@ impl HistoryFile {
         Self { path: path.into() }
     }
 
-    /// The newest 10,000 prompts, oldest first. A file that does not exist is empty.
-    pub fn load(&self) -> io::Result<Vec<String>> {
-        match std::fs::read_to_string(&self.path) {
-            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
-    /// Appends one prompt.
+    /// The newest prompts, oldest first, at most 10,000. A file that does not exist is empty.
+    pub fn load(&self) -> io::Result<Vec<String>> {
+        let file = match open_regular(OpenOptions::new().read(true), &self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file?,
+        };
+        let bytes = read_end(file)?;
+        let mut newest_first: Vec<String> = bytes
+            .rsplit(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
+            .map(|line| line.text)
+            .filter(|text| !text.trim().is_empty())
+            .take(MAX_ENTRIES)
+            .collect();
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
+    /// Appends one prompt. Makes the file, readable by its owner only, and its folder.
     pub fn append(&self, text: &str) -> io::Result<()> {
-        let _ = text;
-        Ok(())
+        if text.len() > MAX_ENTRY {
+            return Ok(());
+        }
+        if let Some(folder) = self.path.parent() {
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600);
+        let mut file = open_regular(&mut options, &self.path)?;
+        let metadata = file.metadata()?;
+        if metadata.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        }
+        let time = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let line = Line {
+            time: time.as_millis() as u64,
+            text: text.to_owned(),
+        };
+        let mut bytes = serde_json::to_vec(&line)?;
+        bytes.push(b'\n');
+        if ends_in_a_torn_line(&file, metadata.len()) {
+            bytes.insert(0, b'\n');
+        }
+        file.write_all(&bytes)
+    }
+}
+
+/// Opens a file that is no pipe or device: those could block for ever.
+fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options
+        .custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits())
+        .open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "the history is not a regular file",
+        ))
+    }
+}
+
+/// The end of the file, with enough lines in it; the first may be cut.
+fn read_end(mut file: File) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    let mut start = length;
+    let mut blocks = Vec::new();
+    let mut lines = 0;
+    while start > 0 && length - start < MAX_READ && lines <= MAX_ENTRIES {
+        let size = BLOCK.min(start);
+        start -= size;
+        file.seek(SeekFrom::Start(start))?;
+        let mut block = Vec::with_capacity(size as usize);
+        (&file).take(size).read_to_end(&mut block)?;
+        lines += block.iter().filter(|byte| **byte == b'\n').count();
+        blocks.push(block);
+    }
+    blocks.reverse();
+    // A first line that is cut is no JSON any more and is passed over by the parser.
+    Ok(blocks.concat())
+}
+
+fn ends_in_a_torn_line(file: &File, length: u64) -> bool {
+    let mut last = [b'\n'];
+    length > 0 && file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> (tempfile::TempDir, HistoryFile) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HistoryFile::new(folder.path().join("state/history.jsonl"));
+        (folder, file)
+    }
+
+    #[test]
+    fn prompts_come_back_as_typed() {
+        let (_folder, file) = file();
+        assert_eq!(file.load().unwrap(), [""; 0]);
+        let prompts = [
+            "one",
+            "two\nlines\n",
+            "ä \u{1f600} \"quoted\" \\",
+            "tab\there",
+        ];
+        for prompt in prompts {
+            file.append(prompt).unwrap();
+        }
+        assert_eq!(file.load().unwrap(), prompts);
+    }
+
+    #[test]
+    fn only_the_owner_may_read_it() {
+        let (_folder, file) = file();
+        file.append("secret").unwrap();
+        let mode = || std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+        file.append("more").unwrap();
+        assert_eq!(mode(), 0o600);
+    }
+
+    #[test]
+    fn torn_and_foreign_lines_are_passed_over() {
+        let (_folder, file) = file();
+        file.append("first").unwrap();
+        let mut raw = OpenOptions::new().append(true).open(file.path()).unwrap();
+        raw.write_all(b"\n\nnot json\n\xff\xfe\n[1]\n{\"text\":3}\n{\"other\":1}\n")
+            .unwrap();
+        raw.write_all(b"{\"text\":\"foreign but fine\",\"extra\":true}\n")
+            .unwrap();
+        raw.write_all(b"{\"time\":1,\"text\":\"torn").unwrap();
+        file.append("second").unwrap();
+        assert_eq!(
+            file.load().unwrap(),
+            ["first", "foreign but fine", "second"]
+        );
+    }
+
+    #[test]
+    fn the_newest_of_a_long_file_are_read() {
+        let (_folder, file) = file();
+        file.append("x").unwrap();
+        let many: String = (0..MAX_ENTRIES * 3)
+            .map(|i| {
+                format!(
+                    "{{\"time\":1,\"text\":\"prompt {i} {}\"}}\n",
+                    "x".repeat(100)
+                )
+            })
+            .collect();
+        std::fs::write(file.path(), many).unwrap();
+        let loaded = file.load().unwrap();
+        assert_eq!(loaded.len(), MAX_ENTRIES);
+        assert!(loaded[0].starts_with("prompt 20000 "), "{}", loaded[0]);
+        assert!(loaded.last().unwrap().starts_with("prompt 29999 "));
+    }
+
+    #[test]
+    fn programs_that_write_at_once_do_not_tear_each_other() {
+        let (_folder, file) = file();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let file = &file;
+                scope.spawn(move || {
+                    for i in 0..50 {
+                        file.append(&format!("{writer} {i} {}", "x".repeat(5000)))
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(file.load().unwrap().len(), 200);
+    }
+
+    #[test]
+    fn what_is_no_file_is_an_error_and_never_a_hang() {
+        let (folder, _) = file();
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let file = HistoryFile::new(pipe);
+        assert!(file.load().is_err());
+        assert!(file.append("x").is_err());
+        let file = HistoryFile::new(folder.path());
+        assert!(file.load().is_err());
+        assert!(file.append("x").is_err());
     }
 }

@@ -2,17 +2,34 @@
 //!
 //! [`Composer`] is the whole of it: text with atomic paste blocks, caret, undo, kill ring, soft
 //! wrap and the way through earlier prompts. It is plain data: [`EditCommand`] in,
-//! [`ComposerLayout`] out, no terminal and no file. [`HistoryFile`] is the only part that does IO.
+//! [`ComposerLayout`] out, no terminal, no clock and no file. [`HistoryFile`] is the only part
+//! that does IO, and only effects call it.
 
 mod command;
 
 mod editor;
 
-mod history;
+mod draft;
 
-mod history_file;
+mod buffer;
+
+mod blocks;
+
+mod undo;
+
+mod kill_ring;
 
 mod layout;
+
+mod rows;
+
+mod wrap;
+
+mod history;
+
+mod browse;
+
+mod history_file;
 
 pub use command::EditCommand;
 pub use editor::Composer;

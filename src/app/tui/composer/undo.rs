@@ -1,0 +1,124 @@
+//! What can be taken back, and taken back again.
+
+use std::collections::VecDeque;
+
+/// Steps that are remembered.
+const MAX_STEPS: usize = 1000;
+/// Bytes of text that are remembered, the newest step always.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Characters that typing or deleting may put into one step.
+const MAX_RUN: usize = 500;
+
+/// Steps done and steps taken back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Undo {
+    done: VecDeque<Step>,
+    undone: Vec<Step>,
+    /// The last step takes no more in: something else happened since.
+    sealed: bool,
+    bytes: usize,
+}
+
+/// One replacement.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Where, in characters.
+    pub at: usize,
+    /// What was there.
+    pub removed: String,
+    /// What is there instead.
+    pub inserted: String,
+    /// Where the caret stood before.
+    pub caret_before: usize,
+    /// Where it stood after.
+    pub caret_after: usize,
+    /// Whether it may be one with its neighbours.
+    pub kind: StepKind,
+}
+
+/// Whether steps of a kind in a row are taken back together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepKind {
+    /// Characters typed one after the other, up to the next word.
+    Typing,
+    /// Characters deleted one after the other.
+    Erasing,
+    /// Anything else.
+    Single,
+}
+
+impl Undo {
+    /// Remembers a step just done.
+    pub(super) fn record(&mut self, step: Step) {
+        self.undone.clear();
+        self.bytes += step.bytes();
+        let joined = !self.sealed && self.done.back_mut().is_some_and(|last| last.take_in(&step));
+        if !joined {
+            self.done.push_back(step);
+        }
+        self.sealed = false;
+        while self.done.len() > MAX_STEPS || (self.bytes > MAX_BYTES && self.done.len() > 1) {
+            self.bytes -= self.done.pop_front().map_or(0, |step| step.bytes());
+        }
+    }
+
+    /// The last step takes no more in.
+    pub(super) fn seal(&mut self) {
+        self.sealed = true;
+    }
+
+    /// The last step, to be taken back now.
+    pub(super) fn undo(&mut self) -> Option<&Step> {
+        let step = self.done.pop_back()?;
+        self.sealed = true;
+        self.bytes -= step.bytes();
+        self.undone.push(step);
+        self.undone.last()
+    }
+
+    /// The last step taken back, to be done again now.
+    pub(super) fn redo(&mut self) -> Option<&Step> {
+        let step = self.undone.pop()?;
+        self.bytes += step.bytes();
+        self.done.push_back(step);
+        self.done.back()
+    }
+}
+
+impl Step {
+    fn bytes(&self) -> usize {
+        self.removed.len() + self.inserted.len()
+    }
+
+    /// Makes the step that follows part of this one, if both are of one run.
+    fn take_in(&mut self, next: &Self) -> bool {
+        if self.kind != next.kind || self.bytes() > MAX_RUN {
+            return false;
+        }
+        let joined = match self.kind {
+            StepKind::Typing => {
+                let goes_on = self.at + self.inserted.chars().count() == next.at;
+                let new_word = self.inserted.ends_with(char::is_whitespace)
+                    && !next.inserted.starts_with(char::is_whitespace);
+                if goes_on && !new_word {
+                    self.inserted.push_str(&next.inserted);
+                }
+                goes_on && !new_word
+            }
+            StepKind::Erasing if next.at == self.at => {
+                self.removed.push_str(&next.removed);
+                true
+            }
+            StepKind::Erasing if next.at + next.removed.chars().count() == self.at => {
+                self.removed.insert_str(0, &next.removed);
+                self.at = next.at;
+                true
+            }
+            StepKind::Erasing | StepKind::Single => false,
+        };
+        if joined {
+            self.caret_after = next.caret_after;
+        }
+        joined
+    }
+}
