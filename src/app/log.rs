@@ -9,6 +9,10 @@ use tracing_subscriber::EnvFilter;
 
 /// Starts logging into `folder`. Best effort: without a log the program works just the same.
 pub fn start(folder: &Path, filter: Option<&str>) {
+    // The appender complains on stderr about a folder that is not there.
+    if std::fs::create_dir_all(folder).is_err() {
+        return;
+    }
     let Ok(appender) = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("tiller")

@@ -55,7 +55,11 @@ fn what_makes_no_sense_is_refused_with_the_way_out() {
         (&["-p"], 2, "no prompt"),
     ];
     for (arguments, code, text) in cases {
-        let sandbox = Sandbox::new();
+        let mut sandbox = Sandbox::new();
+        if code == 2 {
+            // Usage errors come before anything is sent, so any key will do.
+            sandbox.set("ANTHROPIC_API_KEY", "unused");
+        }
         let ran = sandbox.run(arguments);
         assert_eq!(
             ran.code,
