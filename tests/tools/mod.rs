@@ -2,6 +2,7 @@
 
 mod edit;
 mod read;
+mod search;
 mod write;
 
 use std::path::{Path, PathBuf};

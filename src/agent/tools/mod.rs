@@ -1,9 +1,12 @@
 //! The built-in tools, one file each, in the order the model sees them.
 
 mod read;
+mod bash;
 mod edit;
 mod write;
-mod bash;
+mod grep;
+mod find;
+mod ls;
 pub(super) mod support;
 
 use std::sync::Arc;
@@ -18,8 +21,11 @@ pub fn builtin(settings: &ToolSettings, processes: &Processes) -> Vec<Arc<dyn To
     let stamps = FileStamps::default();
     vec![
         Arc::new(read::Read::new(settings, stamps.clone())),
+        Arc::new(bash::Bash::new(settings, processes)),
         Arc::new(edit::Edit::new(stamps.clone())),
         Arc::new(write::Write::new(stamps)),
-        Arc::new(bash::Bash::new(settings, processes)),
+        Arc::new(grep::Grep::new(settings)),
+        Arc::new(find::Find::new(settings)),
+        Arc::new(ls::Ls::new(settings)),
     ]
 }

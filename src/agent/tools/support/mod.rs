@@ -15,3 +15,7 @@ pub mod pictures;
 pub mod page;
 pub mod target;
 pub mod sanitize;
+pub mod limits;
+pub mod glob;
+pub mod walk;
+pub mod hits;

@@ -14,18 +14,21 @@ use crate::agent::tool::ToolError;
 pub fn open(path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
     let meta = fs::metadata(path).map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
-    // Asked again after opening: between the two somebody may have put a pipe there. Opening one
-    // without O_NONBLOCK would wait for a writer.
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(O_NONBLOCK | O_NOCTTY)
-        .open(path)
-        .map_err(|error| unreachable(&error, shown))?;
+    // Asked again after opening: between the two somebody may have put a pipe there.
+    let file = quick(path).map_err(|error| unreachable(&error, shown))?;
     let meta = file
         .metadata()
         .map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
     Ok((file, meta))
+}
+
+/// Opens whatever is at `path` for reading without waiting for it: a pipe has no writer yet.
+pub fn quick(path: &Path) -> io::Result<File> {
+    fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(O_NONBLOCK | O_NOCTTY)
+        .open(path)
 }
 
 /// Fails unless `kind` is a regular file's.

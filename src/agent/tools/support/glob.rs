@@ -1,0 +1,89 @@
+//! A glob for names, as the search tools understand it: without `/` it means names at any depth,
+//! with `/` paths relative to the place that is searched. `*` and `?` never match a `/`.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::call;
+use crate::agent::tool::ToolError;
+
+/// A compiled glob.
+pub struct Glob {
+    set: GlobSet,
+    /// Matches names, not paths.
+    names: bool,
+    /// Began with `!`: what matches is left out.
+    negated: bool,
+    /// Ended in `/`: only folders are meant.
+    pub folders: bool,
+}
+
+impl Glob {
+    /// Compiles `pattern`.
+    pub fn new(pattern: &str) -> Result<Self, ToolError> {
+        let (negated, rest) = match pattern.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, pattern),
+        };
+        let folders = rest.len() > 1 && rest.ends_with('/');
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let names = !rest.contains('/');
+        let rest = rest.trim_start_matches("./").trim_start_matches('/');
+        let fault = |error: globset::Error| {
+            call::invalid(&format!("{pattern:?} is not a valid glob: {}", error.kind()))
+        };
+        let glob = GlobBuilder::new(rest)
+            .literal_separator(true)
+            .empty_alternates(true)
+            .build()
+            .map_err(fault)?;
+        let set = GlobSetBuilder::new().add(glob).build().map_err(fault)?;
+        Ok(Self {
+            set,
+            names,
+            negated,
+            folders,
+        })
+    }
+
+    /// Whether `path`, relative to the place that is searched, is meant.
+    pub fn is_match(&self, path: &Path) -> bool {
+        let subject = if self.names { path.file_name().map(Path::new) } else { Some(path) };
+        subject.is_some_and(|subject| self.set.is_match(subject)) != self.negated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_globs_mean() {
+        let cases = [
+            ("*.rs", "a/b.rs", true),
+            ("*.rs", "b.rs", true),
+            ("*.{rs,toml}", "x/Cargo.toml", true),
+            ("main", "src/main", true),
+            ("main", "src/main.rs", false),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/a/b.rs", false),
+            ("src/**/*.rs", "src/a.rs", true),
+            ("src/**/*.rs", "src/a/b/c.rs", true),
+            ("**/b.rs", "a/b.rs", true),
+            ("**/*", "a", true),
+            ("./src/*.rs", "src/a.rs", true),
+            ("/a.rs", "a.rs", true),
+            ("/a.rs", "b/a.rs", false),
+            ("!*.rs", "a.rs", false),
+            ("!*.rs", "a.c", true),
+            ("[ab].c", "x/b.c", true),
+            ("*", ".hidden", true),
+        ];
+        for (pattern, path, expected) in cases {
+            let glob = Glob::new(pattern).unwrap();
+            assert_eq!(glob.is_match(Path::new(path)), expected, "{pattern} {path}");
+        }
+        assert!(Glob::new("a[").is_err());
+    }
+}
