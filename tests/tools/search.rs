@@ -37,22 +37,64 @@ fn grep(pattern: &str, more: Value) -> Value {
 fn grep_finds_lines_in_order() {
     let shop = tree();
     let cases = [
-        (grep("fn \\w+", json!({})), ".hidden/d.rs:1: fn four() {}\na.rs:1: fn one() {}\na.rs:4: fn two() {}\na/b.rs:1: fn three() {}"),
-        (grep("FN T", json!({"ignore_case": true})), "a.rs:4: fn two() {}\na/b.rs:1: fn three() {}"),
-        (grep("one()", json!({"literal": true})), "a.rs:1: fn one() {}"),
-        (grep("^let x", json!({"context": 1})), "a.rs-1- fn one() {}\na.rs:2: let x = 1;\na.rs-3- let y = 2;"),
-        (grep("let", json!({"context": 1})), "a.rs-1- fn one() {}\na.rs:2: let x = 1;\na.rs:3: let y = 2;\na.rs-4- fn two() {}"),
+        (
+            grep("fn \\w+", json!({})),
+            ".hidden/d.rs:1: fn four() {}\na.rs:1: fn one() {}\na.rs:4: fn two() {}\na/b.rs:1: fn three() {}",
+        ),
+        (
+            grep("FN T", json!({"ignore_case": true})),
+            "a.rs:4: fn two() {}\na/b.rs:1: fn three() {}",
+        ),
+        (
+            grep("one()", json!({"literal": true})),
+            "a.rs:1: fn one() {}",
+        ),
+        (
+            grep("^let x", json!({"context": 1})),
+            "a.rs-1- fn one() {}\na.rs:2: let x = 1;\na.rs-3- let y = 2;",
+        ),
+        (
+            grep("let", json!({"context": 1})),
+            "a.rs-1- fn one() {}\na.rs:2: let x = 1;\na.rs:3: let y = 2;\na.rs-4- fn two() {}",
+        ),
         (grep("fn", json!({"path": "a"})), "a/b.rs:1: fn three() {}"),
-        (grep("fn", json!({"path": "./a/"})), "a/b.rs:1: fn three() {}"),
-        (grep("fn", json!({"path": "a/b.rs"})), "a/b.rs:1: fn three() {}"),
-        (grep("fn", json!({"path": "ignored"})), "ignored/f.rs:1: fn ignored() {}"),
-        (grep("fn", json!({"path": "g.log"})), "g.log:1: fn logged() {}"),
-        (grep("fn", json!({"glob": "a/*.rs"})), "a/b.rs:1: fn three() {}"),
-        (grep("fn", json!({"glob": "b.*", "path": "a"})), "a/b.rs:1: fn three() {}"),
+        (
+            grep("fn", json!({"path": "./a/"})),
+            "a/b.rs:1: fn three() {}",
+        ),
+        (
+            grep("fn", json!({"path": "a/b.rs"})),
+            "a/b.rs:1: fn three() {}",
+        ),
+        (
+            grep("fn", json!({"path": "ignored"})),
+            "ignored/f.rs:1: fn ignored() {}",
+        ),
+        (
+            grep("fn", json!({"path": "g.log"})),
+            "g.log:1: fn logged() {}",
+        ),
+        (
+            grep("fn", json!({"glob": "a/*.rs"})),
+            "a/b.rs:1: fn three() {}",
+        ),
+        (
+            grep("fn", json!({"glob": "b.*", "path": "a"})),
+            "a/b.rs:1: fn three() {}",
+        ),
         (grep("fn", json!({"glob": "*.log"})), "No matches found"),
-        (grep("(?i)NOTHING HERE$", json!({})), "a/c.txt:1: nothing here"),
-        (grep("never|fn ignored|logged|binary", json!({})), "No matches found"),
-        (grep("fn", json!({"path": "bin"})), "No matches found\n[bin is a binary file.]"),
+        (
+            grep("(?i)NOTHING HERE$", json!({})),
+            "a/c.txt:1: nothing here",
+        ),
+        (
+            grep("never|fn ignored|logged|binary", json!({})),
+            "No matches found",
+        ),
+        (
+            grep("fn", json!({"path": "bin"})),
+            "No matches found\n[bin is a binary file.]",
+        ),
     ];
     for (args, expected) in cases {
         assert_eq!(shop.ok("grep", args.clone()), expected, "{args}");
@@ -72,15 +114,27 @@ fn grep_says_when_there_is_more() {
     assert!(!exactly.contains("Showing"), "{exactly}");
     // Context of a match that is not shown is not shown either.
     assert_eq!(
-        shop.ok("grep", grep("fn", json!({"limit": 1, "context": 1, "path": "a.rs"}))),
+        shop.ok(
+            "grep",
+            grep("fn", json!({"limit": 1, "context": 1, "path": "a.rs"}))
+        ),
         "a.rs:1: fn one() {}\na.rs-2- let x = 1;\n[Showing first 1 matches. Use limit=2 for more.]"
     );
-    let Details::Matches(details) = shop.call("grep", grep("fn", json!({"limit": 2}))).unwrap().details
+    let Details::Matches(details) = shop
+        .call("grep", grep("fn", json!({"limit": 2})))
+        .unwrap()
+        .details
     else {
         panic!("no matches details");
     };
-    assert_eq!((details.pattern.as_str(), details.path.as_str()), ("fn", "."));
-    assert_eq!((details.count, details.truncated, details.lines.len()), (2, true, 2));
+    assert_eq!(
+        (details.pattern.as_str(), details.path.as_str()),
+        ("fn", ".")
+    );
+    assert_eq!(
+        (details.count, details.truncated, details.lines.len()),
+        (2, true, 2)
+    );
 }
 
 // J12
@@ -88,11 +142,18 @@ fn grep_says_when_there_is_more() {
 fn grep_output_is_bounded() {
     let shop = Workshop::new();
     shop.put("long", "x".repeat(2000));
-    assert_eq!(shop.ok("grep", grep("x", json!({}))), format!("long:1: {}...", "x".repeat(500)));
+    assert_eq!(
+        shop.ok("grep", grep("x", json!({}))),
+        format!("long:1: {}...", "x".repeat(500))
+    );
     shop.put("many", "a line of text\n".repeat(10_000));
     let text = shop.ok("grep", grep("line", json!({"limit": 100_000})));
     assert!(text.len() < 51_200 + 100, "{}", text.len());
-    assert!(text.ends_with(" matches. Narrow the search.]"), "{}", &text[text.len() - 100..]);
+    assert!(
+        text.ends_with(" matches. Narrow the search.]"),
+        "{}",
+        &text[text.len() - 100..]
+    );
 }
 
 #[test]
@@ -101,20 +162,41 @@ fn grep_refuses_what_it_cannot_do() {
     fifo(&shop.path("fifo"));
     symlink("loop", shop.path("loop")).unwrap();
     let error = shop.err("grep", grep("fn(", json!({})));
-    assert!(error.starts_with("error: invalid input: pattern: "), "{error}");
-    assert!(error.contains("unclosed group") && error.ends_with("set literal=true."), "{error}");
+    assert!(
+        error.starts_with("error: invalid input: pattern: "),
+        "{error}"
+    );
+    assert!(
+        error.contains("unclosed group") && error.ends_with("set literal=true."),
+        "{error}"
+    );
     let cases = [
         (grep("x", json!({"path": "no"})), "File not found: no"),
-        (grep("x", json!({"path": "fifo"})), "fifo is a named pipe (FIFO), not a file."),
-        (grep("x", json!({"path": "loop"})), "Cannot open loop: too many levels of symbolic links"),
-        (grep("x", json!({"glob": "a["})), "error: invalid input: \"a[\" is not a valid glob: unclosed character class; missing ']'"),
-        (json!({}), "error: invalid input: Missing required parameter: pattern"),
+        (
+            grep("x", json!({"path": "fifo"})),
+            "fifo is a named pipe (FIFO), not a file.",
+        ),
+        (
+            grep("x", json!({"path": "loop"})),
+            "Cannot open loop: too many levels of symbolic links",
+        ),
+        (
+            grep("x", json!({"glob": "a["})),
+            "error: invalid input: \"a[\" is not a valid glob: unclosed character class; missing ']'",
+        ),
+        (
+            json!({}),
+            "error: invalid input: Missing required parameter: pattern",
+        ),
     ];
     for (args, expected) in cases {
         assert_eq!(shop.err("grep", args), expected);
     }
     // Pipes and loops on the way are passed by.
-    assert_eq!(shop.ok("grep", grep("three", json!({}))), "a/b.rs:1: fn three() {}");
+    assert_eq!(
+        shop.ok("grep", grep("three", json!({}))),
+        "a/b.rs:1: fn three() {}"
+    );
 }
 
 #[test]
@@ -124,16 +206,30 @@ fn paths_in_results_can_be_read() {
     inner.cwd = shop.path("a");
     let outside = shop.path("a.rs").display().to_string();
     let cases = [
-        (json!({"pattern": "one", "path": ".."}), "../a.rs:1: fn one() {}".to_string()),
-        (json!({"pattern": "one", "path": "../"}), "../a.rs:1: fn one() {}".to_string()),
-        (json!({"pattern": "one", "path": outside}), format!("{outside}:1: fn one() {{}}")),
-        (json!({"pattern": "three", "path": inner.cwd}), "b.rs:1: fn three() {}".to_string()),
+        (
+            json!({"pattern": "one", "path": ".."}),
+            "../a.rs:1: fn one() {}".to_string(),
+        ),
+        (
+            json!({"pattern": "one", "path": "../"}),
+            "../a.rs:1: fn one() {}".to_string(),
+        ),
+        (
+            json!({"pattern": "one", "path": outside}),
+            format!("{outside}:1: fn one() {{}}"),
+        ),
+        (
+            json!({"pattern": "three", "path": inner.cwd}),
+            "b.rs:1: fn three() {}".to_string(),
+        ),
     ];
     for (args, expected) in cases {
         let output = shop.call_in("grep", args, inner.clone()).unwrap();
         assert_eq!(super::text(&output), expected);
     }
-    let output = shop.call_in("find", json!({"pattern": "a.rs", "path": ".."}), inner).unwrap();
+    let output = shop
+        .call_in("find", json!({"pattern": "a.rs", "path": ".."}), inner)
+        .unwrap();
     assert_eq!(super::text(&output), "../a.rs");
 }
 
@@ -141,14 +237,21 @@ fn paths_in_results_can_be_read() {
 fn odd_names_and_bytes_do_not_break_lines() {
     let shop = Workshop::new();
     for name in [&b"\x1b[31mred"[..], b"line\nbreak", b"bad\xff"] {
-        std::fs::write(shop.path("").join(std::ffi::OsStr::from_bytes(name)), "caf\u{e9} x\n").unwrap();
+        std::fs::write(
+            shop.path("").join(std::ffi::OsStr::from_bytes(name)),
+            "caf\u{e9} x\n",
+        )
+        .unwrap();
     }
     let mut utf16 = vec![0xff, 0xfe];
     utf16.extend("wide x\r\n".encode_utf16().flat_map(u16::to_le_bytes));
     shop.put("utf16", utf16);
     let text = shop.ok("grep", grep("x", json!({})));
     assert_eq!(text.lines().count(), 4);
-    assert!(text.contains("utf16:1: wide x") && !text.contains('\x1b'), "{text}");
+    assert!(
+        text.contains("utf16:1: wide x") && !text.contains('\x1b'),
+        "{text}"
+    );
     let names = shop.ok("find", json!({"pattern": "*"}));
     assert_eq!(names.lines().count(), 4);
     assert_eq!(shop.ok("ls", json!({})).lines().count(), 4);
@@ -164,7 +267,10 @@ fn unreadable_places_are_counted() {
     if is_root() {
         assert!(text.contains("one"), "{text}");
     } else {
-        assert_eq!(text, ".hidden/d.rs:1: fn four() {}\n[2 files or folders could not be read.]");
+        assert_eq!(
+            text,
+            ".hidden/d.rs:1: fn four() {}\n[2 files or folders could not be read.]"
+        );
     }
     std::fs::set_permissions(shop.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -179,20 +285,35 @@ fn find_lists_names_in_order() {
         (json!({"pattern": "*.rs"}), ".hidden/d.rs\na.rs\na/b.rs"),
         (json!({"pattern": "a/*"}), "a/b.rs\na/c.txt"),
         (json!({"pattern": "**/*.rs", "path": "a"}), "a/b.rs"),
-        (json!({"pattern": "*", "type": "directory"}), ".hidden/\na/\nlink/"),
+        (
+            json!({"pattern": "*", "type": "directory"}),
+            ".hidden/\na/\nlink/",
+        ),
         (json!({"pattern": "a*", "type": "any"}), "a.rs\na/"),
         (json!({"pattern": "a/"}), "a/"),
         (json!({"pattern": "gone"}), "gone"),
         (json!({"pattern": "*.log"}), "No files found"),
         (json!({"pattern": "e.rs"}), "No files found"),
-        (json!({"pattern": "*.rs", "limit": 1}), ".hidden/d.rs\n[Showing first 1 results. Use limit=2 for more.]"),
-        (json!({"pattern": "*.rs", "limit": 3}), ".hidden/d.rs\na.rs\na/b.rs"),
+        (
+            json!({"pattern": "*.rs", "limit": 1}),
+            ".hidden/d.rs\n[Showing first 1 results. Use limit=2 for more.]",
+        ),
+        (
+            json!({"pattern": "*.rs", "limit": 3}),
+            ".hidden/d.rs\na.rs\na/b.rs",
+        ),
     ];
     for (args, expected) in cases {
         assert_eq!(shop.ok("find", args.clone()), expected, "{args}");
     }
-    assert_eq!(shop.err("find", json!({"pattern": "*", "path": "a.rs"})), "a.rs is a file, not a folder.");
-    assert_eq!(shop.err("find", json!({"pattern": "*", "path": "no"})), "File not found: no");
+    assert_eq!(
+        shop.err("find", json!({"pattern": "*", "path": "a.rs"})),
+        "a.rs is a file, not a folder."
+    );
+    assert_eq!(
+        shop.err("find", json!({"pattern": "*", "path": "no"})),
+        "File not found: no"
+    );
     assert_eq!(
         shop.err("find", json!({"pattern": "*", "type": "link"})),
         "error: invalid input: type must be file, directory or any, not \"link\""
@@ -213,7 +334,10 @@ fn ls_lists_one_folder() {
         shop.ok("ls", json!({"path": ".", "limit": 2})),
         ".d\nA\n[Showing first 2 entries. Use limit=4 for more.]"
     );
-    assert_eq!(shop.err("ls", json!({"path": "b"})), "b is a file, not a folder.");
+    assert_eq!(
+        shop.err("ls", json!({"path": "b"})),
+        "b is a file, not a folder."
+    );
     assert_eq!(shop.err("ls", json!({"path": "no"})), "File not found: no");
 }
 
@@ -225,8 +349,14 @@ fn a_search_stops_in_time_and_says_so() {
     });
     shop.put("f", "x\n");
     let note = "[Stopped after 0 s; the results are partial. Search a smaller part.]";
-    assert_eq!(shop.ok("grep", grep("x", json!({}))), format!("No matches found\n{note}"));
-    assert_eq!(shop.ok("find", json!({"pattern": "*"})), format!("No files found\n{note}"));
+    assert_eq!(
+        shop.ok("grep", grep("x", json!({}))),
+        format!("No matches found\n{note}")
+    );
+    assert_eq!(
+        shop.ok("find", json!({"pattern": "*"})),
+        format!("No files found\n{note}")
+    );
 }
 
 #[test]
@@ -271,11 +401,19 @@ fn naive(files: &[(String, String)], word: &str, limit: usize) -> String {
                 .map(move |(index, line)| format!("{name}:{}: {line}", index + 1))
         })
         .collect();
-    let shown = lines.iter().take(limit).cloned().collect::<Vec<_>>().join("\n");
+    let shown = lines
+        .iter()
+        .take(limit)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
     if lines.is_empty() {
         "No matches found".into()
     } else if lines.len() > limit {
-        format!("{shown}\n[Showing first {limit} matches. Use limit={} for more.]", limit * 2)
+        format!(
+            "{shown}\n[Showing first {limit} matches. Use limit={} for more.]",
+            limit * 2
+        )
     } else {
         shown
     }

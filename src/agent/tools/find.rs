@@ -157,7 +157,11 @@ impl Query {
         let truncated = !notes.is_empty();
         notes.extend(limits::shortcomings(stop, timeout_s));
         Ok(ToolOutput {
-            content: vec![Content::text(limits::report(&files, "No files found", &notes))],
+            content: vec![Content::text(limits::report(
+                &files,
+                "No files found",
+                &notes,
+            ))],
             details: Details::Files(FilesDetails {
                 pattern: self.pattern.clone(),
                 path: self.ground.title(),
@@ -207,7 +211,10 @@ impl Names {
     }
 
     fn into_sorted(self) -> Vec<String> {
-        let (names, _) = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (names, _) = self
+            .kept
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         names.into_iter().collect()
     }
 }

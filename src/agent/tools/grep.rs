@@ -169,7 +169,9 @@ impl Query {
             match search.run(&self.ground.root, &shown) {
                 Outcome::Hits(found) => hits.add(shown, found, &horizon),
                 Outcome::Binary => notes.push(format!("[{shown} is a binary file.]")),
-                Outcome::Unreadable(error) => return Err(open::unreachable(&error, &self.raw_path)),
+                Outcome::Unreadable(error) => {
+                    return Err(open::unreachable(&error, &self.raw_path));
+                }
             }
         }
         if stop.now() && !stop.timed_out() {
@@ -185,10 +187,17 @@ impl Query {
         }
         let truncated = !notes.is_empty();
         notes.extend(limits::shortcomings(stop, timeout_s));
-        let lines: Vec<String> =
-            lines.into_iter().take(fitting).map(|line| line.text).collect();
+        let lines: Vec<String> = lines
+            .into_iter()
+            .take(fitting)
+            .map(|line| line.text)
+            .collect();
         Ok(ToolOutput {
-            content: vec![Content::text(limits::report(&lines, "No matches found", &notes))],
+            content: vec![Content::text(limits::report(
+                &lines,
+                "No matches found",
+                &notes,
+            ))],
             details: Details::Matches(MatchesDetails {
                 pattern: self.pattern.clone(),
                 path: self.ground.title(),
@@ -305,9 +314,14 @@ impl<'s> FileSearch<'s> {
                 inner: head.chain(file),
                 stop: self.stop,
             };
-            self.searcher.search_reader(&self.matcher, rest, &mut sink)?;
+            self.searcher
+                .search_reader(&self.matcher, rest, &mut sink)?;
         }
-        Ok(if sink.binary { Outcome::Binary } else { Outcome::Hits(sink.found) })
+        Ok(if sink.binary {
+            Outcome::Binary
+        } else {
+            Outcome::Hits(sink.found)
+        })
     }
 }
 
@@ -320,7 +334,11 @@ struct Interruptible<'s, R> {
 impl<R: io::Read> io::Read for Interruptible<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // As if the file ended here: what was found before counts.
-        if self.stop.now() { Ok(0) } else { self.inner.read(buffer) }
+        if self.stop.now() {
+            Ok(0)
+        } else {
+            self.inner.read(buffer)
+        }
     }
 }
 

@@ -72,7 +72,13 @@ impl Tool for Ls {
             call::look(&cancel, move || {
                 let stop = Stop::new(context.cancel, timeout_s);
                 let limit = call::number(&args, "limit").unwrap_or(LIMIT).max(1) as usize;
-                list(call::path(&args), &context.cwd, limit, max_bytes, (&stop, timeout_s))
+                list(
+                    call::path(&args),
+                    &context.cwd,
+                    limit,
+                    max_bytes,
+                    (&stop, timeout_s),
+                )
             })
             .await
         })
@@ -126,7 +132,11 @@ fn list(
     let truncated = !notes.is_empty();
     notes.extend(limits::shortcomings(stop, timeout_s));
     Ok(ToolOutput {
-        content: vec![Content::text(limits::report(&files, "(empty folder)", &notes))],
+        content: vec![Content::text(limits::report(
+            &files,
+            "(empty folder)",
+            &notes,
+        ))],
         details: Details::Files(FilesDetails {
             pattern: String::new(),
             path: ground.title(),

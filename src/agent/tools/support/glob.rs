@@ -31,7 +31,10 @@ impl Glob {
         let names = !rest.contains('/');
         let rest = rest.trim_start_matches("./").trim_start_matches('/');
         let fault = |error: globset::Error| {
-            call::invalid(&format!("{pattern:?} is not a valid glob: {}", error.kind()))
+            call::invalid(&format!(
+                "{pattern:?} is not a valid glob: {}",
+                error.kind()
+            ))
         };
         let glob = GlobBuilder::new(rest)
             .literal_separator(true)
@@ -49,7 +52,11 @@ impl Glob {
 
     /// Whether `path`, relative to the place that is searched, is meant.
     pub fn is_match(&self, path: &Path) -> bool {
-        let subject = if self.names { path.file_name().map(Path::new) } else { Some(path) };
+        let subject = if self.names {
+            path.file_name().map(Path::new)
+        } else {
+            Some(path)
+        };
         subject.is_some_and(|subject| self.set.is_match(subject)) != self.negated
     }
 }

@@ -91,7 +91,10 @@ impl Hits {
     /// The lines to show, matches among them, and whether there are matches beyond the limit.
     /// `context` is the number of lines wanted after a match.
     pub fn lines(self, context: usize) -> (Vec<Line>, bool) {
-        let kept = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let kept = self
+            .kept
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut lines: Vec<Line> = Vec::new();
         let (mut matches, mut last) = (0, 0);
         for line in kept.files.into_values().flat_map(|hits| hits.lines) {

@@ -32,7 +32,11 @@ pub fn fitting<'a>(lines: impl Iterator<Item = &'a String>, max_bytes: usize) ->
 
 /// Joins result lines and what there is to say about them.
 pub fn report(lines: &[String], empty: &str, notes: &[String]) -> String {
-    let mut out = if lines.is_empty() { empty.to_string() } else { lines.join("\n") };
+    let mut out = if lines.is_empty() {
+        empty.to_string()
+    } else {
+        lines.join("\n")
+    };
     for note in notes {
         out.push('\n');
         out.push_str(note);
@@ -50,7 +54,11 @@ pub fn shortcomings(stop: &Stop, seconds: u64) -> Vec<String> {
     }
     let unreadable = stop.unreadable();
     if unreadable > 0 {
-        let noun = if unreadable == 1 { "file or folder" } else { "files or folders" };
+        let noun = if unreadable == 1 {
+            "file or folder"
+        } else {
+            "files or folders"
+        };
         notes.push(format!("[{unreadable} {noun} could not be read.]"));
     }
     notes
@@ -81,7 +89,10 @@ mod tests {
     #[test]
     fn lines_are_cut_at_500_characters() {
         assert_eq!(line("\u{e9}".repeat(500).as_bytes()), "\u{e9}".repeat(500));
-        assert_eq!(line("\u{e9}".repeat(501).as_bytes()), "\u{e9}".repeat(500) + "...");
+        assert_eq!(
+            line("\u{e9}".repeat(501).as_bytes()),
+            "\u{e9}".repeat(500) + "..."
+        );
         assert_eq!(line(b"a\r\n"), "a");
         assert_eq!(line(&[0xff; 9999]), "\u{fffd}".repeat(500) + "...");
     }

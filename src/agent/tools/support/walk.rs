@@ -32,7 +32,11 @@ pub struct Ground {
 impl Ground {
     /// Resolves the `path` argument; `raw` empty is the working directory.
     pub fn new(raw: &str, cwd: &Path) -> Result<Self, ToolError> {
-        let path = if raw.is_empty() { cwd.to_path_buf() } else { paths::resolve(raw, cwd) };
+        let path = if raw.is_empty() {
+            cwd.to_path_buf()
+        } else {
+            paths::resolve(raw, cwd)
+        };
         let root = fs::canonicalize(&path).map_err(|error| open::unreachable(&error, raw))?;
         let kind = fs::metadata(&root)
             .map_err(|error| open::unreachable(&error, raw))?
@@ -40,7 +44,11 @@ impl Ground {
         if !kind.is_dir() {
             open::must_be_file(kind, raw)?;
         }
-        let shown: PathBuf = path.strip_prefix(cwd).unwrap_or(&path).components().collect();
+        let shown: PathBuf = path
+            .strip_prefix(cwd)
+            .unwrap_or(&path)
+            .components()
+            .collect();
         Ok(Self {
             root,
             is_folder: kind.is_dir(),
@@ -60,7 +68,11 @@ impl Ground {
 
     /// The ground itself, for people.
     pub fn title(&self) -> String {
-        if self.shown.is_empty() { ".".into() } else { self.shown.clone() }
+        if self.shown.is_empty() {
+            ".".into()
+        } else {
+            self.shown.clone()
+        }
     }
 
     /// How a path below the root is written in results: fit for `read` as it stands.
@@ -140,7 +152,12 @@ impl Horizon {
     /// Whether `path` (and, for a folder ending in `/`, all below it) is too great to matter.
     pub fn hides(&self, path: &str) -> bool {
         self.set.load(Ordering::Acquire)
-            && path > self.path.read().unwrap_or_else(PoisonError::into_inner).as_str()
+            && path
+                > self
+                    .path
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .as_str()
     }
 }
 
@@ -157,7 +174,9 @@ pub fn walk<'s>(
     horizon: &'s Horizon,
     make: &'s (dyn Fn() -> Box<dyn Visitor + 's> + Sync),
 ) {
-    let threads = available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let threads = available_parallelism()
+        .map_or(1, usize::from)
+        .min(MAX_THREADS);
     let mut crew = Crew {
         ground,
         stop,
