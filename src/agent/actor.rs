@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::audience::Audience;
-use super::context::Context;
+use super::context::{Context, limit_text};
 use super::desk::{Desk, Report, Turn};
 use super::event::{AgentEvent, NoticeLevel, QueueKind, Queued, RunOutcome, RunState, now_ms};
 use super::handle::{AgentHandle, Command, RunToken};
@@ -55,7 +55,10 @@ struct Actor {
     calls: u32,
     /// A run ended before the `Abort` that stopped it was read; that command then means nothing.
     stale_abort: bool,
-    leaving: Option<oneshot::Sender<()>>,
+    /// No command is read any more.
+    leaving: bool,
+    /// Who waits for the agent to be gone.
+    farewell: Option<oneshot::Sender<()>>,
 }
 
 /// The run under way.
@@ -103,28 +106,30 @@ impl Actor {
             next_prompts: Vec::new(),
             calls: 0,
             stale_abort: false,
-            leaving: None,
+            leaving: false,
+            farewell: None,
         }
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         let processes = self.processes.clone();
-        let mut open = true;
-        while open || self.run.is_some() {
+        while !self.leaving || self.run.is_some() {
             let stopping = matches!(self.state, RunState::Stopping { .. });
             let reading = self.may_read_run();
             select! {
                 biased;
-                command = commands.recv(), if open => open = self.on_command(command),
+                command = commands.recv(), if !self.leaving => self.on_command(command),
                 dropped = self.audience.catch_up(), if self.audience.behind() => self.on_dropped(dropped),
                 report = next_report(&mut self.run), if reading => self.on_report(report).await,
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
+        let messages = self.queues.take_all();
+        self.give_back(messages);
         self.processes.stop_all();
         self.journal.close().await;
         let _ = timeout(FAREWELL, self.audience.catch_up_all()).await;
-        if let Some(done) = self.leaving {
+        if let Some(done) = self.farewell {
             let _ = done.send(());
         }
     }
@@ -137,8 +142,7 @@ impl Actor {
             .is_some_and(|run| run.interrupt.is_cancelled() || !self.audience.behind())
     }
 
-    /// Obeys one command; false when it was the last.
-    fn on_command(&mut self, command: Option<Command>) -> bool {
+    fn on_command(&mut self, command: Option<Command>) {
         match command {
             Some(Command::Prompt(content)) => self.hear(QueueKind::Steering, content),
             Some(Command::Queue(kind, content)) => self.hear(kind, content),
@@ -155,12 +159,11 @@ impl Actor {
             }
             Some(Command::Subscribe(sender)) => self.audience.join(sender),
             Some(Command::Shutdown(done)) => {
-                self.leaving = Some(done);
-                return self.leave();
+                self.farewell = Some(done);
+                self.leave();
             }
-            None => return self.leave(),
+            None => self.leave(),
         }
-        true
     }
 
     /// A message of a person: it waits while a run is under way, else it starts one.
@@ -193,7 +196,17 @@ impl Actor {
                 run.aborted = true;
                 run.cancel.cancel();
             }
-            _ => self.processes.kill_all(),
+            _ => {
+                self.processes.kill_all();
+                self.recall_next_prompts();
+            }
+        }
+    }
+
+    /// Lets the prompts for the next run go where the ending run's queue goes.
+    fn recall_next_prompts(&mut self) {
+        for content in std::mem::take(&mut self.next_prompts) {
+            self.queues.push_opening(content);
         }
     }
 
@@ -224,13 +237,13 @@ impl Actor {
         self.report_trouble(trouble);
     }
 
-    fn leave(&mut self) -> bool {
+    fn leave(&mut self) {
+        self.leaving = true;
+        self.recall_next_prompts();
         if let Some(run) = &mut self.run {
             run.aborted = true;
             run.cancel.cancel();
         }
-        self.next_prompts.clear();
-        false
     }
 
     fn start_run(&mut self) {
@@ -328,47 +341,47 @@ impl Actor {
 
     async fn end_run(&mut self) {
         let Some(run) = self.run.take() else { return };
-        let outcome = run.task.await.unwrap_or_else(|error| {
+        let mut outcome = run.task.await.unwrap_or_else(|error| {
             let message = format!("Internal error: {error}");
             RunOutcome::Failed { message }
         });
+        if run.cancel.is_cancelled() {
+            // It may have come to its end just before it noticed.
+            outcome = RunOutcome::Aborted;
+        }
         for message in self.context.missing_results(now_ms()) {
             self.publish(AgentEvent::MessageEnd { message });
         }
         self.context.complete_iteration();
-        let aborted = outcome == RunOutcome::Aborted;
+        let (aborted, done) = (outcome == RunOutcome::Aborted, outcome == RunOutcome::Done);
         self.stale_abort = aborted && !run.aborted;
         if aborted {
             let messages = self.queues.take_all();
             self.give_back(messages);
         }
         if let RunOutcome::LimitReached { limit } = outcome {
-            let text = super::context::limit_text(limit);
-            self.notice(NoticeLevel::Warning, text);
+            self.notice(NoticeLevel::Warning, limit_text(limit));
         }
         self.audience.send(AgentEvent::AgentEnd {
             messages: self.context.messages()[run.first_message..].to_vec(),
             outcome,
         });
         self.processes.stop_all();
-        self.rest(aborted);
-    }
-
-    /// What comes after a run: the prompts typed since it was stopped, or rest.
-    fn rest(&mut self, aborted: bool) {
         let alive = if aborted { self.processes.alive() } else { 0 };
         self.enter(match alive {
             0 => RunState::Idle,
             processes => RunState::Stopping { processes },
         });
-        if self.next_prompts.is_empty() {
+        if done {
+            // What was typed after the run's last look at the queue.
+            self.go_on();
+        } else if !self.next_prompts.is_empty() {
+            self.recall_next_prompts();
+            self.start_run();
+        }
+        if self.run.is_none() {
             self.audience.send(AgentEvent::AgentSettled { aborted });
-            return;
         }
-        for content in std::mem::take(&mut self.next_prompts) {
-            self.queues.push_opening(content);
-        }
-        self.start_run();
     }
 
     fn give_back(&mut self, messages: Vec<Queued>) {

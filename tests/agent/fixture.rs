@@ -85,6 +85,13 @@ pub struct Script {
 }
 
 impl Script {
+    pub fn with(answers: Vec<Vec<Step>>) -> Self {
+        Self {
+            answers: Mutex::new(answers.into()),
+            ..Self::default()
+        }
+    }
+
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
@@ -350,10 +357,7 @@ pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> 
 impl Setup {
     pub fn start(self) -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let script = Arc::new(Script {
-            answers: Mutex::new(self.answers.into()),
-            ..Script::default()
-        });
+        let script = Arc::new(Script::with(self.answers));
         let log = Arc::new(Mutex::new(Vec::new()));
         let tools = self
             .tools

@@ -1,0 +1,293 @@
+//! Stopping a run, in each thing it may be doing.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, RunOutcome};
+use tiller::llm::StopReason;
+
+use super::fixture::*;
+use super::steering::queued;
+
+/// A run that is stopped must be over within this; on the screen it has 100 ms.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+async fn abort(bench: &mut Bench) {
+    let start = Instant::now();
+    bench.handle.abort();
+    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    assert!(start.elapsed() < AT_ONCE, "took {:?}", start.elapsed());
+    assert!(matches!(
+        bench.seen.last().unwrap().kind,
+        AgentEvent::AgentSettled { aborted: true }
+    ));
+    assert_eq!(bench.script.live_streams(), 0, "the socket is closed");
+}
+
+/// The agent must take the next prompt, and every call must have one result.
+async fn goes_on(bench: &mut Bench) {
+    let requests = bench.script.requests().len();
+    bench.prompt("again");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.script.requests().len(),
+        requests + 1,
+        "no other request"
+    );
+    let mut open: Vec<String> = Vec::new();
+    for message in &bench.script.requests()[requests].messages {
+        match &**message {
+            tiller::llm::Message::Assistant(answer) => {
+                assert_eq!(open, [""; 0], "calls without result");
+                open = answer.tool_calls().map(|call| call.id.clone()).collect();
+            }
+            tiller::llm::Message::ToolResult(result) => {
+                assert_eq!(open.remove(0), result.tool_call_id, "not in call order");
+            }
+            tiller::llm::Message::User(_) => assert_eq!(open, [""; 0]),
+        }
+    }
+}
+
+// H1, H7, H13
+#[tokio::test]
+async fn while_waiting_for_headers() {
+    let gate = Gate::new();
+    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    abort(&mut bench).await;
+    assert_eq!(bench.stored(), ["user: Go", "assistant: "]);
+    goes_on(&mut bench).await;
+}
+
+// H1, H6
+#[tokio::test]
+async fn while_streaming_keeps_the_partial_answer() {
+    let gate = Gate::new();
+    let mut answer = vec![start()];
+    answer.extend(text_block(0, "I was about"));
+    answer.extend(call_block(1, "c1", "a", "{}"));
+    answer.push(Step::Wait(gate.clone()));
+    let mut bench = bench(
+        vec![answer, say("ok")],
+        vec![("a", false, Act::Succeed("never".into()))],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    abort(&mut bench).await;
+    assert_eq!(
+        bench.stored(),
+        [
+            "user: Go",
+            "assistant: I was about[c1]",
+            "c1!: Execution cancelled before start",
+        ]
+    );
+    assert!(bench.log.lock().unwrap().is_empty());
+    goes_on(&mut bench).await;
+}
+
+// H6, H10, H11
+#[tokio::test]
+async fn while_a_command_runs_that_does_not_listen() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![
+            call(&[("c1", "sh", json!({})), ("c2", "sh", json!({}))]),
+            say("ok"),
+        ],
+        vec![("sh", false, Act::Output("so far".into(), gate.clone()))],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    abort(&mut bench).await;
+    assert_eq!(
+        bench.stored()[2..],
+        [
+            "c1!: Execution cancelled\nso far",
+            "c2!: Execution cancelled before start",
+        ]
+    );
+    let story = bench.story();
+    let at = story
+        .iter()
+        .position(|line| line == "tool start c1 sh")
+        .unwrap();
+    assert_eq!(
+        story[at..],
+        [
+            "tool start c1 sh",
+            "tool end c1 Cancelled",
+            "message start c1!: Execution cancelled\nso far",
+            "message end c1!: Execution cancelled\nso far",
+            "tool start c2 sh",
+            "tool end c2 Cancelled",
+            "message start c2!: Execution cancelled before start",
+            "message end c2!: Execution cancelled before start",
+            "turn end 2 results",
+            "agent end Aborted 4 messages",
+            "state Idle",
+            "settled aborted=true",
+        ]
+    );
+    goes_on(&mut bench).await;
+}
+
+// H11
+#[tokio::test]
+async fn while_parallel_reads_run() {
+    let gates = [Gate::new(), Gate::new(), Gate::new()];
+    let mut bench = bench(
+        vec![
+            call(&[
+                ("c1", "a", json!({})),
+                ("c2", "b", json!({})),
+                ("c3", "c", json!({})),
+                ("c4", "d", json!({})),
+            ]),
+            say("ok"),
+        ],
+        vec![
+            ("a", true, Act::Gate(gates[0].clone())),
+            ("b", true, Act::Obey(gates[1].clone())),
+            ("c", true, Act::Obey(gates[2].clone())),
+            ("d", false, Act::Succeed("never".into())),
+        ],
+    );
+    bench.prompt("Go");
+    for gate in &gates {
+        gate.reached().await;
+    }
+    gates[1].open();
+    bench
+        .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
+        .await;
+    abort(&mut bench).await;
+    assert_eq!(
+        bench.stored()[2..],
+        [
+            "c1!: Execution cancelled",
+            "c2: b done",
+            "c3!: Execution cancelled",
+            "c4!: Execution cancelled before start",
+        ]
+    );
+    goes_on(&mut bench).await;
+}
+
+// A write past its rename is done, whatever the person pressed.
+#[tokio::test]
+async fn a_tool_that_was_done_says_so() {
+    let mut bench = bench(
+        vec![call(&[("c1", "write", json!({}))]), say("ok")],
+        vec![("write", false, Act::FinishWhenCancelled)],
+    );
+    bench.prompt("Go");
+    bench
+        .until(|event| matches!(event, AgentEvent::ToolStart { .. }))
+        .await;
+    abort(&mut bench).await;
+    assert_eq!(bench.stored()[2..], ["c1: write done"]);
+    goes_on(&mut bench).await;
+}
+
+// D7: the queue goes back, steering first.
+#[tokio::test]
+async fn the_queue_goes_back_to_the_person() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        vec![("a", false, Act::Obey(gate.clone()))],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("f1");
+    bench.steer("s1");
+    bench.follow_up("f2");
+    bench.steer("s2");
+    for _ in 0..4 {
+        bench.until(queued).await;
+    }
+    abort(&mut bench).await;
+    let story = bench.story();
+    assert!(
+        story.contains(&"returned s1 | s2 | f1 | f2".to_owned()),
+        "{story:?}"
+    );
+    assert_eq!(
+        story
+            .iter()
+            .filter(|line| line.starts_with("queue 0 0"))
+            .count(),
+        1
+    );
+    assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
+    goes_on(&mut bench).await;
+}
+
+#[tokio::test]
+async fn a_prompt_right_behind_an_abort_starts_the_next_run() {
+    let gate = Gate::new();
+    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.handle.abort();
+    bench.prompt("instead");
+    let end = |event: &AgentEvent| matches!(event, AgentEvent::AgentEnd { .. });
+    bench.until(end).await;
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.stored(),
+        ["user: Go", "assistant: ", "user: instead", "assistant: ok"]
+    );
+}
+
+#[tokio::test]
+async fn an_abort_with_nothing_to_stop_changes_nothing() {
+    let mut bench = bench(vec![say("one"), say("two")], vec![]);
+    bench.handle.abort();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    bench.handle.abort();
+    bench.handle.abort();
+    bench.prompt("Go on");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+}
+
+// H8
+#[tokio::test]
+async fn shutdown_ends_the_run_and_the_events() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))])],
+        vec![("a", false, Act::Gate(gate.clone()))],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    within(bench.handle.shutdown()).await;
+    while let Some(event) = within(bench.events.recv()).await {
+        bench.seen.push(event);
+    }
+    let story = bench.story();
+    assert_eq!(story.last().unwrap(), "settled aborted=true");
+    assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
+    // Nobody is there any more, and that is no error.
+    within(bench.handle.shutdown()).await;
+}
+
+// H9: a cancelled call that fails on its own account is still a cancelled one.
+#[tokio::test]
+async fn a_tool_that_obeys_is_cancelled_not_failed() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        vec![("a", false, Act::Obey(gate.clone()))],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    abort(&mut bench).await;
+    assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
+    let answer = &bench.entries()[4];
+    assert_eq!(answer["message"]["stopReason"], json!(StopReason::ToolUse));
+}

@@ -1,0 +1,118 @@
+//! The iteration limit: visible, and one command goes on.
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, LoopRules, RunOutcome};
+
+use super::fixture::*;
+use super::steering::queued;
+
+fn limited(max_iterations: u32, answers: Vec<Vec<Step>>, act: Act) -> Bench {
+    Setup {
+        answers,
+        tools: vec![("a", false, act)],
+        rules: LoopRules {
+            max_iterations,
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start()
+}
+
+fn calls(n: usize) -> Vec<Vec<Step>> {
+    let id = |n: usize| format!("c{n}");
+    (0..n)
+        .map(|n| call(&[(id(n).as_str(), "a", json!({}))]))
+        .collect()
+}
+
+// A11, B11
+#[tokio::test]
+async fn the_run_stops_after_exactly_n_calls_and_says_so() {
+    let mut answers = calls(4);
+    answers.push(say("ok"));
+    let mut bench = limited(3, answers, Act::Succeed("done".into()));
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::LimitReached { limit: 3 });
+    assert_eq!(bench.script.requests().len(), 3);
+    let story = bench.story();
+    assert!(story.contains(&"notice Warning Max iterations (3) exceeded".to_owned()));
+    assert_eq!(bench.stored().last().unwrap(), "c2: done");
+    assert!(
+        !std::fs::read_to_string(&bench.session)
+            .unwrap()
+            .contains("max")
+    );
+
+    bench.handle.go_on();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.script.requests().len(), 5);
+    assert_eq!(bench.request(4).last().unwrap(), "c3: done");
+}
+
+#[tokio::test]
+async fn zero_is_no_limit() {
+    let mut answers = calls(150);
+    answers.push(say("ok"));
+    let mut bench = limited(0, answers, Act::Succeed("done".into()));
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.script.requests().len(), 151);
+}
+
+// B2
+#[tokio::test]
+async fn follow_ups_share_the_budget_and_stay_queued() {
+    let gate = Gate::new();
+    let mut answers = calls(1);
+    answers.extend([say("done"), say("followed")]);
+    let mut bench = limited(2, answers, Act::Gate(gate.clone()));
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("and then");
+    bench.until(queued).await;
+    gate.open();
+    assert_eq!(bench.settled().await, RunOutcome::LimitReached { limit: 2 });
+    let shown = bench.seen.iter().rev().find_map(|event| match &event.kind {
+        AgentEvent::QueueUpdate { follow_up, .. } => Some(follow_up.len()),
+        _ => None,
+    });
+    assert_eq!(shown, Some(1));
+    bench.handle.go_on();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.stored()[4..],
+        ["user: and then", "assistant: followed"]
+    );
+}
+
+// B11: the count begins anew with each message of a person.
+#[tokio::test]
+async fn a_message_of_a_person_renews_the_budget() {
+    let gate = Gate::new();
+    let mut answers = calls(2);
+    answers.push(say("ok"));
+    let mut bench = limited(2, answers, Act::Gate(gate.clone()));
+    bench.prompt("Go");
+    gate.reached().await;
+    gate.open();
+    gate.reached().await;
+    bench.steer("go on");
+    bench.until(queued).await;
+    gate.open();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.script.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn going_on_with_nothing_to_do_does_nothing() {
+    let mut bench = limited(2, vec![say("ok"), say("more")], Act::Succeed(String::new()));
+    bench.handle.go_on();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    bench.handle.go_on();
+    bench.handle.steer_now();
+    bench.prompt("Again");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.script.requests().len(), 2);
+}

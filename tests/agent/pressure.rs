@@ -1,0 +1,150 @@
+//! Listeners that are slow, or stuck, or many.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, Event, RunOutcome};
+use tiller::llm::{AssistantMessage, Message, StopReason, ThinkingLevel};
+use tokio::sync::mpsc;
+
+use super::fixture::*;
+
+fn long_answer(deltas: usize) -> (Vec<Step>, String) {
+    let mut steps = vec![start(), text_block(0, "")[0].clone()];
+    let mut text = String::new();
+    for n in 0..deltas {
+        let piece = format!("{n} ");
+        steps.push(delta(0, &piece));
+        text.push_str(&piece);
+    }
+    steps.push(done(StopReason::Stop));
+    (steps, text)
+}
+
+/// Folds the deltas as a screen does.
+fn folded(events: &[Arc<Event>]) -> String {
+    let mut message = AssistantMessage::default();
+    for event in events {
+        if let AgentEvent::MessageUpdate { event } = &event.kind {
+            message.apply(event);
+        }
+    }
+    Message::Assistant(message).text()
+}
+
+// E8, P8
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
+    let (answer, text) = long_answer(10_000);
+    let mut bench = bench(vec![answer], vec![]);
+    let mut slow = bench.handle.subscribe();
+    let reader = tokio::spawn(async move {
+        let mut events: Vec<Arc<Event>> = Vec::new();
+        while let Some(event) = slow.recv().await {
+            if event.seq % 100 == 0 {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            let settled = matches!(event.kind, AgentEvent::AgentSettled { .. });
+            events.push(event);
+            if settled {
+                break;
+            }
+        }
+        events
+    });
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let slow_seen = reader.await.unwrap();
+    assert_eq!(folded(&bench.seen), text);
+    assert_eq!(folded(&slow_seen), text);
+    // E6: two listeners, one sequence.
+    let seqs = |events: &[Arc<Event>]| events.iter().map(|event| event.seq).collect::<Vec<_>>();
+    let first = slow_seen[0].seq;
+    let both: Vec<_> = seqs(&bench.seen)
+        .into_iter()
+        .filter(|seq| *seq >= first)
+        .collect();
+    assert_eq!(seqs(&slow_seen), both);
+    assert!(both.windows(2).all(|pair| pair[0] < pair[1]));
+    assert_eq!(bench.stored()[1], format!("assistant: {text}"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn memory_is_bounded_while_a_reader_sleeps() {
+    let (answer, _) = long_answer(10_000);
+    let bench = bench(vec![answer], vec![]);
+    bench.prompt("Go");
+    // Nobody reads: only what fits the buffers may have been taken from the stream.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert_eq!(bench.script.live_streams(), 1);
+    assert!(bench.events.len() <= 256);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
+    let (answer, text) = long_answer(2_000);
+    let mut bench = bench(vec![answer, say("ok")], vec![]);
+    let stuck = bench.handle.subscribe();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(folded(&bench.seen), text);
+    let story = bench.story();
+    let told = story
+        .iter()
+        .filter(|line| line.starts_with("notice Warning A listener"));
+    assert_eq!(told.count(), 1);
+    drop(stuck);
+}
+
+// An abort does not wait for a reader, and the reader still gets the end.
+#[tokio::test(start_paused = true)]
+async fn an_abort_does_not_wait_for_a_stuck_reader() {
+    let (answer, _) = long_answer(10_000);
+    let mut bench = bench(vec![answer, say("ok")], vec![]);
+    bench.prompt("Go");
+    let full = async {
+        while bench.events.len() < 256 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    within(full).await;
+    bench.handle.abort();
+    let dropped = async {
+        while bench.script.live_streams() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let start = tokio::time::Instant::now();
+    within(dropped).await;
+    assert!(start.elapsed() < Duration::from_millis(100));
+    // Commands are answered meanwhile.
+    let mut late = bench.handle.subscribe();
+    bench.handle.set_thinking(ThinkingLevel::High);
+    let first = within(late.recv()).await.unwrap();
+    assert!(
+        matches!(first.kind, AgentEvent::ModelChanged { .. }),
+        "{first:?}"
+    );
+    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    bench.prompt("again");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+}
+
+#[tokio::test]
+async fn readers_may_come_and_go() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        vec![("a", false, Act::Gate(gate.clone()))],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    drop(bench.handle.subscribe());
+    let mut late: mpsc::Receiver<Arc<Event>> = bench.handle.subscribe();
+    bench.steer("x");
+    let first = within(late.recv()).await.unwrap();
+    assert!(matches!(first.kind, AgentEvent::QueueUpdate { .. }));
+    gate.open();
+    bench.settled().await;
+}

@@ -1,0 +1,112 @@
+//! What is on disk, and when.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use tiller::agent::process::Processes;
+use tiller::agent::session::SessionLog;
+use tiller::agent::{self, AgentEvent, AgentOptions, LoopRules, RunOutcome, Toolbox};
+use tiller::llm::{Content, Provider, ThinkingLevel};
+
+use super::fixture::*;
+
+// H6, L1, I7
+#[tokio::test]
+async fn a_message_is_on_disk_before_its_end_is_told_and_before_the_request() {
+    let gate = Gate::new();
+    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    assert!(!bench.session.exists());
+    bench.prompt("Go");
+    gate.reached().await;
+    assert_eq!(bench.stored(), ["user: Go"], "before the request leaves");
+    bench.handle.abort();
+    bench
+        .until(|event| {
+            matches!(event, AgentEvent::MessageEnd { message } if message_line(message) == "assistant: ")
+        })
+        .await;
+    assert_eq!(bench.stored(), ["user: Go", "assistant: "]);
+    bench.settled().await;
+}
+
+#[tokio::test]
+async fn entries_form_one_chain() {
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        vec![("a", false, Act::Succeed("done".into()))],
+    );
+    bench.prompt("Go");
+    bench.settled().await;
+    let entries = bench.entries();
+    assert_eq!(entries[0]["type"], "session");
+    assert_eq!(entries[0]["version"], 3);
+    assert!(entries[1]["parentId"].is_null());
+    for pair in entries[1..].windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+    }
+    assert_eq!(
+        entries.last().unwrap()["message"]["usage"]["cost"]["total"],
+        0.0
+    );
+    let request = &bench.script.requests()[0];
+    assert_eq!(request.session_id.as_deref(), entries[0]["id"].as_str());
+}
+
+/// An agent whose session folder cannot be made.
+#[tokio::test]
+async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
+    let script = Arc::new(Script::with(vec![say("one"), say("two")]));
+    let handle = agent::start(AgentOptions {
+        provider: Arc::clone(&script) as Arc<dyn Provider>,
+        model: model(),
+        thinking: ThinkingLevel::Off,
+        cwd: "/".into(),
+        toolbox: Toolbox::default(),
+        processes: Processes::new(),
+        system_prompt: None,
+        append_system_prompt: Vec::new(),
+        session: Some(SessionLog::create(Path::new("/dev/full"), Path::new("/"))),
+        spill_dir: "/nonexistent".into(),
+        rules: LoopRules::default(),
+    });
+    let mut events = handle.subscribe();
+    let mut notices = Vec::new();
+    for text in ["one", "two"] {
+        handle.prompt(vec![Content::text(text)]);
+        loop {
+            match &within(events.recv()).await.unwrap().kind {
+                AgentEvent::Notice { text, .. } => notices.push(text.clone()),
+                AgentEvent::AgentEnd { outcome, .. } => assert_eq!(*outcome, RunOutcome::Done),
+                AgentEvent::AgentSettled { .. } => break,
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(
+        notices[0].contains("cannot be saved to /dev/full/"),
+        "{notices:?}"
+    );
+    assert_eq!(script.requests()[1].messages.len(), 3);
+    handle.shutdown().await;
+}
+
+// 10 kB for prompt and tools; the tools have their own tests.
+#[tokio::test]
+async fn the_system_prompt_is_small_and_the_same_in_each_call() {
+    let mut bench = bench(
+        vec![call(&[("c1", "bash", json!({}))]), say("ok")],
+        vec![("bash", false, Act::Succeed("done".into()))],
+    );
+    bench.prompt("Go");
+    bench.settled().await;
+    let requests = bench.script.requests();
+    assert_eq!(requests[0].system, requests[1].system);
+    assert!(requests[0].system.len() < 4_000);
+    assert!(
+        requests[0]
+            .system
+            .contains(bench.folder.path().to_str().unwrap())
+    );
+}

@@ -1,0 +1,356 @@
+//! Messages typed while a run is under way.
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, LoopRules, QueueMode, RunOutcome};
+use tiller::llm::ThinkingLevel;
+
+use super::fixture::*;
+
+pub fn queued(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::QueueUpdate { .. })
+}
+
+fn three_slow(gate: &std::sync::Arc<Gate>) -> Vec<(&'static str, bool, Act)> {
+    vec![
+        ("a", false, Act::Gate(gate.clone())),
+        ("b", false, Act::Succeed("b done".into())),
+        ("c", false, Act::Succeed("c done".into())),
+    ]
+}
+
+fn three_calls() -> Vec<Step> {
+    call(&[
+        ("c1", "a", json!({})),
+        ("c2", "b", json!({})),
+        ("c3", "c", json!({})),
+    ])
+}
+
+// D1, D2, D5, D7
+#[tokio::test]
+async fn steering_skips_what_has_not_started() {
+    let gate = Gate::new();
+    let mut bench = bench(vec![three_calls(), say("ok")], three_slow(&gate));
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.steer("stop that");
+    bench.steer("and this");
+    bench.until(queued).await;
+    bench.until(queued).await;
+    gate.open();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let skipped = "Skipped due to user message.";
+    let expected = [
+        "user: Go".to_owned(),
+        "assistant: [c1 c2 c3]".into(),
+        "c1: a done".into(),
+        format!("c2!: {skipped}"),
+        format!("c3!: {skipped}"),
+        "user: stop that".into(),
+        "user: and this".into(),
+    ];
+    assert_eq!(bench.request(1), expected);
+    assert_eq!(bench.stored()[..7], expected);
+    let story = bench.story();
+    let tools: Vec<_> = story
+        .iter()
+        .filter(|line| line.starts_with("tool") || line.starts_with("queue"))
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            "tool start c1 a",
+            "queue 1 0",
+            "queue 2 0",
+            "tool end c1 Ok",
+            "tool start c2 b",
+            "tool end c2 Skipped",
+            "tool start c3 c",
+            "tool end c3 Skipped",
+            "queue 0 0",
+        ]
+    );
+    assert_eq!(bench.log.lock().unwrap().len(), 2, "b and c never ran");
+}
+
+// D3
+#[tokio::test]
+async fn without_skipping_all_tools_run_first() {
+    let gate = Gate::new();
+    let mut bench = Setup {
+        answers: vec![three_calls(), say("ok")],
+        tools: three_slow(&gate),
+        rules: LoopRules {
+            skip_on_steering: false,
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.steer("later");
+    bench.until(queued).await;
+    gate.open();
+    bench.settled().await;
+    assert_eq!(
+        bench.request(1)[2..],
+        ["c1: a done", "c2: b done", "c3: c done", "user: later"]
+    );
+}
+
+// D4
+#[tokio::test]
+async fn steering_typed_while_streaming_is_in_the_very_next_request() {
+    let gate = Gate::new();
+    let mut answer = vec![start(), Step::Wait(gate.clone())];
+    answer.extend(say("first")[1..].to_vec());
+    let mut bench = bench(vec![answer, say("second")], vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.prompt("more");
+    bench.until(queued).await;
+    gate.open();
+    bench.settled().await;
+    assert_eq!(
+        bench.request(1),
+        ["user: Go", "assistant: first", "user: more"]
+    );
+    assert_eq!(bench.script.requests().len(), 2);
+}
+
+// D1, D4: a reply that both calls tools and was steered meanwhile runs none of them.
+#[tokio::test]
+async fn steering_before_the_first_tool_skips_all() {
+    let gate = Gate::new();
+    let mut answer = vec![start(), Step::Wait(gate.clone())];
+    answer.extend(three_calls()[1..].to_vec());
+    let never = Gate::new();
+    let mut bench = bench(vec![answer, say("ok")], three_slow(&never));
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.steer("no");
+    bench.until(queued).await;
+    gate.open();
+    bench.settled().await;
+    assert!(bench.log.lock().unwrap().is_empty());
+    assert_eq!(bench.request(1).last().unwrap(), "user: no");
+    assert_eq!(bench.request(1).len(), 6);
+}
+
+// D5, D6
+#[tokio::test]
+async fn follow_ups_run_one_by_one_after_the_end() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![
+            call(&[("c1", "a", json!({}))]),
+            say("done"),
+            say("one"),
+            say("two"),
+        ],
+        three_slow(&gate),
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("first");
+    bench.follow_up("second");
+    bench.until(queued).await;
+    bench.until(queued).await;
+    gate.open();
+    bench.settled().await;
+    assert_eq!(
+        bench.stored(),
+        [
+            "user: Go",
+            "assistant: [c1]",
+            "c1: a done",
+            "assistant: done",
+            "user: first",
+            "assistant: one",
+            "user: second",
+            "assistant: two",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn queue_modes_say_how_many_go_out_together() {
+    let gate = Gate::new();
+    let mut answer = vec![start(), Step::Wait(gate.clone())];
+    answer.extend(say("first")[1..].to_vec());
+    let mut bench = Setup {
+        answers: vec![answer, say("a"), say("b"), say("c")],
+        rules: LoopRules {
+            steering_mode: QueueMode::One,
+            follow_up_mode: QueueMode::All,
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("f1");
+    bench.follow_up("f2");
+    bench.steer("s1");
+    bench.steer("s2");
+    for _ in 0..4 {
+        bench.until(queued).await;
+    }
+    gate.open();
+    bench.settled().await;
+    assert_eq!(
+        bench.stored()[2..],
+        [
+            "user: s1",
+            "assistant: a",
+            "user: s2",
+            "assistant: b",
+            "user: f1",
+            "user: f2",
+            "assistant: c",
+        ]
+    );
+}
+
+// D10
+#[tokio::test]
+async fn waiting_messages_can_be_taken_back() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        three_slow(&gate),
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("f");
+    bench.steer("s1");
+    bench.steer("s2");
+    let mut last = Vec::new();
+    for _ in 0..3 {
+        if let AgentEvent::QueueUpdate { steering, .. } = bench.until(queued).await {
+            last = steering;
+        }
+    }
+    bench.handle.take_back(Some(last[0].id));
+    bench
+        .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
+        .await;
+    bench.handle.take_back(None);
+    bench
+        .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
+        .await;
+    let story = bench.story();
+    let returned: Vec<_> = story
+        .iter()
+        .filter(|line| line.starts_with("returned"))
+        .collect();
+    assert_eq!(returned, ["returned s1", "returned s2 | f"]);
+    gate.open();
+    bench.settled().await;
+    assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+    assert_eq!(bench.request(1).len(), 3);
+}
+
+#[tokio::test]
+async fn steer_now_cuts_a_tool_and_delivers_at_once() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![
+            call(&[("c1", "sh", json!({})), ("c2", "b", json!({}))]),
+            say("ok"),
+        ],
+        vec![
+            (
+                "sh",
+                false,
+                Act::Output("line 1\nline 2".into(), gate.clone()),
+            ),
+            ("b", false, Act::Succeed("b".into())),
+        ],
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.steer("wrong folder");
+    bench.handle.steer_now();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.request(1)[2..],
+        [
+            "c1!: Interrupted by user message\nline 1\nline 2",
+            "c2!: Skipped due to user message.",
+            "user: wrong folder",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
+    let gate = Gate::new();
+    let mut answer = vec![start()];
+    answer.extend(text_block(0, "I will"));
+    answer.push(Step::Wait(gate.clone()));
+    let mut bench = bench(vec![answer, say("ok")], vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.handle.steer_now();
+    bench.steer("not that");
+    bench.until(queued).await;
+    assert_eq!(bench.script.live_streams(), 1, "nothing waited yet: no cut");
+    bench.handle.steer_now();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.request(1),
+        ["user: Go", "assistant: I will", "user: not that"]
+    );
+    let answer = bench
+        .entries()
+        .into_iter()
+        .find(|entry| entry["message"]["role"] == "assistant");
+    assert_eq!(answer.unwrap()["message"]["stopReason"], "aborted");
+}
+
+// M8 in part: the model changes from the next call on.
+#[tokio::test]
+async fn model_and_thinking_change_from_the_next_call_on() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        three_slow(&gate),
+    );
+    bench.prompt("Go");
+    gate.reached().await;
+    let other = tiller::llm::Model {
+        id: "other".into(),
+        ..model()
+    };
+    bench.handle.set_model(other);
+    bench.handle.set_thinking(ThinkingLevel::High);
+    for _ in 0..2 {
+        bench
+            .until(|event| matches!(event, AgentEvent::ModelChanged { .. }))
+            .await;
+    }
+    gate.open();
+    bench.settled().await;
+    let requests = bench.script.requests();
+    assert_eq!(requests[0].model.id, "scripted");
+    assert_eq!(requests[1].model.id, "other");
+    assert_eq!(requests[1].thinking, ThinkingLevel::High);
+    let entries = bench.entries();
+    let changes: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry["type"] != "message" && entry["type"] != "session")
+        .map(|entry| entry["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            "model_change",
+            "thinking_level_change",
+            "model_change",
+            "thinking_level_change"
+        ]
+    );
+}

@@ -1,0 +1,384 @@
+//! Tool calls: groups, order, and every way a call can fail.
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, LoopRules, RunOutcome, Toolbox};
+use tiller::llm::{Content, StopReason};
+
+use super::fixture::*;
+
+fn is_tool_start(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::ToolStart { .. })
+}
+
+// E1, E3, B1, I5
+#[tokio::test]
+async fn a_turn_with_a_tool_in_order() {
+    let mut bench = bench(
+        vec![call(&[("c1", "touch", json!({ "n": 1 }))]), say("Done.")],
+        vec![("touch", false, Act::Succeed("touched".into()))],
+    );
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.story(),
+        [
+            "agent start",
+            "turn start 1",
+            "message start user: Go",
+            "message end user: Go",
+            "state Running { phase: Requesting }",
+            "message start assistant: ",
+            "state Running { phase: Streaming }",
+            "message end assistant: [c1]",
+            "state Running { phase: Tools([\"touch\"]) }",
+            "tool start c1 touch",
+            "tool end c1 Ok",
+            "message start c1: touched",
+            "message end c1: touched",
+            "turn end 1 results",
+            "turn start 2",
+            "state Running { phase: Requesting }",
+            "message start assistant: ",
+            "state Running { phase: Streaming }",
+            "message end assistant: Done.",
+            "turn end 0 results",
+            "agent end Done 4 messages",
+            "state Idle",
+            "settled aborted=false",
+        ]
+    );
+    assert_eq!(
+        bench.request(1),
+        ["user: Go", "assistant: [c1]", "c1: touched"]
+    );
+    assert_eq!(bench.stored().len(), 4);
+    let entry = bench
+        .entries()
+        .into_iter()
+        .find(|entry| entry["message"]["role"] == "toolResult");
+    let entry = entry.unwrap();
+    assert_eq!(entry["message"]["details"]["kind"], "text");
+    assert!(entry["message"]["durationMs"].is_u64());
+}
+
+fn three_calls() -> Vec<Step> {
+    call(&[
+        ("c1", "a", json!({})),
+        ("c2", "b", json!({})),
+        ("c3", "c", json!({})),
+    ])
+}
+
+// C1, C2, C4
+#[tokio::test]
+async fn read_only_calls_overlap_and_keep_their_order() {
+    let gates = [Gate::new(), Gate::new(), Gate::new()];
+    let tools = ["a", "b", "c"];
+    let mut bench = bench(
+        vec![three_calls(), say("ok")],
+        tools
+            .into_iter()
+            .zip(&gates)
+            .map(|(name, gate)| (name, true, Act::Gate(gate.clone())))
+            .collect(),
+    );
+    bench.prompt("Go");
+    for gate in &gates {
+        gate.reached().await;
+    }
+    for gate in gates.iter().rev() {
+        gate.open();
+        bench
+            .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
+            .await;
+    }
+    bench.settled().await;
+    let story = bench.story();
+    let tools: Vec<_> = story
+        .iter()
+        .filter(|line| line.starts_with("tool"))
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            "tool start c1 a",
+            "tool start c2 b",
+            "tool start c3 c",
+            "tool end c3 Ok",
+            "tool end c2 Ok",
+            "tool end c1 Ok",
+        ]
+    );
+    assert_eq!(
+        bench.request(1)[2..],
+        ["c1: a done", "c2: b done", "c3: c done"]
+    );
+}
+
+// C1
+#[tokio::test]
+async fn one_at_a_time_when_told_so_or_when_they_write() {
+    let off = LoopRules {
+        parallel_tools: false,
+        ..LoopRules::default()
+    };
+    for (read_only, rules) in [(true, off), (false, LoopRules::default())] {
+        let first = Gate::new();
+        let mut bench = Setup {
+            answers: vec![three_calls(), say("ok")],
+            tools: vec![
+                ("a", read_only, Act::Gate(first.clone())),
+                ("b", read_only, Act::Succeed("b".into())),
+                ("c", read_only, Act::Succeed("c".into())),
+            ],
+            rules,
+            ..Setup::default()
+        }
+        .start();
+        bench.prompt("Go");
+        first.reached().await;
+        first.open();
+        bench.settled().await;
+        let log = bench.log.lock().unwrap().clone();
+        assert_eq!(
+            log,
+            [
+                "start a {}",
+                "end a",
+                "start b {}",
+                "end b",
+                "start c {}",
+                "end c"
+            ]
+        );
+    }
+}
+
+// C decision: groups of consecutive read-only calls; the others alone.
+#[tokio::test]
+async fn groups_are_consecutive_read_only_calls() {
+    let mut bench = bench(
+        vec![
+            call(&[
+                ("1", "look", json!({})),
+                ("2", "look", json!({})),
+                ("3", "touch", json!({})),
+                ("4", "touch", json!({})),
+                ("5", "look", json!({})),
+            ]),
+            say("ok"),
+        ],
+        vec![
+            ("look", true, Act::Succeed("seen".into())),
+            ("touch", false, Act::Succeed("touched".into())),
+        ],
+    );
+    bench.prompt("Go");
+    bench.settled().await;
+    let story = bench.story();
+    let phases: Vec<_> = story.iter().filter(|line| line.contains("Tools")).collect();
+    assert_eq!(
+        phases,
+        [
+            "state Running { phase: Tools([\"look\", \"look\"]) }",
+            "state Running { phase: Tools([\"touch\"]) }",
+            "state Running { phase: Tools([\"look\"]) }",
+        ]
+    );
+}
+
+// C3, I4
+#[tokio::test]
+async fn a_failing_or_panicking_tool_is_an_error_result() {
+    for read_only in [true, false] {
+        let mut bench = bench(
+            vec![
+                call(&[
+                    ("c1", "a", json!({})),
+                    ("c2", "bad", json!({})),
+                    ("c3", "worse", json!({})),
+                    ("c4", "a", json!({})),
+                ]),
+                say("ok"),
+            ],
+            vec![
+                ("a", read_only, Act::Succeed("fine".into())),
+                ("bad", read_only, Act::Fail("no such thing".into())),
+                ("worse", read_only, Act::Panic("boom".into())),
+            ],
+        );
+        bench.prompt("Go");
+        assert_eq!(bench.settled().await, RunOutcome::Done);
+        assert_eq!(
+            bench.request(1)[2..],
+            [
+                "c1: fine",
+                "c2!: no such thing",
+                "c3!: Tool execution failed: boom",
+                "c4: fine",
+            ]
+        );
+    }
+}
+
+// I1, I2, I3, K22
+#[tokio::test]
+async fn calls_that_cannot_run_are_answered() {
+    let mut answer = vec![start()];
+    answer.extend(call_block(0, "c1", "foo", "{}"));
+    answer.extend(call_block(1, "c2", "barred", "{}"));
+    answer.extend(call_block(2, "c3", "a", r#"{"n": "#));
+    answer.extend(call_block(3, "c4", "a", r#"{"n": "many"}"#));
+    answer.extend(call_block(4, "c5", "a", r#"{"n": "42"}"#));
+    answer.extend(call_block(5, "c6", "a", "[1]"));
+    answer.push(done(StopReason::ToolUse));
+    let log = Default::default();
+    let tools = vec![
+        FakeTool::new("a", false, Act::Succeed("fine".into()), &log) as _,
+        FakeTool::new("barred", false, Act::Succeed("never".into()), &log) as _,
+    ];
+    let mut bench = Setup {
+        answers: vec![answer, say("ok")],
+        toolbox: Some(Toolbox::select(tools, &"-barred".parse().unwrap()).unwrap()),
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let results = bench.request(1)[2..].to_vec();
+    assert_eq!(results[0], "c1!: Tool 'foo' not found");
+    assert_eq!(results[1], "c2!: Tool 'barred' not available");
+    assert!(
+        results[2].starts_with("c3!: error: invalid input: "),
+        "{}",
+        results[2]
+    );
+    assert!(results[2].contains(r#"{"n": "#), "{}", results[2]);
+    assert_eq!(
+        results[3],
+        "c4!: error: invalid input: n must be an integer, not a string"
+    );
+    assert_eq!(results[4], "c5: fine");
+    assert!(results[5].starts_with("c6!: error: invalid input: "));
+    assert_eq!(*log.lock().unwrap(), ["start a {\"n\":42}", "end a"]);
+    let offered: Vec<_> = bench.script.requests()[0]
+        .tools
+        .iter()
+        .map(|tool| tool.name.clone())
+        .collect();
+    assert_eq!(offered, ["a"]);
+}
+
+#[tokio::test]
+async fn a_response_cut_by_length_runs_none_of_its_calls() {
+    let mut answer = vec![start()];
+    answer.extend(call_block(0, "c1", "a", "{}"));
+    answer.extend(call_block(1, "c2", "a", r#"{"n": "#));
+    answer.push(done(StopReason::Length));
+    let mut bench = bench(
+        vec![answer, say("ok")],
+        vec![("a", false, Act::Succeed("never".into()))],
+    );
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert!(bench.log.lock().unwrap().is_empty());
+    let results = bench.request(1)[2..].to_vec();
+    assert_eq!(results.len(), 2);
+    for (result, id) in results.iter().zip(["c1", "c2"]) {
+        assert!(result.starts_with(&format!("{id}!: Not run: ")), "{result}");
+        assert!(result.contains("output limit"));
+    }
+}
+
+#[tokio::test]
+async fn repeated_ids_get_a_result_each() {
+    let mut bench = bench(
+        vec![
+            call(&[("same", "a", json!({})), ("same", "b", json!({}))]),
+            call(&[("same", "a", json!({}))]),
+            say("ok"),
+        ],
+        vec![
+            ("a", false, Act::Succeed("from a".into())),
+            ("b", false, Act::Fail("from b".into())),
+        ],
+    );
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.request(2)[2..],
+        [
+            "same: from a",
+            "same!: from b",
+            "assistant: [same]",
+            "same: from a"
+        ]
+    );
+}
+
+// I10: live details reach the screen, the last one wins.
+#[tokio::test(start_paused = true)]
+async fn progress_is_shown_while_a_tool_runs() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "sh", json!({}))]), say("ok")],
+        vec![("sh", false, Act::Output("line 1".into(), gate.clone()))],
+    );
+    bench.prompt("Go");
+    let update = bench
+        .until(|event| matches!(event, AgentEvent::ToolUpdate { .. }))
+        .await;
+    let AgentEvent::ToolUpdate { details, .. } = update else {
+        unreachable!()
+    };
+    assert!(format!("{details:?}").contains("line 1"));
+    gate.open();
+    bench.settled().await;
+}
+
+// E2
+#[tokio::test(start_paused = true)]
+async fn durations_are_whole_milliseconds_of_a_monotonic_clock() {
+    let gate = Gate::new();
+    let mut bench = bench(
+        vec![call(&[("c1", "slow", json!({}))]), say("ok")],
+        vec![("slow", false, Act::Gate(gate.clone()))],
+    );
+    bench.prompt("Go");
+    bench.until(is_tool_start).await;
+    gate.reached().await;
+    tokio::time::advance(std::time::Duration::from_millis(500)).await;
+    gate.open();
+    let end = bench
+        .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
+        .await;
+    let AgentEvent::ToolEnd { duration_ms, .. } = end else {
+        unreachable!()
+    };
+    assert!(
+        (500..700).contains(&duration_ms.unwrap()),
+        "{duration_ms:?}"
+    );
+    bench.settled().await;
+}
+
+#[tokio::test]
+async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
+    use tiller::llm::{ErrorClass, LlmError, StreamEvent};
+    let error = LlmError::new(ErrorClass::Auth, "no key").with_hint("set LAB_KEY");
+    let mut broken = vec![start()];
+    broken.extend(text_block(0, "half"));
+    broken.push(Step::Say(StreamEvent::Error(error)));
+    let mut bench = bench(vec![broken, vec![], say("ok")], vec![]);
+    bench.handle.prompt(vec![Content::text("Go")]);
+    let failed = |message: &str| RunOutcome::Failed {
+        message: message.into(),
+    };
+    assert_eq!(bench.settled().await, failed("no key\nset LAB_KEY"));
+    bench.handle.go_on();
+    let outcome = bench.settled().await;
+    assert!(matches!(outcome, RunOutcome::Failed { message } if message.contains("broke off")));
+    bench.handle.go_on();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+}
