@@ -205,6 +205,26 @@ impl Catalog {
         Err(missing(looked, first))
     }
 
+    /// The line that sets the key of `provider`, for a server that refused the one it got.
+    pub fn key_hint(&self, provider: &str) -> String {
+        let entry = self.user.get(provider);
+        let source = entry
+            .and_then(|entry| entry.api_key.as_deref())
+            .map(KeySource::parse);
+        let variable = match source {
+            Some(KeySource::Variable(name)) => Some(name),
+            Some(_) => None,
+            None => builtin::provider(provider).and_then(|entry| entry.env.into_iter().next()),
+        };
+        match variable {
+            Some(name) => format!("Set a valid key with: export {name}=YOUR_KEY"),
+            None => format!(
+                "Set a valid key in {}: under [providers.{provider}] write api_key = \"YOUR_KEY\"",
+                self.file.display()
+            ),
+        }
+    }
+
     /// Where `model` is reached: its own address, or what the environment puts in its place
     /// (`ANTHROPIC_BASE_URL` and the like) unless `models.toml` settled it.
     pub fn base_url(&self, model: &Model, keys: &Keys) -> String {

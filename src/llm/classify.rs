@@ -158,6 +158,12 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
     error
 }
 
+/// An event that cannot be read: going on would lose a piece of the answer without a word.
+pub fn garbled(about: &Subject) -> LlmError {
+    let what = format!("{}: the server sent a garbled event", about.model);
+    LlmError::new(ErrorClass::Retryable, what)
+}
+
 fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> LlmError {
     let class = class(status, text);
     let what = match (status, class) {

@@ -1,0 +1,305 @@
+//! One streamed request: sends it, cuts the answer into events, lets a wire's decoder read them.
+//!
+//! All failures end up as the stream's last event. Knows no wire: each brings a [`Call`] and a
+//! [`Decoder`].
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use reqwest::Response;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use serde_json::Value;
+
+use super::auth::Secret;
+use super::classify::{self, Subject};
+use super::error::{ErrorClass, LlmError};
+use super::event::StreamEvent;
+use super::http::{self, Http};
+use super::sse::{SseEvent, SseParser};
+
+/// What goes out.
+pub struct Call {
+    /// The address.
+    pub url: String,
+    /// Headers beside content type and accept.
+    pub headers: Vec<(&'static str, String)>,
+    /// The key and the header it goes into.
+    pub auth: Option<Auth>,
+    /// JSON.
+    pub body: Vec<u8>,
+    /// What errors are about.
+    pub about: Subject,
+}
+
+/// How a key is shown to the server.
+pub struct Auth {
+    /// The header.
+    pub header: &'static str,
+    /// What stands before the key.
+    pub prefix: &'static str,
+    /// The key.
+    pub key: Secret,
+}
+
+/// Reads one wire's events.
+pub trait Decoder: Send + Sync + 'static {
+    /// Takes one event; says whether the response is complete with it.
+    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress;
+
+    /// The server closed the stream. Pushes the last event if the response is complete all the
+    /// same; otherwise the exchange reports that it ended early.
+    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress;
+}
+
+/// How far a response is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More is to come.
+    More,
+    /// `Done` or `Error` has been pushed.
+    Finished,
+}
+
+/// From bytes to events: the part of an exchange that needs no network.
+pub struct Reader<D> {
+    parser: SseParser,
+    decoder: D,
+    about: Subject,
+    progress: Progress,
+}
+
+impl<D: Decoder> Reader<D> {
+    /// A reader for one response, whose errors are about `about`.
+    pub fn new(decoder: D, about: Subject) -> Self {
+        Self {
+            parser: SseParser::default(),
+            decoder,
+            about,
+            progress: Progress::More,
+        }
+    }
+
+    /// Takes the next bytes, split anywhere. What follows the end of a response is ignored.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Progress {
+        let Self {
+            parser,
+            decoder,
+            progress,
+            ..
+        } = self;
+        let taken = parser.push(bytes, |event| {
+            if *progress == Progress::More {
+                *progress = decoder.decode(&event, out);
+            }
+        });
+        if let (Err(error), Progress::More) = (taken, self.progress) {
+            self.fail(&error.to_string(), out);
+        }
+        self.progress
+    }
+
+    /// The server closed the stream: pushes the last event, if there was none.
+    pub fn end(&mut self, out: &mut Vec<StreamEvent>) {
+        if let (Progress::More, Some(event)) = (self.progress, self.parser.finish()) {
+            self.progress = self.decoder.decode(&event, out);
+        }
+        if self.progress == Progress::More {
+            self.progress = self.decoder.end(out);
+        }
+        if self.progress == Progress::More {
+            self.fail("stream ended early", out);
+        }
+    }
+
+    fn fail(&mut self, what: &str, out: &mut Vec<StreamEvent>) {
+        let what = format!("{}: {what}", self.about.model);
+        out.push(StreamEvent::Error(LlmError::new(
+            ErrorClass::Retryable,
+            what,
+        )));
+        self.progress = Progress::Finished;
+    }
+}
+
+/// How long the rest of a complete response is waited for, so that its connection can be used again.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Sends `call` as the stream is polled and decodes the answer. Dropping the stream closes the
+/// connection.
+pub fn run(http: Http, call: Call, decoder: impl Decoder) -> BoxStream<'static, StreamEvent> {
+    let call_about = call.about.clone();
+    let exchange = Exchange {
+        target: http::shown(&call.url),
+        http,
+        about: call.about.clone(),
+        secret: call.auth.as_ref().map(|auth| auth.key.clone()),
+        state: State::Start(Box::new(call)),
+        reader: Reader::new(decoder, call_about),
+        ready: VecDeque::new(),
+    };
+    stream::unfold(exchange, |mut exchange| async move {
+        let event = exchange.next().await?;
+        Some((event, exchange))
+    })
+    .boxed()
+}
+
+struct Exchange<D> {
+    http: Http,
+    target: String,
+    about: Subject,
+    secret: Option<Secret>,
+    state: State,
+    reader: Reader<D>,
+    ready: VecDeque<StreamEvent>,
+}
+
+enum State {
+    Start(Box<Call>),
+    Reading(Response),
+    Ended,
+}
+
+impl<D: Decoder> Exchange<D> {
+    async fn next(&mut self) -> Option<StreamEvent> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            match std::mem::replace(&mut self.state, State::Ended) {
+                State::Start(call) => match self.send(*call).await {
+                    Ok(response) => self.state = State::Reading(response),
+                    Err(error) => self.fail(error),
+                },
+                State::Reading(response) => self.read(response).await,
+                State::Ended => return None,
+            }
+        }
+    }
+
+    async fn send(&self, call: Call) -> Result<Response, LlmError> {
+        let mut request = self
+            .http
+            .client()?
+            .post(&call.url)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream");
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
+        }
+        if let Some(auth) = &call.auth {
+            let value = format!("{}{}", auth.prefix, auth.key.expose());
+            let value = reqwest::header::HeaderValue::from_str(&value).map_err(|_| {
+                let what = format!(
+                    "{}: the key holds characters that no key can hold",
+                    self.about.model
+                );
+                LlmError::new(ErrorClass::Auth, what).with_hint(self.about.key_hint.clone())
+            });
+            let mut value = value?;
+            value.set_sensitive(true);
+            request = request.header(auth.header, value);
+        }
+        let sent = request.body(call.body).send().await;
+        let response = sent.map_err(|error| self.transport(&error))?;
+        let status = response.status();
+        if !status.is_success() {
+            let headers = response.headers().clone();
+            let mut body = http::error_body(response).await;
+            if let (true, Some(to)) = (status.is_redirection(), headers.get("location")) {
+                body = format!(
+                    "to {}",
+                    http::shown(&String::from_utf8_lossy(to.as_bytes()))
+                )
+                .into_bytes();
+            }
+            return Err(classify::from_response(
+                status.as_u16(),
+                &headers,
+                &body,
+                &self.about,
+            ));
+        }
+        let kind = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().to_ascii_lowercase();
+        if kind.contains("json") && !kind.contains("ndjson") || kind.contains("html") {
+            return Err(self.no_stream(status.as_u16(), &kind, response).await);
+        }
+        Ok(response)
+    }
+
+    /// A success that is no event stream: an error in disguise, a login page, a server that cannot
+    /// stream.
+    async fn no_stream(&self, status: u16, kind: &str, response: Response) -> LlmError {
+        let body = http::error_body(response).await;
+        if let Ok(json) = serde_json::from_slice::<Value>(&body)
+            && !json["error"].is_null()
+        {
+            return classify::from_event(&json, &self.about);
+        }
+        let what = if kind.contains("html") {
+            "a web page"
+        } else {
+            "plain JSON"
+        };
+        let text = format!(
+            "{}: {} answered with {what} instead of an event stream",
+            self.about.model, self.target
+        );
+        let mut error = LlmError::new(ErrorClass::Client, text).with_hint(
+            "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable",
+        );
+        error.status = Some(status);
+        error
+    }
+
+    async fn read(&mut self, mut response: Response) {
+        let mut out = Vec::new();
+        match response.chunk().await {
+            Ok(Some(bytes)) => match self.reader.push(&bytes, &mut out) {
+                Progress::More => self.state = State::Reading(response),
+                Progress::Finished => drain(response),
+            },
+            Ok(None) => self.reader.end(&mut out),
+            Err(error) => self.fail(self.transport(&error)),
+        }
+        for event in out {
+            self.push(event);
+        }
+    }
+
+    fn transport(&self, error: &reqwest::Error) -> LlmError {
+        let mut error = http::transport_error(error, &self.target, self.http.idle_timeout());
+        error.message = format!("{}: {}", self.about.model, error.message);
+        error
+    }
+
+    fn fail(&mut self, error: LlmError) {
+        self.push(StreamEvent::Error(error));
+    }
+
+    /// Servers quote what they were sent: a key must not come back in an error.
+    fn push(&mut self, mut event: StreamEvent) {
+        if let (StreamEvent::Error(error), Some(secret)) = (&mut event, &self.secret) {
+            let key = secret.expose();
+            if key.len() >= 4 && error.message.contains(key) {
+                error.message = error.message.replace(key, "***");
+            }
+        }
+        self.ready.push_back(event);
+    }
+}
+
+/// Reads what is left of a complete response: a body that was read to its end leaves a connection
+/// that the next request can use.
+fn drain(mut response: Response) {
+    tokio::spawn(async move {
+        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+        let _ = tokio::time::timeout(DRAIN, rest).await;
+    });
+}

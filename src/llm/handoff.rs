@@ -1,0 +1,316 @@
+//! Makes a stored conversation valid for one wire and one model: pure, no IO, changes nothing that
+//! is stored.
+//!
+//! What it guarantees: steps alternate between the person's side and the model's; every tool call is
+//! followed by exactly one result before anything else; nothing half-finished, refused or meant for
+//! people only is sent; and what it makes of a message does not depend on what follows it, so a
+//! prompt cache keeps its hits.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::message::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
+use super::model::{Api, Model};
+
+/// What stands first in the turn after an answer the person cut off.
+pub const INTERRUPTED: &str = "[interrupted by the user]";
+/// What stands for the result of a call that has none.
+pub const NO_RESULT: &str = "No result provided";
+/// What stands for an image that the model cannot see.
+pub const NO_VISION: &str = "[an image was left out: this model cannot see images]";
+/// What stands first when the conversation would begin with an answer.
+const CONTINUED: &str = "[the conversation goes on]";
+
+/// One turn as a wire writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step<'a> {
+    /// The person's words and pictures; never empty.
+    User(Vec<Cow<'a, Content>>),
+    /// The model's answer; never empty.
+    Assistant(Vec<Cow<'a, Content>>),
+    /// The results of all calls of the answer before, in the order of the calls.
+    Results(Vec<Answer<'a>>),
+}
+
+/// The result of one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer<'a> {
+    /// The call's id as it was written on this wire.
+    pub id: String,
+    /// The tool.
+    pub name: &'a str,
+    /// Text and images; never empty.
+    pub content: Vec<Cow<'a, Content>>,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+/// Which ids of tool calls a wire accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdRule {
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
+    Anthropic,
+    /// At most 40 characters.
+    OpenAi,
+    /// Exactly nine letters and digits.
+    Mistral,
+    /// Whatever the server itself made up.
+    Any,
+}
+
+/// The steps `messages` come down to for `model`.
+pub fn steps<'a>(messages: &'a [Arc<Message>], model: &Model, ids: IdRule) -> Vec<Step<'a>> {
+    let mut handoff = Handoff {
+        model,
+        ids,
+        used: HashSet::new(),
+        steps: Vec::new(),
+        interrupted: false,
+    };
+    for (at, message) in messages.iter().enumerate() {
+        match message.as_ref() {
+            Message::User(user) => handoff.user(&user.content),
+            Message::Assistant(answer) => handoff.assistant(answer, &messages[at + 1..]),
+            // Results are taken along with their calls; one without a call has no place.
+            Message::ToolResult(_) => {}
+        }
+    }
+    handoff.steps
+}
+
+struct Handoff<'a, 'm> {
+    model: &'m Model,
+    ids: IdRule,
+    used: HashSet<String>,
+    steps: Vec<Step<'a>>,
+    interrupted: bool,
+}
+
+impl<'a> Handoff<'a, '_> {
+    fn user(&mut self, content: &'a [Content]) {
+        let mut blocks = self.visible(content);
+        if blocks.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.interrupted) {
+            blocks.insert(0, Cow::Owned(Content::text(INTERRUPTED)));
+        }
+        match self.steps.last_mut() {
+            Some(Step::User(last)) => last.append(&mut blocks),
+            _ => self.steps.push(Step::User(blocks)),
+        }
+    }
+
+    fn assistant(&mut self, answer: &'a AssistantMessage, after: &'a [Arc<Message>]) {
+        if answer.stop_reason == StopReason::Error {
+            return;
+        }
+        let cut = matches!(
+            answer.stop_reason,
+            StopReason::Aborted | StopReason::Pending
+        );
+        self.interrupted |= answer.stop_reason == StopReason::Aborted;
+        let own = self.own(answer);
+        let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
+        let mut answers = Vec::new();
+        let mut taken = Vec::new();
+        for (at, block) in answer.content.iter().enumerate() {
+            match block {
+                Content::Text(text) if text.text.trim().is_empty() => {}
+                Content::Text(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Thinking(thinking) => {
+                    let signed = thinking
+                        .thinking_signature
+                        .as_ref()
+                        .is_some_and(|signature| !signature.is_empty());
+                    if own && signed {
+                        blocks.push(Cow::Borrowed(block));
+                    } else if !own
+                        && !cut
+                        && !thinking.redacted
+                        && !thinking.thinking.trim().is_empty()
+                    {
+                        let text = format!("<thinking>{}</thinking>", thinking.thinking.trim());
+                        blocks.push(Cow::Owned(Content::text(text)));
+                    }
+                }
+                Content::ToolCall(call) => {
+                    let last = at + 1 == answer.content.len();
+                    if cut && unfinished(call, last) {
+                        continue;
+                    }
+                    let id = self.wire_id(&call.id, &answers);
+                    answers.push(self.answer(call, id.clone(), after, &mut taken));
+                    blocks.push(if id == call.id {
+                        Cow::Borrowed(block)
+                    } else {
+                        Cow::Owned(Content::ToolCall(ToolCall { id, ..call.clone() }))
+                    });
+                }
+                // Models answer without pictures; one that came from elsewhere has no place here.
+                Content::Image(_) => {}
+            }
+        }
+        if blocks.is_empty() {
+            return;
+        }
+        if self.steps.is_empty() {
+            self.steps
+                .push(Step::User(vec![Cow::Owned(Content::text(CONTINUED))]));
+        }
+        match self.steps.last_mut() {
+            Some(Step::Assistant(last)) => last.append(&mut blocks),
+            _ => self.steps.push(Step::Assistant(blocks)),
+        }
+        if !answers.is_empty() {
+            self.steps.push(Step::Results(answers));
+        }
+    }
+
+    /// The result of `call`: the first one with its id among the messages before the next answer,
+    /// that no call before it has taken; else one that says there is none.
+    fn answer(
+        &self,
+        call: &'a ToolCall,
+        id: String,
+        after: &'a [Arc<Message>],
+        taken: &mut Vec<*const ToolResultMessage>,
+    ) -> Answer<'a> {
+        let result = after
+            .iter()
+            .take_while(|message| !sent_answer(message))
+            .find_map(|message| match message.as_ref() {
+                Message::ToolResult(result)
+                    if result.tool_call_id == call.id
+                        && !taken.contains(&std::ptr::from_ref(result)) =>
+                {
+                    Some(result)
+                }
+                _ => None,
+            });
+        let Some(result) = result else {
+            return Answer {
+                id,
+                name: &call.name,
+                content: vec![Cow::Owned(Content::text(NO_RESULT))],
+                is_error: true,
+            };
+        };
+        taken.push(std::ptr::from_ref(result));
+        let mut content = self.visible(&result.content);
+        if content.is_empty() {
+            content.push(Cow::Owned(Content::text("(no output)")));
+        }
+        Answer {
+            id,
+            name: &call.name,
+            content,
+            is_error: result.is_error,
+        }
+    }
+
+    /// Text that is not blank, and images or what stands for them.
+    fn visible(&self, content: &'a [Content]) -> Vec<Cow<'a, Content>> {
+        let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
+        for block in content {
+            match block {
+                Content::Text(text) if text.text.trim().is_empty() => {}
+                Content::Image(_) if !self.model.vision => {
+                    let note = Content::text(NO_VISION);
+                    if blocks.last().is_none_or(|last| **last != note) {
+                        blocks.push(Cow::Owned(note));
+                    }
+                }
+                Content::Text(_) | Content::Image(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Thinking(_) | Content::ToolCall(_) => {}
+            }
+        }
+        blocks
+    }
+
+    /// Whether this very model said it, over this wire: only then are its opaque parts worth
+    /// anything.
+    fn own(&self, answer: &AssistantMessage) -> bool {
+        let api = answer.api.as_str();
+        let same_wire = api == self.model.api.as_str()
+            || (api == "openai-completions" && self.model.api == Api::OpenAiChat);
+        same_wire && answer.provider == self.model.provider && answer.model == self.model.id
+    }
+
+    fn wire_id(&mut self, id: &str, before: &[Answer]) -> String {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let plain: String = match self.ids {
+            IdRule::Anthropic => id
+                .chars()
+                .map(|c| if allowed(c) { c } else { '_' })
+                .take(64)
+                .collect(),
+            IdRule::OpenAi => id.chars().take(40).collect(),
+            IdRule::Mistral if id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                id.to_owned()
+            }
+            IdRule::Mistral => short_hash(id, 0),
+            IdRule::Any => id.to_owned(),
+        };
+        let room = match self.ids {
+            IdRule::OpenAi => 40,
+            _ => 64,
+        };
+        // Servers that count their ids anew in each answer send the same ones again and again. Only
+        // Anthropic minds that; within one answer nobody could tell the results apart.
+        let mut number = 1;
+        let mut candidate = plain.clone();
+        loop {
+            let free = match self.ids {
+                IdRule::Anthropic => !self.used.contains(&candidate),
+                _ => before.iter().all(|answer| answer.id != candidate),
+            };
+            if free && !candidate.is_empty() {
+                break;
+            }
+            number += 1;
+            candidate = match self.ids {
+                IdRule::Mistral => short_hash(id, number),
+                _ => {
+                    let suffix = format!("_{number}");
+                    let kept: String = plain.chars().take(room - suffix.len()).collect();
+                    format!("{kept}{suffix}")
+                }
+            };
+        }
+        self.used.insert(candidate.clone());
+        candidate
+    }
+}
+
+/// Whether `message` is an answer that is sent: results behind it belong to it.
+fn sent_answer(message: &Message) -> bool {
+    matches!(message, Message::Assistant(answer) if answer.stop_reason != StopReason::Error)
+}
+
+/// Whether a call of a cut answer never came to its end: its text is not parsed, or it is the last
+/// thing that came and has no arguments yet.
+fn unfinished(call: &ToolCall, last: bool) -> bool {
+    let empty = call
+        .arguments
+        .as_object()
+        .is_none_or(serde_json::Map::is_empty);
+    !call.partial_arguments.is_empty() || (last && empty)
+}
+
+/// Nine letters and digits that `id` always comes to.
+fn short_hash(id: &str, number: usize) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in id.bytes().chain(number.to_le_bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (0..9)
+        .map(|_| {
+            let digit = DIGITS[(hash % 36) as usize];
+            hash /= 36;
+            char::from(digit)
+        })
+        .collect()
+}

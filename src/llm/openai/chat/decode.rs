@@ -1,0 +1,379 @@
+//! The stream of Chat Completions as our events.
+//!
+//! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content
+//! as a list, reasoning under three names. What is clear is understood; what is unknown passes.
+
+use serde_json::Value;
+
+use super::request::REASONING_FIELDS;
+use crate::llm::classify::{self, Subject};
+use crate::llm::error::{ErrorClass, LlmError};
+use crate::llm::event::StreamEvent;
+use crate::llm::exchange::{Decoder, Progress};
+use crate::llm::message::{StopReason, Usage};
+use crate::llm::model::Prices;
+use crate::llm::sse::SseEvent;
+
+/// The state of one response.
+pub struct ChatDecoder {
+    prices: Prices,
+    about: Subject,
+    started: bool,
+    /// The text or reasoning block that grows.
+    open: Option<Open>,
+    calls: Vec<Call>,
+    /// How many blocks of ours have started.
+    blocks: usize,
+    stop: Option<String>,
+    garbled: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Text(usize),
+    Thinking(usize, &'static str),
+}
+
+/// A call that may still grow: pieces of several may come in turns.
+struct Call {
+    wire_index: Option<u64>,
+    id: String,
+    name: String,
+    /// Our index, once its name is known.
+    block: Option<usize>,
+    /// Arguments that came before the name.
+    early: String,
+}
+
+impl ChatDecoder {
+    /// A decoder for one response, which costs `prices`.
+    pub fn new(prices: Prices, about: Subject) -> Self {
+        Self {
+            prices,
+            about,
+            started: false,
+            open: None,
+            calls: Vec::new(),
+            blocks: 0,
+            stop: None,
+            garbled: false,
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) {
+        let choice = &chunk["choices"][0];
+        if !self.started && (filled(&chunk["id"]).is_some() || choice.is_object()) {
+            self.started = true;
+            out.push(StreamEvent::Start {
+                response_id: filled(&chunk["id"]),
+                response_model: filled(&chunk["model"]),
+            });
+        }
+        // Servers that do not stream put the whole where the piece would be.
+        let delta = if choice["delta"].is_object() {
+            &choice["delta"]
+        } else {
+            &choice["message"]
+        };
+        let reasoning = REASONING_FIELDS
+            .into_iter()
+            .find_map(|field| Some((field, filled(&delta[field])?)));
+        if let Some((field, text)) = reasoning {
+            self.thinking(field, text, out);
+        }
+        match &delta["content"] {
+            Value::String(text) => self.text(text.clone(), out),
+            Value::Array(parts) => parts.iter().for_each(|part| self.part(part, out)),
+            _ => {}
+        }
+        // A refusal is what the model has to say.
+        if let Some(refusal) = filled(&delta["refusal"]) {
+            self.text(refusal, out);
+        }
+        for piece in delta["tool_calls"].as_array().into_iter().flatten() {
+            self.call(piece, out);
+        }
+        if delta["function_call"].is_object() {
+            let piece = serde_json::json!({ "index": 0, "function": delta["function_call"] });
+            self.call(&piece, out);
+        }
+        if let Some(reason) = filled(&choice["finish_reason"]) {
+            self.stop = Some(reason);
+        }
+        let usage = if chunk["usage"].is_object() {
+            &chunk["usage"]
+        } else {
+            &choice["usage"]
+        };
+        if usage.is_object() {
+            out.push(StreamEvent::Usage(self.usage(usage)));
+        }
+    }
+
+    fn part(&mut self, part: &Value, out: &mut Vec<StreamEvent>) {
+        match part["type"].as_str() {
+            Some("thinking") => {
+                let inner = part["thinking"].as_array().into_iter().flatten();
+                for text in inner.filter_map(|part| filled(&part["text"])) {
+                    self.thinking(REASONING_FIELDS[0], text, out);
+                }
+                if let Some(text) = filled(&part["thinking"]) {
+                    self.thinking(REASONING_FIELDS[0], text, out);
+                }
+            }
+            _ => self.text(filled(&part["text"]).unwrap_or_default(), out),
+        }
+    }
+
+    fn text(&mut self, delta: String, out: &mut Vec<StreamEvent>) {
+        if delta.is_empty() {
+            return;
+        }
+        let index = if let Some(Open::Text(index)) = self.open {
+            index
+        } else {
+            self.close(out);
+            let index = self.next_block();
+            self.open = Some(Open::Text(index));
+            out.push(StreamEvent::TextStart { index });
+            index
+        };
+        out.push(StreamEvent::TextDelta { index, delta });
+    }
+
+    fn thinking(&mut self, field: &'static str, delta: String, out: &mut Vec<StreamEvent>) {
+        let index = if let Some(Open::Thinking(index, _)) = self.open {
+            index
+        } else {
+            self.close(out);
+            let index = self.next_block();
+            self.open = Some(Open::Thinking(index, field));
+            out.push(StreamEvent::ThinkingStart { index });
+            index
+        };
+        out.push(StreamEvent::ThinkingDelta { index, delta });
+    }
+
+    fn call(&mut self, piece: &Value, out: &mut Vec<StreamEvent>) {
+        self.close(out);
+        let wire_index = piece["index"].as_u64();
+        let id = filled(&piece["id"]);
+        let name = filled(&piece["function"]["name"]);
+        let at = self
+            .which(wire_index, id.as_deref(), name.as_deref())
+            .unwrap_or_else(|| {
+                self.calls.push(Call {
+                    wire_index,
+                    id: id.clone().unwrap_or_default(),
+                    name: String::new(),
+                    block: None,
+                    early: String::new(),
+                });
+                self.calls.len() - 1
+            });
+        let blocks = &mut self.blocks;
+        let call = &mut self.calls[at];
+        if let (true, Some(id), None) = (call.id.is_empty(), id, call.block) {
+            call.id = id;
+        }
+        if let (true, Some(name)) = (call.name.is_empty(), name) {
+            call.name = name;
+            call.begin(blocks, out);
+        }
+        let delta = match &piece["function"]["arguments"] {
+            Value::String(text) => text.clone(),
+            // Some servers send the object itself.
+            object @ Value::Object(_) => object.to_string(),
+            _ => String::new(),
+        };
+        if delta.is_empty() {
+            return;
+        }
+        match call.block {
+            Some(index) => out.push(StreamEvent::ToolCallDelta { index, delta }),
+            None => call.early.push_str(&delta),
+        }
+    }
+
+    /// The call a piece belongs to; none when it begins a new one. An index that comes again with
+    /// another id and a name is a new call: some servers number every call 0.
+    fn which(
+        &self,
+        wire_index: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+    ) -> Option<usize> {
+        let begins = |call: &Call| {
+            name.is_some() && !call.name.is_empty() && id.is_some_and(|id| id != call.id)
+        };
+        if wire_index.is_some() {
+            let at = self
+                .calls
+                .iter()
+                .rposition(|call| call.wire_index == wire_index)?;
+            return (!begins(&self.calls[at])).then_some(at);
+        }
+        match id {
+            Some(id) => self.calls.iter().rposition(|call| call.id == id),
+            None if name.is_some() => None,
+            None => self.calls.len().checked_sub(1),
+        }
+    }
+
+    fn next_block(&mut self) -> usize {
+        self.blocks += 1;
+        self.blocks - 1
+    }
+
+    /// Ends the growing text or reasoning.
+    fn close(&mut self, out: &mut Vec<StreamEvent>) {
+        match self.open.take() {
+            Some(Open::Text(index)) => out.push(StreamEvent::TextEnd {
+                index,
+                signature: None,
+            }),
+            // The name of the field is what it takes to send the reasoning back.
+            Some(Open::Thinking(index, field)) => out.push(StreamEvent::ThinkingEnd {
+                index,
+                signature: Some(field.to_owned()),
+                redacted: false,
+            }),
+            None => {}
+        }
+    }
+
+    fn usage(&self, counts: &Value) -> Usage {
+        let count = |pointer: &str| counts.pointer(pointer).and_then(Value::as_u64);
+        let prompt = count("/prompt_tokens").unwrap_or_default();
+        let mut output = count("/completion_tokens").unwrap_or_default();
+        let reasoning = count("/completion_tokens_details/reasoning_tokens");
+        // xAI leaves reasoning out of the completion's tokens; its total tells.
+        if let (Some(total), Some(reasoning)) = (count("/total_tokens"), reasoning)
+            && reasoning > 0
+            && total == prompt + output + reasoning
+        {
+            output += reasoning;
+        }
+        let cache_read = count("/prompt_tokens_details/cached_tokens")
+            .or(count("/prompt_cache_hit_tokens"))
+            .or(count("/cached_tokens"))
+            .unwrap_or_default()
+            .min(prompt);
+        let cache_write = count("/prompt_tokens_details/cache_write_tokens")
+            .or(count("/cache_creation_input_tokens"))
+            .unwrap_or_default()
+            .min(prompt - cache_read);
+        let mut usage = Usage {
+            input: prompt - cache_read - cache_write,
+            output,
+            cache_read,
+            cache_write,
+            reasoning: reasoning.filter(|tokens| *tokens > 0),
+            ..Usage::default()
+        };
+        usage.total_tokens = usage.context_tokens();
+        usage.cost = self.prices.cost(&usage);
+        usage
+    }
+
+    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+        self.close(out);
+        for call in &mut self.calls {
+            // A call that never got a name is one of an unknown tool: its result will say so.
+            call.begin(&mut self.blocks, out);
+            if let Some(index) = call.block {
+                out.push(StreamEvent::ToolCallEnd {
+                    index,
+                    thought_signature: None,
+                });
+            }
+        }
+        let raw = self.stop.take();
+        let failed = match raw.as_deref() {
+            Some("content_filter") => Some((
+                ErrorClass::Client,
+                "the provider's content filter stopped the answer",
+            )),
+            Some("error" | "network_error" | "abort") => {
+                Some((ErrorClass::Retryable, "the provider broke the answer off"))
+            }
+            _ => None,
+        };
+        if let Some((class, what)) = failed {
+            let what = format!("{}: {what}", self.about.model);
+            out.push(StreamEvent::Error(LlmError::new(class, what)));
+            return Progress::Finished;
+        }
+        let reason = match raw.as_deref() {
+            Some("length" | "max_tokens" | "model_length") => StopReason::Length,
+            // Some say `stop` after calls.
+            _ if !self.calls.is_empty() => StopReason::ToolUse,
+            _ => StopReason::Stop,
+        };
+        out.push(StreamEvent::Done { reason, raw });
+        Progress::Finished
+    }
+}
+
+impl Call {
+    /// Starts the block, if it has not started.
+    fn begin(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
+        if self.block.is_some() {
+            return;
+        }
+        let index = *blocks;
+        *blocks += 1;
+        self.block = Some(index);
+        if self.id.is_empty() {
+            self.id = format!("call_{}", uuid::Uuid::new_v4().simple());
+        }
+        out.push(StreamEvent::ToolCallStart {
+            index,
+            id: self.id.clone(),
+            name: self.name.clone(),
+        });
+        let delta = std::mem::take(&mut self.early);
+        if !delta.is_empty() {
+            out.push(StreamEvent::ToolCallDelta { index, delta });
+        }
+    }
+}
+
+impl Decoder for ChatDecoder {
+    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress {
+        let data = event.data.trim();
+        if self.garbled {
+            out.push(StreamEvent::Error(classify::garbled(&self.about)));
+            return Progress::Finished;
+        }
+        if data == "[DONE]" {
+            return self.finish(out);
+        }
+        let Ok(json) = serde_json::from_str::<Value>(data) else {
+            // If more follows it was garbled; if not, the stream broke off in the middle of it.
+            self.garbled = !data.is_empty();
+            return Progress::More;
+        };
+        if !json["error"].is_null() || event.event == "error" {
+            out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
+            return Progress::Finished;
+        }
+        self.chunk(&json, out);
+        Progress::More
+    }
+
+    /// Some servers close without the end mark; their finish reason says that nothing is missing.
+    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+        if self.stop.is_some() && !self.garbled {
+            return self.finish(out);
+        }
+        Progress::More
+    }
+}
+
+fn filled(value: &Value) -> Option<String> {
+    value
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+}

@@ -1,0 +1,82 @@
+//! Where hosts of Chat Completions differ, by provider and address.
+//!
+//! What is not known to differ gets the oldest form, which everybody understands.
+
+use crate::llm::handoff::IdRule;
+use crate::llm::model::Model;
+
+/// How a host wants to be spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quirks {
+    /// The system prompt of a thinking model goes under `developer`.
+    pub developer_role: bool,
+    /// The output limit is `max_completion_tokens`.
+    pub completion_tokens: bool,
+    /// How thinking is asked for.
+    pub thinking: ThinkingForm,
+    /// Every answer of a thinking model must carry `reasoning_content`, an empty one if need be.
+    pub reasoning_always: bool,
+    /// Which tool call ids it takes.
+    pub ids: IdRule,
+    /// It understands `prompt_cache_key`.
+    pub cache_key: bool,
+    /// It serves Anthropic models with Anthropic's cache marks.
+    pub cache_marks: bool,
+}
+
+/// The parameter that asks for thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkingForm {
+    /// `reasoning_effort: WORD`.
+    Effort,
+    /// `reasoning: { effort: WORD }`.
+    Object,
+    /// `thinking: { type: enabled | disabled }` and `reasoning_effort`.
+    SwitchAndEffort,
+    /// `thinking: { type: enabled | disabled }` alone.
+    Switch,
+    /// `reasoning: { enabled: BOOL }`.
+    Enabled,
+    /// Nothing: it thinks as it likes.
+    None,
+}
+
+/// The quirks of the host at `base_url` for `model`.
+pub fn of(model: &Model, base_url: &str) -> Quirks {
+    let base_url = base_url.to_ascii_lowercase();
+    let is = |provider: &str, hosts: &[&str]| {
+        model.provider == provider || hosts.iter().any(|host| base_url.contains(host))
+    };
+    let openai = is("openai", &["api.openai.com", "openai.azure.com"]);
+    let openrouter = is("openrouter", &["openrouter.ai"]);
+    let deepseek = is("deepseek", &["deepseek.com"]);
+    let mistral = is("mistral", &["api.mistral.ai"]);
+    let thinking = if openrouter {
+        ThinkingForm::Object
+    } else if deepseek {
+        ThinkingForm::SwitchAndEffort
+    } else if is("zai", &["api.z.ai", "bigmodel.cn"]) || is("moonshotai", &["api.moonshot."]) {
+        ThinkingForm::Switch
+    } else if is("together", &["api.together."]) {
+        ThinkingForm::Enabled
+    } else if is("nvidia", &["integrate.api.nvidia.com"]) {
+        ThinkingForm::None
+    } else {
+        ThinkingForm::Effort
+    };
+    Quirks {
+        developer_role: openai,
+        completion_tokens: openai,
+        thinking,
+        reasoning_always: deepseek,
+        ids: if mistral {
+            IdRule::Mistral
+        } else if openai {
+            IdRule::OpenAi
+        } else {
+            IdRule::Any
+        },
+        cache_key: base_url.contains("api.openai.com"),
+        cache_marks: openrouter && model.id.starts_with("anthropic/"),
+    }
+}

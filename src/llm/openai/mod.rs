@@ -1,0 +1,3 @@
+//! The wires OpenAI made, also as other hosts serve them.
+
+pub mod chat;

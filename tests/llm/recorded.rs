@@ -1,0 +1,333 @@
+//! Streams recorded from real servers: whatever the split, they fold to the message their files say;
+//! cut anywhere, they end in a clear error.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tiller::llm::anthropic::AnthropicDecoder;
+use tiller::llm::classify::Subject;
+use tiller::llm::exchange::{Decoder, Progress, Reader};
+use tiller::llm::openai::chat::ChatDecoder;
+use tiller::llm::{AssistantMessage, Content, Prices, StopReason, StreamEvent};
+
+const PRICES: Prices = Prices {
+    input: 1.0,
+    output: 2.0,
+    cache_read: 0.1,
+    cache_write: 1.25,
+};
+
+struct Recording {
+    name: String,
+    bytes: Vec<u8>,
+    expected: Value,
+}
+
+fn recordings(wire: &str) -> Vec<Recording> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/llm/streams")
+        .join(wire);
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    names.retain(|path| path.extension().is_some_and(|extension| extension == "sse"));
+    names.sort();
+    names
+        .into_iter()
+        .map(|path| {
+            let json: Value =
+                serde_json::from_slice(&fs::read(path.with_extension("json")).unwrap()).unwrap();
+            Recording {
+                name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+                bytes: fs::read(&path).unwrap(),
+                expected: json["expected"].clone(),
+            }
+        })
+        .collect()
+}
+
+fn about() -> Subject {
+    Subject {
+        model: "lab/m".into(),
+        key_hint: String::new(),
+    }
+}
+
+fn fold<'a>(
+    wire: &str,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (AssistantMessage, Vec<StreamEvent>) {
+    match wire {
+        "anthropic" => fold_with(AnthropicDecoder::new(PRICES, about()), pieces),
+        _ => fold_with(ChatDecoder::new(PRICES, about()), pieces),
+    }
+}
+
+fn fold_with<'a>(
+    decoder: impl Decoder,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (AssistantMessage, Vec<StreamEvent>) {
+    let mut reader = Reader::new(decoder, about());
+    let mut events = Vec::new();
+    let mut progress = Progress::More;
+    for piece in pieces {
+        progress = reader.push(piece, &mut events);
+    }
+    if progress == Progress::More {
+        reader.end(&mut events);
+    }
+    let mut message = AssistantMessage::default();
+    events.iter().for_each(|event| message.apply(event));
+    (message, events)
+}
+
+/// The message in the words of the recordings' files.
+fn seen(message: &AssistantMessage) -> (String, String, Vec<Value>) {
+    let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
+    for block in &message.content {
+        match block {
+            Content::Text(block) => text.push_str(&block.text),
+            Content::Thinking(block) => thinking.push_str(&block.thinking),
+            Content::ToolCall(call) => {
+                calls
+                    .push(json!({ "id": call.id, "name": call.name, "arguments": call.arguments }));
+            }
+            Content::Image(_) => {}
+        }
+    }
+    (text, thinking, calls)
+}
+
+fn check(wire: &str, recording: &Recording) -> AssistantMessage {
+    let name = &recording.name;
+    let expected = &recording.expected;
+    let (message, events) = fold(wire, [recording.bytes.as_slice()]);
+    let last = events.last().unwrap();
+    let ends = events
+        .iter()
+        .filter(|event| matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_)));
+    assert_eq!(ends.count(), 1, "{name}: exactly one end");
+    assert!(
+        matches!(last, StreamEvent::Done { .. } | StreamEvent::Error(_)),
+        "{name}: the end is last"
+    );
+    let starts = events
+        .iter()
+        .filter(|event| matches!(event, StreamEvent::Start { .. }));
+    assert_eq!(starts.count(), 1, "{name}: one start");
+
+    let (text, thinking, calls) = seen(&message);
+    assert_eq!(text, expected["text"].as_str().unwrap(), "{name}");
+    let expected_thinking = match &expected["thinking"] {
+        Value::Array(blocks) => blocks
+            .iter()
+            .map(|block| block["thinking"].as_str().unwrap())
+            .collect(),
+        _ => expected["thinking_text"].as_str().unwrap().to_owned(),
+    };
+    assert_eq!(thinking, expected_thinking, "{name}");
+    let cut_by_length = message.stop_reason == StopReason::Length;
+    if !cut_by_length {
+        assert_eq!(Value::Array(calls), expected["tool_calls"], "{name}");
+    }
+    assert_eq!(
+        message.response_id.as_deref(),
+        expected["id"].as_str(),
+        "{name}"
+    );
+    assert_eq!(message.stop_reason, stop_reason(expected), "{name}");
+    if message.stop_reason != StopReason::Error {
+        assert_eq!(
+            message.raw_stop_reason.as_deref(),
+            expected["stop"].as_str(),
+            "{name}"
+        );
+    }
+    message
+}
+
+fn stop_reason(expected: &Value) -> StopReason {
+    match expected["stop"].as_str() {
+        Some("end_turn" | "stop") => StopReason::Stop,
+        Some("tool_use" | "tool_calls") => StopReason::ToolUse,
+        Some("max_tokens" | "length") => StopReason::Length,
+        Some("refusal") => StopReason::Error,
+        // A server that names no reason after a call.
+        None if expected["tool_calls"][0].is_object() => StopReason::ToolUse,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn anthropic_streams_fold_to_what_their_files_say() {
+    let all = recordings("anthropic");
+    assert!(all.len() > 15);
+    for recording in &all {
+        let message = check("anthropic", recording);
+        let (name, usage) = (&recording.name, &recording.expected["usage"]);
+        let count = |key: &str| usage[key].as_u64().unwrap_or_default();
+        assert_eq!(message.usage.input, count("input_tokens"), "{name}");
+        assert_eq!(message.usage.output, count("output_tokens"), "{name}");
+        assert_eq!(
+            message.usage.cache_read,
+            count("cache_read_input_tokens"),
+            "{name}"
+        );
+        assert_eq!(
+            message.usage.cache_write,
+            count("cache_creation_input_tokens"),
+            "{name}"
+        );
+        assert_eq!(message.usage.cost, PRICES.cost(&message.usage), "{name}");
+        let signatures: Vec<&str> = message
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                Content::Thinking(thinking) => thinking.thinking_signature.as_deref(),
+                _ => None,
+            })
+            .collect();
+        let expected: Vec<&str> = recording.expected["thinking"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| block["signature"].as_str().unwrap())
+            .collect();
+        assert_eq!(signatures, expected, "{name}");
+        // Server tools leave no block behind.
+        let blocks: Vec<&str> = message
+            .content
+            .iter()
+            .map(|block| match block {
+                Content::Text(_) => "text",
+                Content::Thinking(_) => "thinking",
+                Content::ToolCall(_) => "tool_use",
+                Content::Image(_) => "image",
+            })
+            .collect();
+        let known: Vec<&str> = recording.expected["block_types"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|kind| matches!(*kind, "text" | "thinking" | "tool_use"))
+            .collect();
+        assert_eq!(blocks, known, "{name}");
+    }
+}
+
+#[test]
+fn chat_streams_fold_to_what_their_files_say() {
+    let all = recordings("openai_chat");
+    assert!(all.len() > 25);
+    for recording in &all {
+        let message = check("openai_chat", recording);
+        let (name, expected) = (&recording.name, &recording.expected["usage"]);
+        let usage = &message.usage;
+        let prompt = usage.input + usage.cache_read + usage.cache_write;
+        assert_eq!(
+            prompt,
+            expected["prompt_tokens"].as_u64().unwrap_or_default(),
+            "{name}"
+        );
+        assert_eq!(
+            usage.total_tokens,
+            expected["total_tokens"].as_u64().unwrap_or_default(),
+            "{name}"
+        );
+        assert_eq!(
+            *usage,
+            tiller::llm::Usage {
+                cost: PRICES.cost(usage),
+                ..usage.clone()
+            },
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn byte_by_byte_is_the_same() {
+    for wire in ["anthropic", "openai_chat"] {
+        for recording in recordings(wire) {
+            let whole = fold(wire, [recording.bytes.as_slice()]);
+            let bytes = fold(wire, recording.bytes.chunks(1));
+            assert_eq!(whole, bytes, "{}", recording.name);
+        }
+    }
+}
+
+#[test]
+fn line_ends_of_every_kind_are_the_same() {
+    for wire in ["anthropic", "openai_chat"] {
+        for recording in recordings(wire) {
+            let whole = fold(wire, [recording.bytes.as_slice()]).0;
+            let text = String::from_utf8(recording.bytes)
+                .unwrap()
+                .replace("\r\n", "\n");
+            for end in ["\r\n", "\r"] {
+                let other = format!("\u{feff}{}", text.replace('\n', end));
+                // A mark before a line that is no field changes nothing either.
+                assert_eq!(
+                    fold(wire, [other.as_bytes()]).0,
+                    whole,
+                    "{} with {end:?}",
+                    recording.name
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_split_is_the_same(wire in 0usize..2, pick in any::<prop::sample::Index>(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
+        let wire = ["anthropic", "openai_chat"][wire];
+        let all = recordings(wire);
+        let recording = &all[pick.index(all.len())];
+        let bytes = recording.bytes.as_slice();
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.index(bytes.len())).collect();
+        cuts.sort_unstable();
+        let (mut pieces, mut from) = (Vec::new(), 0);
+        for cut in cuts {
+            pieces.push(&bytes[from..cut]);
+            from = cut;
+        }
+        pieces.push(&bytes[from..]);
+        prop_assert_eq!(fold(wire, pieces), fold(wire, [bytes]));
+    }
+}
+
+#[test]
+fn a_stream_cut_anywhere_ends_in_a_clear_error_or_is_complete() {
+    for wire in ["anthropic", "openai_chat"] {
+        for recording in recordings(wire) {
+            let (whole, _) = fold(wire, [recording.bytes.as_slice()]);
+            // Every byte of short recordings; of long ones enough to hit every kind of place.
+            let step = 1 + recording.bytes.len() / 400;
+            for end in (0..recording.bytes.len()).step_by(step) {
+                let (message, events) = fold(wire, [&recording.bytes[..end]]);
+                let name = &recording.name;
+                match events.last() {
+                    Some(StreamEvent::Error(error)) => {
+                        assert_eq!(message.stop_reason, StopReason::Error);
+                        let refused = whole.stop_reason == StopReason::Error;
+                        assert!(
+                            refused || error.message == "lab/m: stream ended early",
+                            "{name} at {end}: {error}"
+                        );
+                    }
+                    Some(StreamEvent::Done { .. }) => {
+                        assert_eq!(message.content, whole.content, "{name} at {end}: complete");
+                        assert_eq!(message.stop_reason, whole.stop_reason, "{name} at {end}");
+                    }
+                    other => panic!("{name} at {end} ends in {other:?}"),
+                }
+            }
+        }
+    }
+}
