@@ -95,9 +95,9 @@ async fn killing_tiller_leaves_nobody_who_ignores_term() {
     kill_tiller("ignores TERM").await;
 }
 
+// A stopped supervisor cannot see that tiller is gone; tiller's death wakes it.
 #[tokio::test]
 async fn killing_tiller_leaves_no_stopped_supervisor() {
-    // A stopped supervisor cannot see that tiller is gone, so tiller wakes it while it lives.
     kill_tiller("stops the supervisor").await;
 }
 

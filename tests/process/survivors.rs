@@ -23,9 +23,9 @@ const fn escape(name: &'static str, script: &'static str, alive: usize) -> Escap
 pub const ESCAPES: &[Escape] = &[
     escape("plain", "SLEEP & SLEEP", 3),
     escape("setsid", "setsid SLEEP & SLEEP", 3),
-    escape("double fork", "(setsid sh -c 'SLEEP & exec SLEEP' &) ; SLEEP", 4),
+    escape("double fork", "(setsid sh -c 'SLEEP & exec SLEEP' &) ; SLEEP", 3),
     escape("closed pipes, env -i", "env -i setsid SLEEP <&- >&- 2>&- & SLEEP", 3),
-    escape("nohup and disown", "nohup SLEEP >/dev/null 2>&1 & disown; SLEEP", 3),
+    escape("nohup and disown", "nohup SLEEP >/dev/null 2>&1 & disown; SLEEP", 2),
     escape("stopped", "SLEEP & kill -STOP $!; (kill -STOP $BASHPID; SLEEP) & SLEEP", 4),
     escape("shell kills itself", "SLEEP & setsid SLEEP & kill -9 $$", 2),
     escape(
@@ -34,7 +34,7 @@ pub const ESCAPES: &[Escape] = &[
          SLEEP & SLEEP",
         3,
     ),
-    escape("stops the supervisor", "SLEEP & kill -STOP $PPID; SLEEP", 3),
+    escape("stops the supervisor", "SLEEP & kill -STOP $PPID; SLEEP", 2),
     escape(
         "stops the supervisor over and over",
         "trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & SLEEP",

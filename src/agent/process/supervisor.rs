@@ -47,6 +47,9 @@ struct Supervisor {
     control: UnixStream,
     child_signal: UnixStream,
     family: Family,
+    /// Tiller found us stopped once. While it lives it wakes us; when it is gone nobody does, so
+    /// there is no time for a grace then.
+    mistrust: bool,
     /// A command too long for an argument; kept open because the shell reads it through us.
     _script: Option<Script>,
 }
@@ -57,7 +60,7 @@ impl Supervisor {
         // By hand, from a terminal, this would wait for ever.
         control.peer_addr()?;
         setsid()?;
-        become_subreaper();
+        take_office();
         let (child_signal, sender) = UnixStream::pair()?;
         child_signal.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signals::SIGCHLD, sender)?;
@@ -81,6 +84,7 @@ impl Supervisor {
             control,
             child_signal,
             family: Family { shell, reports },
+            mistrust: false,
             _script: script,
         })
     }
@@ -91,7 +95,7 @@ impl Supervisor {
             if self.family.reap() == Rest::Nobody {
                 break;
             }
-            let order = self.wait(PollTimeout::NONE);
+            let order = self.wait();
             if order > Order::Run {
                 self.end(order);
                 break;
@@ -106,20 +110,25 @@ impl Supervisor {
         } else {
             GRACE
         };
-        let control = &mut self.control;
-        let left = tree::stop(&mut self.family, grace, |time| {
-            let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
+        let Self {
+            control,
+            family,
+            mistrust,
+            ..
+        } = self;
+        let left = tree::stop(family, grace, |time| {
+            let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
             let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
-            if !matches!(poll(&mut fds, time), Ok(1..)) {
+            if !matches!(poll(&mut fds, limit), Ok(1..)) {
                 return Haste::None;
             }
-            match read_order(control) {
-                Some(Order::Kill) => Haste::Now,
-                Some(_) => Haste::None,
-                // Tiller has gone meanwhile. The channel stays readable now, so poll would not
-                // wait; the grace goes on all the same.
-                None => {
-                    std::thread::sleep(Duration::from_millis(time.as_millis().unwrap_or(1).into()));
+            match hear(control) {
+                Heard::Order(Order::Kill) => Haste::Now,
+                Heard::Order(_) => Haste::None,
+                Heard::Gone if *mistrust => Haste::Now,
+                Heard::Gone => {
+                    // The channel stays readable now, so poll would not wait.
+                    std::thread::sleep(time);
                     Haste::None
                 }
             }
@@ -130,36 +139,51 @@ impl Supervisor {
     }
 
     /// Sleeps until there is an order or a child has changed.
-    fn wait(&mut self, time: PollTimeout) -> Order {
+    fn wait(&mut self) -> Order {
         let mut fds = [
             PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.child_signal.as_fd(), PollFlags::POLLIN),
         ];
         // An error is EINTR: look at everything.
-        let _ = poll(&mut fds, time);
+        let _ = poll(&mut fds, PollTimeout::NONE);
         let [told, died] = fds.map(|fd| fd.any().unwrap_or(false));
         if died {
             let _ = self.child_signal.read(&mut [0; 256]);
         }
-        if told {
-            read_order(&mut self.control).unwrap_or(Order::Stop)
-        } else {
-            Order::Run
+        if !told {
+            return Order::Run;
+        }
+        match hear(&mut self.control) {
+            Heard::Order(order) => {
+                self.mistrust |= order == Order::Run;
+                order
+            }
+            Heard::Gone if self.mistrust => Order::Kill,
+            Heard::Gone => Order::Stop,
         }
     }
 }
 
-/// The next orders, the strictest of them; none when tiller has gone.
-fn read_order(control: &mut UnixStream) -> Option<Order> {
+/// What the control channel holds.
+enum Heard {
+    /// Orders; the strictest of them.
+    Order(Order),
+    /// Tiller has gone.
+    Gone,
+}
+
+fn hear(control: &mut UnixStream) -> Heard {
     let mut bytes = [0; 64];
-    match control.read(&mut bytes) {
-        Ok(0) => None,
-        Ok(count) => {
-            wire::say(control, &Report::Heard);
-            bytes[..count].iter().copied().map(Order::from_byte).max()
+    loop {
+        match control.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => return Heard::Gone,
+            Ok(count) => {
+                wire::say(control, &Report::Heard);
+                let orders = bytes[..count].iter().copied().map(Order::from_byte);
+                return Heard::Order(orders.max().unwrap_or_default());
+            }
         }
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(Order::Run),
-        Err(_) => None,
     }
 }
 
@@ -195,15 +219,19 @@ impl Brood for Family {
     }
 }
 
-/// Orphans of the command come to us instead of to init, and `ps` shows who we are.
+/// Orphans of the command come to us instead of to init; `ps` shows who we are; and if a command
+/// has stopped us (`kill -STOP $PPID`), the death of tiller wakes us to end it.
 #[cfg(target_os = "linux")]
-fn become_subreaper() {
-    let _ = nix::sys::prctl::set_child_subreaper(true);
-    let _ = nix::sys::prctl::set_name(c"tiller");
+fn take_office() {
+    use nix::sys::{prctl, signal::Signal};
+
+    let _ = prctl::set_child_subreaper(true);
+    let _ = prctl::set_name(c"tiller");
+    let _ = prctl::set_pdeathsig(Signal::SIGCONT);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn become_subreaper() {}
+fn take_office() {}
 
 /// Handlers, not SIG_IGN and not a mask: the shell would inherit those. Nothing looks at the
 /// flag; being interrupted is all a signal does to us, so that `kill $PPID` harms nobody.

@@ -89,6 +89,8 @@ async fn talk(seat: &mut Seat) -> io::Result<()> {
                     let line: Vec<u8> = text.drain(..=end).collect();
                     let line = String::from_utf8_lossy(&line);
                     match Report::parse(line.trim_end()) {
+                        // Also the answer to being woken, which has no time limit.
+                        Some(Report::Heard) if given == Order::Run => {}
                         Some(Report::Heard) => {
                             let most = if given == Order::Kill { GIVE_UP } else { GRACE + GIVE_UP };
                             patience = Some(Instant::now() + most + ANSWER);
@@ -104,7 +106,9 @@ async fn talk(seat: &mut Seat) -> io::Result<()> {
                     wake(&seat.child);
                     look = Instant::now() + LOOK_ENDING;
                 } else {
-                    if table::entry(seat.pid).is_some_and(|entry| entry.state == State::Stopped) {
+                    let now = table::entry(seat.pid);
+                    if now.is_some_and(|entry| entry.state == State::Stopped) {
+                        control.write_all(&[Order::Run.byte()]).await?;
                         wake(&seat.child);
                     }
                     look = Instant::now() + LOOK;

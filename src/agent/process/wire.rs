@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 /// What to do with the tree. A later order never takes back an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
-    /// Let it run.
+    /// Let it run. Sent only to a supervisor that was found stopped: somebody below it is hostile.
     #[default]
     Run,
     /// SIGTERM, the grace, SIGKILL.
