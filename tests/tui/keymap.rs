@@ -17,7 +17,11 @@ fn the_shipped_file_is_whole_and_right() {
     let listed: Vec<&str> = table.keys().map(String::as_str).collect();
     let named: HashSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
     assert_eq!(listed.iter().copied().collect::<HashSet<_>>(), named);
-    assert_eq!(Keymap::default().unbound().count(), 0, "every action has a key");
+    assert_eq!(
+        Keymap::default().unbound().count(),
+        0,
+        "every action has a key"
+    );
 }
 
 #[test]
@@ -45,10 +49,24 @@ fn the_default_keys_are_those_of_the_design() {
         assert_eq!(resolve(&map, key, Mode::Idle), Some(action), "{key}");
         assert_eq!(resolve(&map, key, Mode::Running), Some(action), "{key}");
     }
-    assert_eq!(resolve(&map, "alt+up", Mode::Running), Some(Action::TakeBack));
+    assert_eq!(
+        resolve(&map, "alt+up", Mode::Running),
+        Some(Action::TakeBack)
+    );
     assert_eq!(resolve(&map, "alt+up", Mode::Idle), None);
-    for later in ["ctrl+b", "ctrl+f", "ctrl+l", "ctrl+p", "ctrl+v", "shift+tab"] {
-        assert_eq!(resolve(&map, later, Mode::Idle), None, "{later} does nothing yet");
+    for later in [
+        "ctrl+b",
+        "ctrl+f",
+        "ctrl+l",
+        "ctrl+p",
+        "ctrl+v",
+        "shift+tab",
+    ] {
+        assert_eq!(
+            resolve(&map, later, Mode::Idle),
+            None,
+            "{later} does nothing yet"
+        );
     }
 }
 
@@ -56,28 +74,65 @@ fn the_default_keys_are_those_of_the_design() {
 fn a_users_file_lies_over_the_defaults() {
     let map = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'").expect("fine");
     assert_eq!(resolve(&map, "ctrl+o", Mode::Idle), Some(Action::FollowUp));
-    assert_eq!(resolve(&map, "ctrl+q", Mode::Idle), None, "only the keys given");
-    assert_eq!(map.keys(Action::ToggleOutput).count(), 0, "a key given away is gone");
+    assert_eq!(
+        resolve(&map, "ctrl+q", Mode::Idle),
+        None,
+        "only the keys given"
+    );
+    assert_eq!(
+        map.keys(Action::ToggleOutput).count(),
+        0,
+        "a key given away is gone"
+    );
     assert_eq!(map.keys(Action::Undo).count(), 0);
     assert_eq!(map.label(Action::Suspend).as_deref(), Some("F5"));
-    assert_eq!(resolve(&map, "enter", Mode::Idle), Some(Action::Submit), "the rest stands");
+    assert_eq!(
+        resolve(&map, "enter", Mode::Idle),
+        Some(Action::Submit),
+        "the rest stands"
+    );
 }
 
 #[test]
 fn faults_are_named_with_their_line() {
     for (text, line, wanted) in [
-        ("\nsubmitt = \"enter\"", 2, "unknown action `submitt`: did you mean `submit`?"),
-        ("frobnicate = \"enter\"", 1, "unknown action `frobnicate`: F1"),
-        ("submit = \"ctrl+entr\"", 1, "unknown key `ctrl+entr`: did you mean `ctrl+enter`?"),
+        (
+            "\nsubmitt = \"enter\"",
+            2,
+            "unknown action `submitt`: did you mean `submit`?",
+        ),
+        (
+            "frobnicate = \"enter\"",
+            1,
+            "unknown action `frobnicate`: F1",
+        ),
+        (
+            "submit = \"ctrl+entr\"",
+            1,
+            "unknown key `ctrl+entr`: did you mean `ctrl+enter`?",
+        ),
         ("submit = \"ctrl-x\"", 1, "did you mean `ctrl+x`?"),
-        ("undo = [\n\"ctrl+z\",\n\"blorp\"]", 3, "unknown key `blorp`"),
+        (
+            "undo = [\n\"ctrl+z\",\n\"blorp\"]",
+            3,
+            "unknown key `blorp`",
+        ),
         ("undo = 3", 1, "a key is a string"),
-        ("undo = \"f5\"\nredo = \"f5\"", 2, "`f5` is already given to `undo`"),
+        (
+            "undo = \"f5\"\nredo = \"f5\"",
+            2,
+            "`f5` is already given to `undo`",
+        ),
         ("# fine\n\nundo = [", 3, ""),
     ] {
         let error = Keymap::with("keys.toml", text).expect_err(text);
         assert_eq!(error.line, line, "{error}");
-        assert!(error.to_string().starts_with(&format!("keys.toml:{line}: ")), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("keys.toml:{line}: ")),
+            "{error}"
+        );
         assert!(error.message.contains(wanted), "{error}");
     }
 }

@@ -1,5 +1,10 @@
 //! The screen: its pieces, and the whole program in a pseudo-terminal.
 
+mod app_kit;
+mod app_keys;
+mod app_frames;
+mod app_storm;
+mod keymap;
 mod screen_canvas;
 
 mod input_decoder;

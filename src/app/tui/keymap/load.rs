@@ -74,7 +74,10 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Result<(), KeymapError> 
         fail(at, error.message().to_owned())
     })?;
     let mut taken: Vec<(KeyPress, Action)> = Vec::new();
-    for (name, value) in table.get_ref() {
+    // In the order of the file, so that faults are found where a reader meets them first.
+    let mut lines: Vec<_> = table.get_ref().iter().collect();
+    lines.sort_by_key(|(name, _)| name.span().start);
+    for (name, value) in lines {
         let at = name.span().start;
         let name = name.get_ref().as_ref();
         let action = Action::from_name(name).ok_or_else(|| fail(at, unknown_action(name)))?;

@@ -1,0 +1,373 @@
+//! Keys in, effects out: the key table of the design, row by row.
+
+use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState};
+use tiller::app::tui::app::Start;
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::msg::{MsgKind, TerminalMsg};
+use tiller::app::tui::options::{DemoStart, ExitKind};
+use tiller::app::tui::overlay::Overlay;
+use tiller::llm::Content;
+
+use super::app_kit::{Desk, prompt, queued};
+
+fn desk() -> Desk {
+    Desk::new(80, 24)
+}
+
+fn busy() -> Desk {
+    let mut desk = desk();
+    desk.running(Phase::Streaming);
+    desk
+}
+
+fn queue(kind: QueueKind, text: &str) -> Effect {
+    Effect::Queue(kind, vec![Content::text(text)])
+}
+
+#[test]
+fn enter_sends_and_the_run_shows_at_once() {
+    let mut desk = desk();
+    desk.write("fix it");
+    assert!(!desk.frame().contains("Esc stops"));
+    assert_eq!(desk.key("enter"), [prompt("fix it")]);
+    assert_eq!(desk.text(), "");
+    assert!(
+        desk.frame().contains("Esc stops"),
+        "before the agent said anything"
+    );
+    assert_eq!(desk.app.transcript.cells().len(), 1);
+}
+
+#[test]
+fn enter_while_it_runs_steers() {
+    // D5, D7
+    let mut desk = busy();
+    desk.write("use subtle");
+    assert_eq!(desk.key("enter"), [prompt("use subtle")]);
+    assert!(
+        desk.app.transcript.is_empty(),
+        "it waits in the queue, not in the transcript"
+    );
+    desk.write("later");
+    assert_eq!(desk.key("alt+enter"), [queue(QueueKind::FollowUp, "later")]);
+    desk.write("even later");
+    assert_eq!(
+        desk.key("ctrl+q"),
+        [queue(QueueKind::FollowUp, "even later")]
+    );
+}
+
+#[test]
+fn follow_up_keys_send_when_idle() {
+    for key in ["alt+enter", "ctrl+q", "ctrl+enter"] {
+        let mut desk = desk();
+        desk.write("go");
+        assert_eq!(desk.key(key), [prompt("go")], "{key}");
+        assert!(desk.app.is_running(), "{key}");
+    }
+}
+
+#[test]
+fn steer_now_queues_the_text_and_delivers() {
+    let mut desk = busy();
+    desk.write("stop that");
+    assert_eq!(
+        desk.key("ctrl+enter"),
+        [queue(QueueKind::Steering, "stop that"), Effect::SteerNow]
+    );
+    assert_eq!(desk.key("ctrl+enter"), [], "nothing waits");
+    desk.waiting(&["a"], &[]);
+    assert_eq!(desk.key("ctrl+enter"), [Effect::SteerNow]);
+}
+
+#[test]
+fn enter_on_the_empty_editor_delivers_what_waits_unless_it_slipped() {
+    let mut desk = busy();
+    desk.write("x");
+    desk.key("enter");
+    desk.waiting(&["x"], &[]);
+    desk.now += 249;
+    assert_eq!(desk.key("enter"), [], "within 250 ms of the last Enter");
+    desk.now += 250;
+    assert_eq!(desk.key("enter"), [Effect::SteerNow]);
+    desk.waiting(&[], &["only a follow-up"]);
+    desk.now += 300;
+    assert_eq!(desk.key("enter"), []);
+}
+
+#[test]
+fn blank_text_is_never_sent() {
+    let mut desk = desk();
+    assert_eq!(desk.key("enter"), []);
+    desk.write("   ");
+    assert_eq!(desk.key("enter"), []);
+    assert_eq!(desk.text(), "   ");
+}
+
+#[test]
+fn at_the_limit_enter_goes_on() {
+    // B11
+    for key in ["enter", "ctrl+enter"] {
+        let mut desk = busy();
+        desk.agent(AgentEvent::AgentEnd {
+            messages: Vec::new(),
+            outcome: RunOutcome::LimitReached { limit: 3 },
+        });
+        desk.state(RunState::Idle);
+        assert!(desk.frame().contains("Enter on the empty editor goes on"));
+        assert_eq!(desk.key(key), [Effect::GoOn]);
+        assert!(desk.frame().contains("Esc stops"));
+        desk.state(RunState::Idle);
+        desk.now += 1000;
+        assert_eq!(desk.key(key), [], "only once");
+    }
+}
+
+#[test]
+fn esc_aborts_and_queue_and_draft_come_back() {
+    // D7, H13
+    let mut desk = busy();
+    desk.waiting(&["one", "two"], &["three"]);
+    desk.write("draft");
+    assert_eq!(desk.key("esc"), [Effect::Abort]);
+    let mut messages = queued(QueueKind::Steering, &["one", "two"]);
+    messages.extend(queued(QueueKind::FollowUp, &["three"]));
+    desk.agent(AgentEvent::QueueReturned { messages });
+    desk.waiting(&[], &[]);
+    desk.state(RunState::Idle);
+    assert_eq!(desk.text(), "one\n\ntwo\n\nthree\n\ndraft");
+    assert!(!desk.frame().contains("Esc stops"));
+}
+
+#[test]
+fn while_processes_die_the_keys_kill_and_do_nothing_else() {
+    for key in ["esc", "ctrl+c"] {
+        let mut desk = busy();
+        desk.write("draft");
+        desk.state(RunState::Stopping { processes: 2 });
+        assert!(desk.frame().contains("stopping"), "{key}");
+        assert!(!desk.frame().contains("Esc stops"), "{key}");
+        assert_eq!(desk.key(key), [Effect::Abort], "{key}");
+        assert_eq!(desk.text(), "draft", "{key}");
+        assert_eq!(
+            desk.key("enter"),
+            [prompt("draft")],
+            "the next run may start meanwhile"
+        );
+        assert!(desk.frame().contains("Esc stops"), "{key}");
+    }
+}
+
+#[test]
+fn ctrl_c_stops_then_clears_then_leaves() {
+    // H13
+    let mut desk = busy();
+    desk.write("draft");
+    assert_eq!(desk.key("ctrl+c"), [Effect::Abort]);
+    desk.state(RunState::Idle);
+    assert_eq!(desk.key("ctrl+c"), []);
+    assert_eq!(desk.text(), "", "cleared");
+    assert_eq!(
+        desk.app.composer.history().search("draft").count(),
+        1,
+        "but kept"
+    );
+    assert_eq!(desk.key("ctrl+c"), []);
+    assert!(desk.frame().contains("Press Ctrl+C again to exit"));
+    desk.wait(2100);
+    assert!(!desk.frame().contains("again to exit"));
+    assert_eq!(desk.key("ctrl+c"), [], "too late");
+    desk.now += 1900;
+    assert_eq!(desk.key("ctrl+c"), [Effect::Exit(ExitKind::Quit)]);
+}
+
+#[test]
+fn typing_between_two_ctrl_c_stays() {
+    let mut desk = desk();
+    desk.key("ctrl+c");
+    desk.write("a");
+    desk.key("backspace");
+    assert_eq!(desk.key("ctrl+c"), []);
+}
+
+#[test]
+fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
+    let mut desk = desk();
+    desk.write("ab");
+    desk.key("home");
+    assert_eq!(desk.key("ctrl+d"), []);
+    desk.key("ctrl+d");
+    assert_eq!(desk.text(), "", "it deletes forward");
+    assert_eq!(desk.key("ctrl+d"), [Effect::Exit(ExitKind::Quit)]);
+
+    let mut desk = busy();
+    assert_eq!(desk.key("ctrl+d"), []);
+    assert!(desk.frame().contains("Leave?"));
+    assert_eq!(desk.key("esc"), [], "stays, and the run goes on");
+    assert!(desk.app.overlays.is_empty());
+    desk.key("ctrl+d");
+    assert_eq!(desk.key("ctrl+d"), [Effect::Exit(ExitKind::Quit)]);
+}
+
+#[test]
+fn esc_twice_says_what_is_to_come() {
+    let mut desk = desk();
+    desk.key("esc");
+    desk.now += 400;
+    desk.key("esc");
+    assert!(desk.frame().contains("/tree"));
+
+    let mut desk = busy();
+    desk.key("esc");
+    desk.state(RunState::Idle);
+    for _ in 0..3 {
+        desk.now += 200;
+        desk.key("esc");
+    }
+    assert!(
+        !desk.frame().contains("/tree"),
+        "not so soon after an abort"
+    );
+}
+
+#[test]
+fn alt_up_takes_back() {
+    // D10
+    let mut desk = busy();
+    assert_eq!(desk.key("alt+up"), [], "nothing waits");
+    desk.waiting(&["a"], &[]);
+    assert_eq!(desk.key("alt+up"), [Effect::TakeBack]);
+}
+
+#[test]
+fn newlines_are_typed_and_backslash_enter_is_one() {
+    for key in ["shift+enter", "ctrl+j"] {
+        let mut desk = desk();
+        desk.write("a");
+        assert_eq!(desk.key(key), []);
+        desk.write("b");
+        assert_eq!(desk.text(), "a\nb", "{key}");
+    }
+    let mut desk = desk();
+    desk.write("a\\");
+    assert_eq!(desk.key("enter"), []);
+    assert_eq!(desk.text(), "a\n");
+}
+
+#[test]
+fn editor_suspend_and_slash_commands() {
+    let mut desk = desk();
+    desk.write("draft");
+    assert_eq!(desk.key("ctrl+g"), [Effect::Edit("draft".into())]);
+    assert_eq!(desk.key("ctrl+z"), [Effect::Suspend]);
+    let mut desk = Desk::new(80, 24);
+    desk.write("/quit");
+    assert_eq!(desk.key("enter"), [Effect::Exit(ExitKind::Quit)]);
+    let mut desk = Desk::new(80, 24);
+    desk.write("/keys");
+    assert_eq!(desk.key("enter"), []);
+    assert!(matches!(desk.app.overlays[..], [Overlay::Help(_)]));
+    let mut desk = Desk::new(80, 24);
+    desk.write("/etc/passwd is odd");
+    assert_eq!(desk.key("enter"), [prompt("/etc/passwd is odd")]);
+}
+
+#[test]
+fn history_is_searched_and_put_into_the_editor() {
+    let mut desk = desk();
+    for text in ["fix the login", "write tests", "fix the logout"] {
+        desk.write(text);
+        desk.key("enter");
+        desk.state(RunState::Idle);
+    }
+    desk.key("ctrl+r");
+    desk.write("log");
+    let frame = desk.frame();
+    assert!(
+        frame.contains("fix the login") && frame.contains("fix the logout"),
+        "{frame}"
+    );
+    assert!(!frame.contains("│ write tests"), "{frame}");
+    desk.key("up");
+    desk.key("up");
+    assert_eq!(desk.key("enter"), []);
+    assert_eq!(desk.text(), "fix the login");
+}
+
+#[test]
+fn the_demo_begins_by_itself_unless_the_person_types() {
+    let start = || Start {
+        demo: Some((
+            DemoStart {
+                prompt: "show me".into(),
+            },
+            0,
+        )),
+        ..Start::default()
+    };
+    let mut desk = Desk::starting(80, 24, start());
+    desk.send(MsgKind::Started);
+    desk.now += 999;
+    assert_eq!(desk.send(MsgKind::Tick), []);
+    desk.now += 1;
+    assert_eq!(desk.app.next_wake(), Some(desk.now));
+    assert_eq!(desk.send(MsgKind::Tick), [prompt("show me")]);
+
+    let mut desk = Desk::starting(80, 24, start());
+    desk.send(MsgKind::Started);
+    desk.write("m");
+    desk.now += 5000;
+    assert_eq!(desk.send(MsgKind::Tick), []);
+}
+
+#[test]
+fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
+    let mut desk = Desk::starting(
+        80,
+        24,
+        Start {
+            prompt: Some("hello".into()),
+            notices: vec!["runs everything without asking".into()],
+            demo: None,
+        },
+    );
+    let effects = desk.send(MsgKind::Started);
+    assert!(effects.contains(&prompt("hello")));
+    assert_eq!(
+        desk.app.transcript.cells().len(),
+        2,
+        "the notice, then the prompt"
+    );
+}
+
+#[test]
+fn nothing_wakes_an_idle_screen() {
+    let mut desk = desk();
+    desk.send(MsgKind::Started);
+    assert_eq!(desk.app.next_wake(), None);
+    desk.running(Phase::Streaming);
+    assert_eq!(desk.app.next_wake(), Some(desk.now + 1000));
+    desk.now += 1500;
+    desk.send(MsgKind::Tick);
+    assert_eq!(desk.app.next_wake(), Some(desk.now + 500), "whole seconds");
+    desk.state(RunState::Idle);
+    assert_eq!(desk.app.next_wake(), None);
+}
+
+#[test]
+fn what_was_typed_survives_the_end() {
+    let mut desk = busy();
+    desk.write("unsent");
+    desk.waiting(&["waiting"], &[]);
+    let at = desk.now;
+    let kind = MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(15)));
+    let effects =
+        tiller::app::tui::update::update(&mut desk.app, tiller::app::tui::msg::Msg { at, kind });
+    assert_eq!(
+        effects,
+        [
+            Effect::Remember(vec!["waiting".into(), "unsent".into()]),
+            Effect::Exit(ExitKind::Signal(15))
+        ]
+    );
+}

@@ -1,0 +1,191 @@
+//! A screen without a terminal: keys and agent events in, effects and frames out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunState};
+use tiller::app::tui::app::{App, AppOptions, Start, Status};
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::keymap::Keymap;
+use tiller::app::tui::msg::{Msg, MsgKind};
+use tiller::app::tui::theme::{ColorDepth, Theme};
+use tiller::app::tui::update::update;
+use tiller::app::tui::view::{ViewCache, view};
+use tiller::llm::{Api, Content, Model, Prices, ThinkingLevel, Usage};
+
+/// When every test begins.
+pub const START: i64 = 1_800_000_000_000;
+
+/// A screen at work.
+pub struct Desk {
+    pub app: App,
+    pub now: i64,
+    cache: ViewCache,
+    seq: u64,
+}
+
+impl Desk {
+    pub fn new(width: u16, height: u16) -> Self {
+        Self::starting(width, height, Start::default())
+    }
+
+    pub fn starting(width: u16, height: u16, start: Start) -> Self {
+        let app = App::new(AppOptions {
+            size: Size::new(width, height),
+            now: START,
+            keymap: Keymap::default(),
+            theme: Theme::load("dark", ColorDepth::TrueColor).expect("built in"),
+            depth: ColorDepth::TrueColor,
+            theme_is_chosen: false,
+            status: Status {
+                cwd: PathBuf::from("/home/me/shop"),
+                home: Some(PathBuf::from("/home/me")),
+                branch: Some("main".into()),
+                session: None,
+                model: Arc::new(model()),
+                thinking: ThinkingLevel::High,
+                permission: "full".into(),
+                total: Usage::default(),
+                context: 0,
+            },
+            start,
+        });
+        Self {
+            app,
+            now: START,
+            cache: ViewCache::default(),
+            seq: 0,
+        }
+    }
+
+    /// Something happens now.
+    pub fn send(&mut self, kind: MsgKind) -> Vec<Effect> {
+        let at = self.now;
+        update(&mut self.app, Msg { at, kind })
+            .into_iter()
+            // Keeping prompts is tested where prompts are kept.
+            .filter(|effect| !matches!(effect, Effect::Remember(_)))
+            .collect()
+    }
+
+    /// A key, `ctrl+c` or `enter`.
+    pub fn key(&mut self, key: &str) -> Vec<Effect> {
+        self.send(MsgKind::Key(key.parse().expect(key)))
+    }
+
+    /// Text, key by key.
+    pub fn write(&mut self, text: &str) {
+        for c in text.chars() {
+            let key =
+                tiller::app::tui::input::KeyPress::plain(tiller::app::tui::input::KeyCode::Char(c));
+            self.send(MsgKind::Key(key));
+        }
+    }
+
+    /// The agent says something.
+    pub fn agent(&mut self, kind: AgentEvent) -> Vec<Effect> {
+        self.seq += 1;
+        self.send(MsgKind::Agent(Arc::new(Event {
+            seq: self.seq,
+            time: self.now,
+            kind,
+        })))
+    }
+
+    /// The agent says what it does.
+    pub fn state(&mut self, state: RunState) {
+        self.agent(AgentEvent::State(state));
+    }
+
+    /// A run is under way in this phase.
+    pub fn running(&mut self, phase: Phase) {
+        self.state(RunState::Running { phase });
+    }
+
+    /// These messages wait.
+    pub fn waiting(&mut self, steering: &[&str], follow_up: &[&str]) {
+        self.agent(AgentEvent::QueueUpdate {
+            steering: queued(QueueKind::Steering, steering),
+            follow_up: queued(QueueKind::FollowUp, follow_up),
+        });
+    }
+
+    /// Time passes.
+    pub fn wait(&mut self, millis: i64) {
+        self.now += millis;
+        self.send(MsgKind::Tick);
+    }
+
+    /// The text in the editor.
+    pub fn text(&self) -> String {
+        self.app.composer.text()
+    }
+
+    /// The screen as text, drawn and settled, without blanks at line ends.
+    pub fn frame(&mut self) -> String {
+        let size = self.app.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
+        let drawn = view(&self.app, &mut self.cache, &mut buffer);
+        if let Some((x, y)) = drawn.cursor {
+            assert!(
+                x < size.width && y < size.height,
+                "the cursor is on the screen"
+            );
+        }
+        self.app.settle(drawn.areas, &drawn.transcript);
+        text_of(&buffer)
+    }
+}
+
+/// The text of a buffer, without blanks at line ends.
+pub fn text_of(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    if width == 0 {
+        return String::new();
+    }
+    let rows = buffer.content.chunks(width).map(|row| {
+        let mut text = String::new();
+        let mut skip = 0;
+        for cell in row {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            text.push_str(cell.symbol());
+            skip = tiller::app::tui::text::width(cell.symbol()).saturating_sub(1);
+        }
+        text.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+pub fn queued(kind: QueueKind, texts: &[&str]) -> Vec<Queued> {
+    let with_id = |(id, text): (usize, &&str)| Queued {
+        id: id as u64,
+        kind,
+        content: vec![Content::text(*text)],
+    };
+    texts.iter().enumerate().map(with_id).collect()
+}
+
+pub fn model() -> Model {
+    Model {
+        provider: "anthropic".into(),
+        id: "claude-sonnet-5-5".into(),
+        name: "Claude Sonnet".into(),
+        api: Api::AnthropicMessages,
+        base_url: "http://127.0.0.1:1".into(),
+        context_window: 200_000,
+        max_output: 32_000,
+        reasoning: true,
+        thinking_levels: std::collections::BTreeMap::new(),
+        vision: true,
+        prices: Prices::default(),
+    }
+}
+
+pub fn prompt(text: &str) -> Effect {
+    Effect::Prompt(vec![Content::text(text)])
+}

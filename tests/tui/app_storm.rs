@@ -1,0 +1,318 @@
+//! Whatever happens, in whatever order, at whatever size: no panic, and no typed word is lost.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use ratatui::layout::Size;
+use tiller::agent::tool::{CommandDetails, Details};
+use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus};
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::{
+    KeyCode, KeyPress, Mods, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection,
+};
+use tiller::app::tui::msg::{EffectResult, MsgKind, TerminalMsg};
+use tiller::llm::message::content_text;
+use tiller::llm::{AssistantMessage, Message, StreamEvent};
+
+use super::app_kit::{Desk, queued};
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Key(KeyPress),
+    Word,
+    Paste(String),
+    Mouse(MouseEvent),
+    Resize(u16, u16),
+    Run(RunState),
+    Stream(String),
+    Command(String),
+    Returned(Vec<String>),
+    Waiting(Vec<String>, Vec<String>),
+    Notice(String),
+    End(bool),
+    Report(TerminalReport),
+    Edited(Option<String>),
+    Wait(i64),
+    Frame,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let keys = prop_oneof![
+        Just("enter"),
+        Just("alt+enter"),
+        Just("ctrl+enter"),
+        Just("esc"),
+        Just("ctrl+c"),
+        Just("ctrl+d"),
+        Just("alt+up"),
+        Just("ctrl+o"),
+        Just("ctrl+t"),
+        Just("alt+o"),
+        Just("pageup"),
+        Just("pagedown"),
+        Just("ctrl+home"),
+        Just("ctrl+end"),
+        Just("ctrl+up"),
+        Just("ctrl+down"),
+        Just("f1"),
+        Just("ctrl+r"),
+        Just("up"),
+        Just("down"),
+        Just("left"),
+        Just("backspace"),
+        Just("ctrl+w"),
+        Just("ctrl+_"),
+        Just("alt+_"),
+        Just("ctrl+y"),
+        Just("ctrl+j"),
+        Just("ctrl+g"),
+        Just("q"),
+        Just("y"),
+        Just("日"),
+        Just("/"),
+    ];
+    let text = prop_oneof![
+        "[a-z \n]{0,60}",
+        Just("# head\n```rs\nfn x() {}\n```\n| a | b |\n|--|--|\n| 日 | 2 |\n".to_owned()),
+        Just("\u{1b}[31mred\u{1b}]0;x\u{7}\r\n\t🙂👨\u{200d}👩\u{200d}👧 \u{202e}x".to_owned()),
+        Just("x".repeat(3000)),
+    ];
+    let state = prop_oneof![
+        Just(RunState::Idle),
+        Just(RunState::Running {
+            phase: Phase::Requesting
+        }),
+        Just(RunState::Running {
+            phase: Phase::Streaming
+        }),
+        Just(RunState::Running {
+            phase: Phase::Tools(vec!["bash".into(), "read".into()])
+        }),
+        Just(RunState::Running {
+            phase: Phase::Retrying {
+                attempt: 2,
+                at: i64::MAX
+            }
+        }),
+        (0_usize..3).prop_map(|processes| RunState::Stopping { processes }),
+    ];
+    let mouse = (0_u16..130, 0_u16..50, 0_u8..6).prop_map(|(col, row, kind)| MouseEvent {
+        kind: match kind {
+            0 => MouseKind::Wheel(WheelDirection::Up),
+            1 => MouseKind::Wheel(WheelDirection::Down),
+            2 | 3 => MouseKind::Down(MouseButton::Left),
+            4 => MouseKind::Up(MouseButton::Left),
+            _ => MouseKind::Drag(MouseButton::Right),
+        },
+        col,
+        row,
+        mods: Mods::NONE,
+    });
+    let texts = || proptest::collection::vec("[a-z\n]{1,12}", 0..4);
+    prop_oneof![
+        8 => keys.prop_map(|key| Happening::Key(key.parse().expect(key))),
+        4 => Just(Happening::Word),
+        1 => text.clone().prop_map(Happening::Paste),
+        2 => mouse.prop_map(Happening::Mouse),
+        2 => (0_u16..120, 0_u16..45).prop_map(|(w, h)| Happening::Resize(w, h)),
+        3 => state.prop_map(Happening::Run),
+        4 => text.clone().prop_map(Happening::Stream),
+        2 => text.clone().prop_map(Happening::Command),
+        1 => texts().prop_map(Happening::Returned),
+        1 => (texts(), texts()).prop_map(|(one, two)| Happening::Waiting(one, two)),
+        1 => text.clone().prop_map(Happening::Notice),
+        1 => any::<bool>().prop_map(Happening::End),
+        1 => (any::<u8>(), any::<u8>(), any::<u8>())
+            .prop_map(|(r, g, b)| Happening::Report(TerminalReport::Background(r, g, b))),
+        1 => proptest::option::of("[a-z]{0,8}\n?").prop_map(Happening::Edited),
+        2 => (0_i64..5000).prop_map(Happening::Wait),
+        6 => Just(Happening::Frame),
+    ]
+}
+
+fn happen(desk: &mut Desk, what: Happening, words: &mut u32) -> Vec<Effect> {
+    match what {
+        Happening::Key(key) => desk.send(MsgKind::Key(key)),
+        Happening::Word => {
+            *words += 1;
+            for c in format!("w{words}").chars() {
+                desk.send(MsgKind::Key(KeyPress::plain(KeyCode::Char(c))));
+            }
+            Vec::new()
+        }
+        Happening::Paste(text) => desk.send(MsgKind::Paste(text)),
+        Happening::Mouse(event) => desk.send(MsgKind::Mouse(event)),
+        Happening::Resize(width, height) => desk.send(MsgKind::Terminal(TerminalMsg::Resize(
+            Size::new(width, height),
+        ))),
+        Happening::Run(state) => desk.agent(AgentEvent::State(state)),
+        Happening::Stream(delta) => {
+            let message = Arc::new(Message::Assistant(AssistantMessage::default()));
+            desk.agent(AgentEvent::MessageStart { message });
+            for event in [
+                StreamEvent::TextStart { index: 0 },
+                StreamEvent::TextDelta { index: 0, delta },
+            ] {
+                desk.agent(AgentEvent::MessageUpdate { event });
+            }
+            Vec::new()
+        }
+        Happening::Command(output) => {
+            let details = Arc::new(Details::Command(CommandDetails {
+                command: "make".into(),
+                output,
+                ..CommandDetails::default()
+            }));
+            desk.agent(AgentEvent::ToolStart {
+                call_id: "c".into(),
+                name: "bash".into(),
+                args: Arc::new(serde_json::Value::Null),
+                details: details.clone(),
+            });
+            desk.agent(AgentEvent::ToolEnd {
+                call_id: "c".into(),
+                name: "bash".into(),
+                status: ToolStatus::Cancelled,
+                content: Vec::new(),
+                details,
+                duration_ms: Some(3),
+            })
+        }
+        Happening::Returned(texts) => {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let messages = queued(QueueKind::Steering, &texts);
+            desk.agent(AgentEvent::QueueReturned { messages })
+        }
+        Happening::Waiting(steering, follow_up) => {
+            let steering: Vec<&str> = steering.iter().map(String::as_str).collect();
+            let follow_up: Vec<&str> = follow_up.iter().map(String::as_str).collect();
+            desk.waiting(&steering, &follow_up);
+            Vec::new()
+        }
+        Happening::Notice(text) => desk.agent(AgentEvent::Notice {
+            level: NoticeLevel::Warning,
+            text,
+        }),
+        Happening::End(limit) => {
+            let outcome = if limit {
+                RunOutcome::LimitReached { limit: 3 }
+            } else {
+                RunOutcome::Failed {
+                    message: "no\nway".into(),
+                }
+            };
+            desk.agent(AgentEvent::AgentEnd {
+                messages: Vec::new(),
+                outcome,
+            })
+        }
+        Happening::Report(report) => desk.send(MsgKind::Terminal(TerminalMsg::Report(report))),
+        Happening::Edited(text) => {
+            let outcome = text.ok_or_else(|| "the editor failed".to_owned());
+            desk.send(MsgKind::Done(EffectResult::Edited(outcome)))
+        }
+        Happening::Wait(millis) => {
+            desk.wait(millis);
+            Vec::new()
+        }
+        Happening::Frame => {
+            desk.frame();
+            Vec::new()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Nothing panics, and no escape sequence or control character reaches the screen.
+    #[test]
+    fn a_storm_leaves_the_screen_standing(
+        happenings in proptest::collection::vec(happening(), 1..60)
+    ) {
+        let mut desk = Desk::new(80, 24);
+        let mut words = 0;
+        for what in happenings {
+            happen(&mut desk, what, &mut words);
+            let frame = desk.frame();
+            prop_assert!(
+                !frame.chars().any(|c| c.is_control() && c != '\n'),
+                "control characters on the screen: {frame:?}"
+            );
+        }
+    }
+
+    /// Every word typed is in the editor, in the history, or was sent; unless its author deleted
+    /// it. Enter, Esc, Ctrl+C, runs that start and end, aborts: nothing else takes a word away.
+    #[test]
+    fn no_typed_word_is_lost(
+        keys in proptest::collection::vec(
+            prop_oneof![
+                6 => Just(None),
+                1 => Just(Some("enter")),
+                1 => Just(Some("alt+enter")),
+                1 => Just(Some("ctrl+enter")),
+                1 => Just(Some("esc")),
+                1 => Just(Some("ctrl+c")),
+                1 => Just(Some("ctrl+j")),
+                1 => Just(Some("space")),
+                1 => Just(Some("f1")),
+                1 => Just(Some("RUN")),
+                1 => Just(Some("IDLE")),
+                1 => Just(Some("BACK")),
+            ],
+            1..60,
+        )
+    ) {
+        let mut desk = Desk::new(60, 16);
+        let mut typed = Vec::new();
+        let mut kept = String::new();
+        for (at, key) in keys.into_iter().enumerate() {
+            desk.now += 300;
+            let effects = match key {
+                None => {
+                    // While something lies over the editor keys do not type.
+                    if !desk.app.overlays.is_empty() {
+                        continue;
+                    }
+                    let word = format!("<{at}>");
+                    desk.write(&word);
+                    typed.push(word);
+                    Vec::new()
+                }
+                Some("RUN") => {
+                    desk.running(Phase::Streaming);
+                    Vec::new()
+                }
+                Some("IDLE") => {
+                    desk.state(RunState::Idle);
+                    Vec::new()
+                }
+                Some("BACK") => {
+                    let messages = queued(QueueKind::Steering, &["back"]);
+                    desk.agent(AgentEvent::QueueReturned { messages })
+                }
+                Some(key) => desk.key(key),
+            };
+            for effect in effects {
+                match effect {
+                    Effect::Prompt(content) | Effect::Queue(_, content) => {
+                        kept.push_str(&content_text(&content));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        kept.push_str(&desk.text());
+        for prompt in desk.app.composer.history().search("") {
+            kept.push_str(prompt);
+        }
+        for word in typed {
+            prop_assert!(kept.contains(&word), "{word} is lost");
+        }
+    }
+}
