@@ -224,7 +224,7 @@ fn happen(desk: &mut Desk, what: Happening, words: &mut u32) -> Vec<Effect> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 200,
+        cases: 40,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
