@@ -1,16 +1,313 @@
-//! Colours for code, found on a thread of their own.
+//! Colours for code, found on a thread of their own: the first line of a language costs up to
+//! 13 ms, which no frame has. Each line is parsed once, in order, with the state kept per block.
 
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use ratatui::style::Style;
+use syntect::highlighting::{
+    Color, HighlightState, Highlighter, RangedHighlightIterator, ScopeSelectors, StyleModifier,
+    Theme as ScopeTheme, ThemeItem,
+};
+use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
+
+use super::row::Run;
 use crate::app::tui::theme::Theme;
 
-/// The thread that highlights code.
+/// A code block: cell, and number of the block within it.
+pub type CodeKey = (usize, u32);
+
+/// Lines longer than this stay plain: minified code is not worth seconds of regular expressions.
+const LONGEST_LINE: usize = 2_000;
+
+/// Blocks whose state is kept, so that more lines can follow.
+const OPEN_BLOCKS: usize = 64;
+
+/// Lines between two results.
+const BATCH: usize = 256;
+
+/// Lines to colour: the next ones of a block.
 #[derive(Debug)]
-pub struct HighlightWorker {}
+pub struct CodeJob {
+    /// Which block.
+    pub key: CodeKey,
+    /// Tells an older text of the same block from a newer one.
+    pub generation: u32,
+    /// The language, as the fence or the file's extension names it.
+    pub language: String,
+    /// Number of the first line; 0 starts the block anew.
+    pub first_line: usize,
+    /// The lines, without their ends.
+    pub lines: Vec<String>,
+}
+
+/// Coloured lines.
+#[derive(Debug)]
+pub struct CodeDone {
+    /// Which block.
+    pub key: CodeKey,
+    /// As in the job.
+    pub generation: u32,
+    /// Number of the first line.
+    pub first_line: usize,
+    /// Runs of each line.
+    pub lines: Vec<Box<[Run]>>,
+}
+
+/// The thread that highlights code. It ends when this is dropped.
+pub struct HighlightWorker {
+    jobs: Sender<CodeJob>,
+    done: Receiver<CodeDone>,
+}
 
 impl HighlightWorker {
     /// Starts the thread with the syntax rules of `theme`. `wake` is called from it whenever there
     /// is something for `TranscriptCache::poll`.
     pub fn start(theme: &Theme, wake: impl Fn() + Send + 'static) -> Self {
-        let _ = (theme, wake);
-        Self {}
+        let (jobs, inbox) = channel::<CodeJob>();
+        let (outbox, done) = channel();
+        let rules = theme.syntax.clone();
+        // Without a thread code stays plain: no reason to fail.
+        let _ = thread::Builder::new()
+            .name("highlight".to_owned())
+            .spawn(move || {
+                let mut colours: Option<CodeColours> = None;
+                while let Ok(mut job) = inbox.recv() {
+                    let colours = colours.get_or_insert_with(|| CodeColours::new(&rules));
+                    let mut lines = std::mem::take(&mut job.lines).into_iter().peekable();
+                    while lines.peek().is_some() {
+                        job.lines = lines.by_ref().take(BATCH).collect();
+                        let first_line = job.first_line;
+                        let done = CodeDone {
+                            key: job.key,
+                            generation: job.generation,
+                            first_line,
+                            lines: colours.feed(&job),
+                        };
+                        job.first_line += job.lines.len();
+                        if outbox.send(done).is_err() {
+                            return;
+                        }
+                        wake();
+                    }
+                }
+            });
+        Self { jobs, done }
+    }
+
+    /// Hands over lines.
+    pub fn send(&self, job: CodeJob) {
+        let _ = self.jobs.send(job);
+    }
+
+    /// The next coloured lines, if there are some.
+    pub fn receive(&self) -> Option<CodeDone> {
+        self.done.try_recv().ok()
+    }
+}
+
+impl fmt::Debug for HighlightWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HighlightWorker")
+    }
+}
+
+/// Syntaxes, rules, and the state of each block that may go on.
+struct CodeColours {
+    syntaxes: SyntaxSet,
+    /// Our rules as syntect wants them; the colour of rule N is N, looked up in `styles`.
+    rules: ScopeTheme,
+    styles: Vec<Style>,
+    open: HashMap<CodeKey, OpenBlock>,
+    age: u64,
+}
+
+struct OpenBlock {
+    parse: ParseState,
+    highlight: HighlightState,
+    next_line: usize,
+    generation: u32,
+    used: u64,
+}
+
+impl CodeColours {
+    fn new(rules: &[crate::app::tui::theme::SyntaxRule]) -> Self {
+        let scopes = rules
+            .iter()
+            .enumerate()
+            .filter_map(|(index, rule)| {
+                let scope: ScopeSelectors = rule.scopes.parse().ok()?;
+                let index = u16::try_from(index + 1).ok()?.to_be_bytes();
+                Some(ThemeItem {
+                    scope,
+                    style: StyleModifier {
+                        foreground: Some(Color {
+                            r: index[0],
+                            g: index[1],
+                            b: 0,
+                            a: 255,
+                        }),
+                        ..StyleModifier::default()
+                    },
+                })
+            })
+            .collect();
+        let mut theme = ScopeTheme {
+            scopes,
+            ..ScopeTheme::default()
+        };
+        theme.settings.foreground = Some(Color {
+            r: 0,
+            g: 0,
+            b: 0,
+            a: 255,
+        });
+        Self {
+            syntaxes: two_face::syntax::extra_newlines(),
+            rules: theme,
+            styles: rules.iter().map(|rule| rule.style).collect(),
+            open: HashMap::new(),
+            age: 0,
+        }
+    }
+
+    /// Colours the lines of `job`, which follow what was fed of this block before. A block whose
+    /// state is gone stays plain.
+    fn feed(&mut self, job: &CodeJob) -> Vec<Box<[Run]>> {
+        let plain = || vec![Box::default(); job.lines.len()];
+        let highlighter = Highlighter::new(&self.rules);
+        self.age += 1;
+        if job.first_line == 0 {
+            let Some(syntax) = self.syntaxes.find_syntax_by_token(&job.language) else {
+                return plain();
+            };
+            if self.open.len() >= OPEN_BLOCKS {
+                let oldest = self.open.iter().min_by_key(|(_, block)| block.used);
+                if let Some(key) = oldest.map(|(key, _)| *key) {
+                    self.open.remove(&key);
+                }
+            }
+            self.open.insert(
+                job.key,
+                OpenBlock {
+                    parse: ParseState::new(syntax),
+                    highlight: HighlightState::new(&highlighter, ScopeStack::new()),
+                    next_line: 0,
+                    generation: job.generation,
+                    used: self.age,
+                },
+            );
+        }
+        let Some(block) = self.open.get_mut(&job.key).filter(|block| {
+            block.next_line == job.first_line && block.generation == job.generation
+        }) else {
+            return plain();
+        };
+        block.used = self.age;
+        block.next_line += job.lines.len();
+        let mut with_end = String::new();
+        job.lines
+            .iter()
+            .map(|line| {
+                if line.len() > LONGEST_LINE {
+                    return Box::default();
+                }
+                with_end.clone_from(line);
+                with_end.push('\n');
+                let Ok(changes) = block.parse.parse_line(&with_end, &self.syntaxes) else {
+                    return Box::default();
+                };
+                let pieces = RangedHighlightIterator::new(
+                    &mut block.highlight,
+                    &changes,
+                    &with_end,
+                    &highlighter,
+                );
+                runs(
+                    pieces.map(|(style, _, range)| (style.foreground, range.end)),
+                    line.len(),
+                    &self.styles,
+                )
+            })
+            .collect()
+    }
+}
+
+fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, styles: &[Style]) -> Box<[Run]> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (color, end) in pieces {
+        let rule = usize::from(u16::from_be_bytes([color.r, color.g]));
+        let style = rule
+            .checked_sub(1)
+            .and_then(|index| styles.get(index))
+            .copied()
+            .unwrap_or_default();
+        let end = end.min(len) as u32;
+        match runs.last_mut() {
+            Some(last) if last.style == style => last.end = end,
+            _ => runs.push(Run { end, style }),
+        }
+    }
+    runs.into_boxed_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tui::theme::ColorDepth;
+
+    fn job(first_line: usize, lines: &[&str]) -> CodeJob {
+        CodeJob {
+            key: (0, 0),
+            generation: 0,
+            language: "rust".to_owned(),
+            first_line,
+            lines: lines.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn feeding_in_pieces_is_feeding_at_once() {
+        let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
+        let code = ["fn main() { /* a", "   comment */ let x = \"s\";", "}"];
+        let mut colours = CodeColours::new(&theme.syntax);
+        let whole = colours.feed(&job(0, &code));
+        let mut pieces = Vec::new();
+        for (index, line) in code.iter().enumerate() {
+            pieces.extend(colours.feed(&job(index, &[line])));
+        }
+        assert_eq!(whole, pieces);
+        assert!(whole.iter().take(2).all(|line| line.len() > 1), "{whole:?}");
+        for (line, runs) in code.iter().zip(&whole) {
+            assert_eq!(runs.last().unwrap().end as usize, line.len());
+        }
+    }
+
+    #[test]
+    fn the_thread_answers_and_wakes() {
+        let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
+        let (woken, wake) = channel();
+        let worker = HighlightWorker::start(&theme, move || {
+            let _ = woken.send(());
+        });
+        worker.send(job(0, &["let x = 1;"]));
+        wake.recv_timeout(std::time::Duration::from_secs(20))
+            .unwrap();
+        assert_eq!(worker.receive().unwrap().lines.len(), 1);
+    }
+
+    #[test]
+    fn unknown_languages_stay_plain() {
+        let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
+        let mut colours = CodeColours::new(&theme.syntax);
+        let mut unknown = job(0, &["x"]);
+        unknown.language = "no such language".to_owned();
+        assert_eq!(colours.feed(&unknown), vec![Box::default() as Box<[Run]>]);
+        assert_eq!(
+            colours.feed(&job(7, &["x"])),
+            vec![Box::default() as Box<[Run]>]
+        );
     }
 }

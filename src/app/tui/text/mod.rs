@@ -3,8 +3,14 @@
 
 pub mod sanitize;
 pub mod width;
+pub mod row;
+pub mod wrap;
 pub mod highlight;
+pub mod code;
 
+pub use code::CodeStore;
 pub use highlight::HighlightWorker;
+pub use row::{Line, Row, Run};
 pub use sanitize::visible;
 pub use width::width;
+pub use wrap::{Break, Prefix, wrap};

@@ -1,0 +1,112 @@
+//! The colours found so far, and what still has to be found. A line is handed over once, whatever
+//! is laid out again.
+
+use std::collections::HashMap;
+
+use super::highlight::{CodeJob, CodeKey, HighlightWorker};
+use super::row::{CodeLine, CodeRef, Run};
+
+/// Colours of code blocks, by cell and number of the block.
+#[derive(Debug, Default)]
+pub struct CodeStore {
+    worker: Option<HighlightWorker>,
+    blocks: HashMap<CodeKey, Block>,
+    pending: Vec<CodeJob>,
+    generation: u32,
+    lines_sent: u64,
+}
+
+#[derive(Debug, Default)]
+struct Block {
+    generation: u32,
+    sent: usize,
+    lines: Vec<Box<[Run]>>,
+}
+
+impl CodeStore {
+    /// An empty store; without a worker code stays plain.
+    pub fn new(worker: Option<HighlightWorker>) -> Self {
+        Self {
+            worker,
+            ..Self::default()
+        }
+    }
+
+    /// Says what stands on a line of a block. Lines come in order; one that came before is skipped.
+    pub fn offer(&mut self, key: CodeKey, language: &str, line: usize, text: &str) {
+        if language.is_empty() || self.worker.is_none() {
+            return;
+        }
+        let generation = self.generation;
+        let block = self.blocks.entry(key).or_insert_with(|| Block {
+            generation,
+            ..Block::default()
+        });
+        if line != block.sent {
+            return;
+        }
+        block.sent += 1;
+        self.lines_sent += 1;
+        match self.pending.last_mut() {
+            Some(job) if job.key == key && job.first_line + job.lines.len() == line => {
+                job.lines.push(text.to_owned());
+            }
+            _ => self.pending.push(CodeJob {
+                key,
+                generation: block.generation,
+                language: language.to_owned(),
+                first_line: line,
+                lines: vec![text.to_owned()],
+            }),
+        }
+    }
+
+    /// Hands over what was offered.
+    pub fn flush(&mut self) {
+        if let Some(worker) = &self.worker {
+            for job in self.pending.drain(..) {
+                worker.send(job);
+            }
+        }
+    }
+
+    /// Takes in what was found. Answers whether there was something.
+    pub fn poll(&mut self) -> bool {
+        let mut found = false;
+        while let Some(done) = self.worker.as_ref().and_then(HighlightWorker::receive) {
+            if let Some(block) = self.blocks.get_mut(&done.key) {
+                if block.generation == done.generation && block.lines.len() == done.first_line {
+                    block.lines.extend(done.lines);
+                    found = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// The colours of the line that a row of `cell` shows.
+    pub fn line(&self, cell: usize, code: CodeRef) -> Option<&CodeLine> {
+        let line = self
+            .blocks
+            .get(&(cell, code.block))?
+            .lines
+            .get(code.line as usize)?;
+        // Colours of another text (a block that was read differently while it was open) would
+        // stand in the wrong places.
+        let fits = line
+            .last()
+            .is_some_and(|run| run.end >= code.from + code.len);
+        fits.then_some(line)
+    }
+
+    /// Drops what is known of a cell, because its text is another now or it is far away.
+    pub fn forget(&mut self, cell: usize) {
+        self.generation += 1;
+        self.blocks.retain(|key, _| key.0 != cell);
+    }
+
+    /// Lines handed over in all.
+    pub fn lines_sent(&self) -> u64 {
+        self.lines_sent
+    }
+}
