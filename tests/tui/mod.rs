@@ -9,3 +9,6 @@ mod screen_canvas;
 
 mod input_decoder;
 mod input_reader;
+mod markdown;
+mod transcript;
+mod transcript_support;

@@ -105,6 +105,13 @@ impl CodeStore {
         self.blocks.retain(|key, _| key.0 != cell);
     }
 
+    /// Drops everything but the worker.
+    pub fn clear(&mut self) {
+        self.generation += 1;
+        self.blocks.clear();
+        self.pending.clear();
+    }
+
     /// Lines handed over in all.
     pub fn lines_sent(&self) -> u64 {
         self.lines_sent

@@ -7,6 +7,8 @@ pub mod row;
 pub mod wrap;
 pub mod highlight;
 pub mod code;
+pub mod markdown;
+pub mod diff;
 
 pub use code::CodeStore;
 pub use highlight::HighlightWorker;

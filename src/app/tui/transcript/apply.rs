@@ -250,8 +250,15 @@ impl Transcript {
     }
 
     fn change_tool(&mut self, index: usize, change: impl FnOnce(&mut ToolCell)) {
-        if let Some(CellBody::Tool(tool)) = self.cells.get_mut(index).map(|cell| &mut cell.body) {
+        let Some(cell) = self.cells.get_mut(index) else {
+            return;
+        };
+        if let CellBody::Tool(tool) = &mut cell.body {
+            let before = Arc::clone(&tool.details);
             change(tool);
+            // Colours found for the text before do not fit the text now.
+            let is_code = matches!(*before, Details::Diff(_) | Details::Text(_));
+            cell.rewrites += u32::from(is_code && !Arc::ptr_eq(&before, &tool.details));
             self.touch(index);
         }
     }

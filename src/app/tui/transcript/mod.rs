@@ -7,7 +7,10 @@ mod position;
 mod transcript;
 mod apply;
 mod rebuild;
+mod rows;
+mod heights;
 mod cache;
+mod draw;
 
 pub use cache::TranscriptCache;
 pub use cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState};

@@ -1,0 +1,171 @@
+//! Code blocks: how a fence opens and closes, and what a line of code looks like.
+
+use ratatui::style::Style;
+
+use super::writer::Sheet;
+use crate::app::tui::text::code::CodeStore;
+use crate::app::tui::text::row::{CodeRef, Line, Row};
+use crate::app::tui::text::sanitize::visible_line;
+use crate::app::tui::text::width::width;
+use crate::app::tui::text::wrap::{Break, Prefix, wrap};
+
+/// An open fenced block outside of any other block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fence {
+    mark: u8,
+    count: usize,
+    /// Spaces before it.
+    pub indent: usize,
+    /// The first word after the fence.
+    pub language: String,
+}
+
+impl Fence {
+    /// Reads the line that opens a block.
+    pub fn open(line: &str) -> Option<Self> {
+        let trimmed = line.trim_start_matches(' ');
+        let indent = line.len() - trimmed.len();
+        let mark = *trimmed.as_bytes().first()?;
+        if !matches!(mark, b'`' | b'~') || indent > 3 {
+            return None;
+        }
+        let count = trimmed.bytes().take_while(|&byte| byte == mark).count();
+        let info = &trimmed[count..];
+        (count >= 3 && (mark == b'~' || !info.contains('`'))).then(|| Self {
+            mark,
+            count,
+            indent,
+            language: language(info),
+        })
+    }
+
+    /// Whether `line` closes the block.
+    pub fn is_closed_by(&self, line: &str) -> bool {
+        let line = line.trim_end_matches(['\n', '\r']);
+        let trimmed = line.trim_start_matches(' ');
+        let count = trimmed
+            .bytes()
+            .take_while(|&byte| byte == self.mark)
+            .count();
+        line.len() - trimmed.len() <= 3
+            && count >= self.count
+            && trimmed[count..].trim_matches([' ', '\t']).is_empty()
+    }
+
+    /// Whether `line`, not complete yet, may become the end of the block.
+    pub fn may_be_closed_by(&self, line: &str) -> bool {
+        let trimmed = line.trim_start_matches(' ');
+        !trimmed.is_empty()
+            && line.len() - trimmed.len() <= 3
+            && trimmed.bytes().all(|byte| byte == self.mark)
+    }
+
+    /// A line of the block without what the fence's own indentation takes away.
+    pub fn content<'a>(&self, line: &'a str) -> &'a str {
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let spaces = line
+            .bytes()
+            .take(self.indent)
+            .take_while(|&byte| byte == b' ')
+            .count();
+        &line[spaces..]
+    }
+}
+
+/// The language an info string names: its first word, without what follows a comma or a brace.
+pub fn language(info: &str) -> String {
+    let word = info.split_whitespace().next().unwrap_or_default();
+    let word = word.trim_start_matches("{.").trim_start_matches('.');
+    let end = word.find([',', '{', '}', ':']).unwrap_or(word.len());
+    word[..end].to_owned()
+}
+
+/// A line of code on its way to rows.
+pub struct CodeText<'a> {
+    /// Number of the block within the cell.
+    pub block: u32,
+    /// Number of the line within the block.
+    pub number: usize,
+    /// The line, without its end.
+    pub text: &'a str,
+    /// The language.
+    pub language: &'a str,
+    /// Whether the line can still grow; its colours are not looked for then.
+    pub open: bool,
+    /// Byte of the source.
+    pub byte: u32,
+}
+
+/// Writes one line of code, behind `before` (bars and indents of the blocks around it).
+pub fn write_code(
+    sheet: &Sheet<'_>,
+    before: &Line,
+    code: &CodeText<'_>,
+    store: &mut CodeStore,
+    rows: &mut Vec<Row>,
+) {
+    let style = sheet.theme.code_block;
+    let clean = visible_line(code.text);
+    if !code.open {
+        store.offer((sheet.cell, code.block), code.language, code.number, &clean);
+    }
+    let mut prefix = before.clone();
+    prefix.push("  ", Style::new());
+    let mut line = Line::of(clean.clone(), style);
+    line.byte = code.byte;
+    let first_row = rows.len();
+    wrap(
+        &line,
+        &Prefix::both(prefix.clone()),
+        sheet.columns,
+        Break::Anywhere,
+        rows,
+    );
+    let mut from = 0;
+    for row in &mut rows[first_row..] {
+        let at = shared_prefix(row, &prefix);
+        let len = row.text.len() - at;
+        row.fill = Style { fg: None, ..style };
+        row.code = Some(CodeRef {
+            block: code.block,
+            line: code.number as u32,
+            at: at as u32,
+            from: from as u32,
+            len: len as u32,
+        });
+        from += len;
+    }
+    if code.number == 0 && rows.len() == first_row + 1 {
+        label(sheet, code.language, &mut rows[first_row]);
+    }
+}
+
+/// Bytes of a row that are its prefix, which narrow screens cut.
+fn shared_prefix(row: &Row, prefix: &Line) -> usize {
+    row.text
+        .bytes()
+        .zip(prefix.text.bytes())
+        .take_while(|(a, b)| a == b)
+        .count()
+        .min(row.text.len())
+}
+
+/// Puts the language at the right end of the block's first row, if there is room.
+fn label(sheet: &Sheet<'_>, language: &str, row: &mut Row) {
+    let name = visible_line(language);
+    let used = width(&row.text);
+    let need = width(&name) + 1;
+    if name.is_empty() || used + need + 2 > sheet.columns {
+        return;
+    }
+    let mut line = Line {
+        text: std::mem::take(&mut row.text).into_string(),
+        runs: std::mem::take(&mut row.runs).into_vec(),
+        byte: row.byte,
+    };
+    line.push(&" ".repeat(sheet.columns - used - need), row.fill);
+    line.push(&name, sheet.theme.code_lang);
+    row.text = line.text.into_boxed_str();
+    row.runs = line.runs.into_boxed_slice();
+}

@@ -1,0 +1,189 @@
+//! Tables: columns as wide as they need to be, narrower and wrapped when there is no room, and a
+//! list of `head: value` when there is no room at all.
+
+use pulldown_cmark::Alignment;
+use ratatui::style::Style;
+
+use super::writer::Sheet;
+use crate::app::tui::text::row::{Line, Row};
+use crate::app::tui::text::width::width;
+use crate::app::tui::text::wrap::{Break, Prefix, wrap};
+
+/// A table that was read; the first row is its head.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// How each column is aligned.
+    pub alignments: Vec<Alignment>,
+    /// The cells, row by row.
+    pub rows: Vec<Vec<Line>>,
+    /// Widths from an earlier part of the same table, so that its columns go on.
+    pub widths: Option<Vec<usize>>,
+    /// Whether only the body is written: the head stands further up.
+    pub continued: bool,
+}
+
+const SEPARATOR: &str = " │ ";
+/// Columns that text can be wrapped to and still be read.
+const NARROWEST: usize = 8;
+
+impl Table {
+    /// Writes the table behind `before` and gives the widths of its columns, and for each row of
+    /// the table the number of rows of the screen above its first.
+    pub fn write(
+        &self,
+        sheet: &Sheet<'_>,
+        before: &Line,
+        rows: &mut Vec<Row>,
+    ) -> (Vec<usize>, Vec<usize>) {
+        let room = sheet.columns.saturating_sub(width(&before.text)).max(2);
+        let columns = self.alignments.len().max(1);
+        let widths = match &self.widths {
+            Some(widths) => widths.clone(),
+            None => self.fit(room),
+        };
+        let mut starts = Vec::with_capacity(self.rows.len());
+        let separators = (columns - 1) * 3;
+        let as_records = widths.iter().sum::<usize>() + separators > room;
+        for (index, cells) in self.rows.iter().enumerate() {
+            starts.push(rows.len());
+            if index == 0 {
+                if !self.continued && !as_records {
+                    self.write_row(sheet, before, &widths, cells, rows);
+                    rows.push(border(sheet, before, &widths, cells));
+                }
+            } else if as_records {
+                self.write_record(sheet, before, cells, rows);
+            } else {
+                self.write_row(sheet, before, &widths, cells, rows);
+            }
+        }
+        (widths, starts)
+    }
+
+    /// What each column gets of `room`: what it needs, or a fair share.
+    fn fit(&self, room: usize) -> Vec<usize> {
+        let columns = self.alignments.len().max(1);
+        let mut widths = vec![1; columns];
+        for row in &self.rows {
+            for (cell, widest) in row.iter().zip(&mut widths) {
+                *widest = (*widest).max(width(&cell.text));
+            }
+        }
+        let room = room.saturating_sub((columns - 1) * 3);
+        // Columns below the fair share keep what they need; the others divide the rest.
+        let mut open: Vec<usize> = (0..columns).collect();
+        let mut left = room;
+        loop {
+            let share = left.checked_div(open.len()).unwrap_or(0);
+            let (small, large): (Vec<_>, Vec<_>) =
+                open.iter().partition(|&&column| widths[column] <= share);
+            left = left.saturating_sub(small.iter().map(|&column| widths[column]).sum());
+            if small.is_empty() || large.is_empty() {
+                let mut spare = if large.is_empty() {
+                    0
+                } else {
+                    left % large.len()
+                };
+                for column in large {
+                    widths[column] = share.max(NARROWEST) + usize::from(spare > 0);
+                    spare = spare.saturating_sub(1);
+                }
+                return widths;
+            }
+            open = large;
+        }
+    }
+
+    fn write_row(
+        &self,
+        sheet: &Sheet<'_>,
+        before: &Line,
+        widths: &[usize],
+        cells: &[Line],
+        rows: &mut Vec<Row>,
+    ) {
+        let empty = Line::default();
+        let wrapped: Vec<Vec<Row>> = widths
+            .iter()
+            .enumerate()
+            .map(|(column, &columns)| {
+                let mut out = Vec::new();
+                let cell = cells.get(column).unwrap_or(&empty);
+                wrap(cell, &Prefix::default(), columns, Break::Words, &mut out);
+                out
+            })
+            .collect();
+        let height = wrapped.iter().map(Vec::len).max().unwrap_or(1);
+        for index in 0..height {
+            let mut line = before.clone();
+            line.byte = cells.first().map_or(0, |cell| cell.byte);
+            for (column, lines) in wrapped.iter().enumerate() {
+                if column > 0 {
+                    line.push(SEPARATOR, sheet.theme.table_border);
+                }
+                let last = column + 1 == wrapped.len();
+                let alignment = self
+                    .alignments
+                    .get(column)
+                    .copied()
+                    .unwrap_or(Alignment::None);
+                push_cell(&mut line, lines.get(index), widths[column], alignment, last);
+            }
+            rows.push(line.into_row());
+        }
+    }
+
+    fn write_record(&self, sheet: &Sheet<'_>, before: &Line, cells: &[Line], rows: &mut Vec<Row>) {
+        if rows.last().is_some_and(|row| !row.text.trim().is_empty())
+            && self
+                .rows
+                .get(1)
+                .is_some_and(|first| first.as_slice() != cells)
+        {
+            rows.push(before.clone().into_row());
+        }
+        for (head, cell) in self.rows[0].iter().zip(cells) {
+            let mut line = head.clone();
+            line.byte = cell.byte;
+            line.push(": ", sheet.theme.dim);
+            line.push_part(cell, 0..cell.text.len());
+            wrap(
+                &line,
+                &Prefix::both(before.clone()),
+                sheet.columns,
+                Break::Words,
+                rows,
+            );
+        }
+    }
+}
+
+fn push_cell(line: &mut Line, row: Option<&Row>, columns: usize, alignment: Alignment, last: bool) {
+    let used = row.map_or(0, |row| width(&row.text));
+    let space = columns.saturating_sub(used);
+    let left = match alignment {
+        Alignment::Right => space,
+        Alignment::Center => space / 2,
+        Alignment::None | Alignment::Left => 0,
+    };
+    line.push(&" ".repeat(left), Style::new());
+    if let Some(row) = row {
+        let cell = Line {
+            text: row.text.to_string(),
+            runs: row.runs.to_vec(),
+            byte: row.byte,
+        };
+        line.push_part(&cell, 0..cell.text.len());
+    }
+    if !last {
+        line.push(&" ".repeat(space - left), Style::new());
+    }
+}
+
+fn border(sheet: &Sheet<'_>, before: &Line, widths: &[usize], cells: &[Line]) -> Row {
+    let mut line = before.clone();
+    line.byte = cells.first().map_or(0, |cell| cell.byte);
+    let parts: Vec<_> = widths.iter().map(|&columns| "─".repeat(columns)).collect();
+    line.push(&parts.join("─┼─"), sheet.theme.table_border);
+    line.into_row()
+}

@@ -1,0 +1,578 @@
+//! Writes a piece of markdown as rows. Knows nothing of streaming, except that it notes where the
+//! outermost blocks begin, so that those before the last need not be written again.
+
+use std::ops::Range;
+
+use pulldown_cmark::{
+    BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd,
+};
+use ratatui::style::Style;
+
+use super::fence::{CodeText, language, write_code};
+use super::table::Table;
+use crate::app::tui::text::code::CodeStore;
+use crate::app::tui::text::row::{Line, Row};
+use crate::app::tui::text::sanitize::{visible, visible_line};
+use crate::app::tui::text::wrap::{Break, Prefix, wrap};
+use crate::app::tui::theme::Theme;
+
+/// What rows are written on.
+#[derive(Clone, Copy, Debug)]
+pub struct Sheet<'a> {
+    /// The styles.
+    pub theme: &'a Theme,
+    /// How ordinary text looks.
+    pub base: Style,
+    /// Columns from the left edge to where text ends.
+    pub columns: usize,
+    /// Columns left empty before everything.
+    pub margin: usize,
+    /// The cell that is written; names its code blocks.
+    pub cell: usize,
+}
+
+/// Where an outermost block begins, or an item or row of the last of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// Byte of the source at which its first line begins.
+    pub byte: usize,
+    /// Rows before it, and before the blank row above it.
+    pub rows: usize,
+    /// Whether a blank row is due before it.
+    pub gap: bool,
+    /// Code blocks before it.
+    pub code_blocks: u32,
+    /// What it is.
+    pub kind: MarkKind,
+}
+
+/// What begins at a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkKind {
+    /// A block outside of any other.
+    Block,
+    /// An item of a list outside of any other block.
+    Item,
+    /// A row of the body of such a table.
+    TableRow,
+}
+
+/// A piece of source and how it joins what stands before it.
+#[derive(Clone, Debug, Default)]
+pub struct Piece<'a> {
+    /// The markdown.
+    pub source: &'a str,
+    /// Byte of the whole source at which it begins.
+    pub base: usize,
+    /// Whether a blank row is due before its first block.
+    pub gap: bool,
+    /// Code blocks before it.
+    pub code_blocks: u32,
+    /// Whether its last line can still grow.
+    pub open: bool,
+    /// If it continues a table: bytes of `source` that repeat the head, and the widths.
+    pub table: Option<(usize, Vec<usize>)>,
+}
+
+/// What writing found out.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// In order.
+    pub marks: Vec<Mark>,
+    /// Whether a blank row is due before what follows.
+    pub gap: bool,
+    /// Code blocks up to here.
+    pub code_blocks: u32,
+    /// Whether it defines link references, which change text that stands before them.
+    pub has_definitions: bool,
+    /// Widths of the last table outside of other blocks.
+    pub table_widths: Vec<usize>,
+}
+
+/// Writes `piece` and appends the rows.
+pub fn write(
+    sheet: &Sheet<'_>,
+    piece: &Piece<'_>,
+    store: &mut CodeStore,
+    rows: &mut Vec<Row>,
+) -> Written {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_GFM;
+    let parser = Parser::new_ext(piece.source, options);
+    let has_definitions = parser.reference_definitions().iter().next().is_some();
+    let mut writer = Writer {
+        sheet,
+        piece,
+        store,
+        rows,
+        line: Line::default(),
+        around: Vec::new(),
+        styles: vec![sheet.base],
+        links: Vec::new(),
+        lists: Vec::new(),
+        code: None,
+        table: None,
+        depth: 0,
+        gap: piece.gap,
+        out: Written {
+            has_definitions,
+            code_blocks: piece.code_blocks,
+            ..Written::default()
+        },
+    };
+    for (event, range) in parser.into_offset_iter() {
+        writer.event(event, range);
+    }
+    writer.flush();
+    writer.out.gap = writer.gap;
+    writer.out
+}
+
+/// A block around the current one.
+enum Around {
+    Quote,
+    /// An item; its marker stands on the first row written in it.
+    Item {
+        marker: Option<Line>,
+        indent: usize,
+    },
+}
+
+struct OpenCode {
+    language: String,
+    text: String,
+    byte: usize,
+}
+
+struct Writer<'a, 'b> {
+    sheet: &'a Sheet<'a>,
+    piece: &'a Piece<'a>,
+    store: &'b mut CodeStore,
+    rows: &'b mut Vec<Row>,
+    line: Line,
+    around: Vec<Around>,
+    styles: Vec<Style>,
+    links: Vec<(String, usize)>,
+    /// The next number of each list around, none for bullets.
+    lists: Vec<Option<u64>>,
+    code: Option<OpenCode>,
+    table: Option<Table>,
+    depth: usize,
+    gap: bool,
+    out: Written,
+}
+
+impl Writer<'_, '_> {
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => {
+                self.mark(&tag, &range);
+                self.depth += 1;
+                self.start(tag, &range);
+            }
+            Event::End(tag) => {
+                self.depth = self.depth.saturating_sub(1);
+                self.end(tag);
+            }
+            Event::Text(text) => match &mut self.code {
+                Some(code) => {
+                    if code.text.is_empty() {
+                        code.byte = range.start;
+                    }
+                    code.text.push_str(&text);
+                }
+                None => self.inline(&text, self.style(), &range),
+            },
+            Event::Code(text) => self.inline(&text, self.patched(self.sheet.theme.code), &range),
+            Event::InlineMath(text) => {
+                let style = self.patched(self.sheet.theme.code);
+                self.inline(&format!("${text}$"), style, &range);
+            }
+            Event::DisplayMath(text) => {
+                let style = self.patched(self.sheet.theme.code);
+                self.inline(&format!("$${text}$$"), style, &range);
+            }
+            Event::Html(text) => {
+                // A block comes line by line.
+                self.inline(
+                    text.trim_end_matches(['\n', '\r']),
+                    self.sheet.theme.dim,
+                    &range,
+                );
+                self.flush();
+            }
+            Event::InlineHtml(text) => match &*text {
+                "<br>" | "<br/>" | "<br />" => self.hard_break(),
+                _ => self.inline(&text, self.sheet.theme.dim, &range),
+            },
+            Event::SoftBreak => self.inline(" ", self.style(), &range),
+            Event::HardBreak => self.hard_break(),
+            Event::Rule => {
+                self.mark_block(&range);
+                self.begin_block();
+                self.line.byte = (self.piece.base + range.start) as u32;
+                let prefix = self.prefix();
+                let used = crate::app::tui::text::width(&prefix.first.text);
+                let mut line = prefix.first;
+                let rule = "─".repeat(self.sheet.columns.saturating_sub(used));
+                line.push(&rule, self.sheet.theme.rule);
+                self.rows.push(line.into_row());
+                self.gap = true;
+            }
+            Event::TaskListMarker(done) => {
+                let theme = self.sheet.theme;
+                let (mark, style) = if done {
+                    ("☑ ", theme.task_done)
+                } else {
+                    ("☐ ", theme.list_marker)
+                };
+                if let Some(Around::Item { marker, indent }) = self.around.last_mut() {
+                    *indent = 2;
+                    *marker = Some(Line::of(mark, style));
+                }
+            }
+            Event::FootnoteReference(text) => {
+                self.inline(&format!("[^{text}]"), self.style(), &range)
+            }
+        }
+    }
+
+    fn mark(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
+        match (self.depth, tag) {
+            (0, _) => self.mark_block(range),
+            (1, Tag::Item) => self.mark_as(MarkKind::Item, range),
+            (1, Tag::TableRow) => self.mark_as(MarkKind::TableRow, range),
+            _ => {}
+        }
+    }
+
+    fn mark_block(&mut self, range: &Range<usize>) {
+        if self.depth == 0 {
+            self.mark_as(MarkKind::Block, range);
+        }
+    }
+
+    fn mark_as(&mut self, kind: MarkKind, range: &Range<usize>) {
+        let byte = self.piece.source[..range.start]
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        self.flush();
+        self.out.marks.push(Mark {
+            byte,
+            rows: self.rows.len(),
+            gap: self.gap,
+            code_blocks: self.out.code_blocks,
+            kind,
+        });
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+        let theme = self.sheet.theme;
+        match tag {
+            Tag::Paragraph | Tag::HtmlBlock => self.begin_block(),
+            Tag::Heading { level, .. } => {
+                self.begin_block();
+                let style = match level {
+                    HeadingLevel::H1 | HeadingLevel::H2 => theme.heading,
+                    _ => theme.subheading,
+                };
+                self.push_style(style);
+            }
+            Tag::BlockQuote(kind) => {
+                self.begin_block();
+                self.around.push(Around::Quote);
+                self.push_style(theme.quote);
+                if let Some(kind) = kind {
+                    let (name, style) = alert(kind, self.sheet);
+                    self.inline(name, style, range);
+                    self.flush();
+                }
+            }
+            Tag::CodeBlock(kind) => {
+                self.begin_block();
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => language(&info),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some(OpenCode {
+                    language,
+                    text: String::new(),
+                    byte: range.start,
+                });
+            }
+            Tag::List(first) => {
+                self.flush();
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.begin_block();
+                let (marker, style) = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let marker = format!("{number}. ");
+                        *number = number.saturating_add(1);
+                        (marker, theme.list_marker)
+                    }
+                    _ => (
+                        ["• ", "◦ ", "▪ "][(self.lists.len().max(1) - 1) % 3].to_owned(),
+                        theme.list_marker,
+                    ),
+                };
+                let indent = crate::app::tui::text::width(&marker);
+                self.around.push(Around::Item {
+                    marker: Some(Line::of(marker, style)),
+                    indent,
+                });
+            }
+            Tag::Table(alignments) => {
+                self.begin_block();
+                let continued = self
+                    .piece
+                    .table
+                    .as_ref()
+                    .filter(|_| self.depth == 1 && range.start == 0);
+                self.table = Some(Table {
+                    alignments,
+                    rows: Vec::new(),
+                    widths: continued.map(|(_, widths)| widths.clone()),
+                    continued: continued.is_some(),
+                });
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+                if matches!(tag, Tag::TableHead) {
+                    self.push_style(theme.table_head);
+                }
+            }
+            Tag::Emphasis => self.push_style(theme.emphasis),
+            Tag::Strong => self.push_style(theme.strong),
+            Tag::Strikethrough => self.push_style(theme.strike),
+            Tag::Link { dest_url, .. } => {
+                self.links
+                    .push((dest_url.into_string(), self.line.text.len()));
+                self.push_style(theme.link);
+            }
+            Tag::Image { dest_url, .. } => {
+                self.inline("▣ ", theme.dim, range);
+                self.links
+                    .push((dest_url.into_string(), self.line.text.len()));
+                self.push_style(theme.link);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
+            TagEnd::Heading(_) => {
+                self.styles.pop();
+                self.end_block();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.styles.pop();
+                self.around.pop();
+                self.gap = true;
+            }
+            TagEnd::CodeBlock => self.write_code(),
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+                if self.lists.is_empty() {
+                    self.gap = true;
+                }
+            }
+            TagEnd::Item => {
+                self.flush();
+                // An item without anything in it still has its marker.
+                if let Some(Around::Item {
+                    marker: Some(_), ..
+                }) = self.around.last()
+                {
+                    let prefix = self.prefix();
+                    self.rows.push(prefix.first.into_row());
+                }
+                self.around.pop();
+            }
+            TagEnd::Table => self.write_table(),
+            TagEnd::TableHead => {
+                self.styles.pop();
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.line);
+                if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
+                    row.push(cell);
+                }
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.styles.pop();
+            }
+            TagEnd::Link | TagEnd::Image => {
+                self.styles.pop();
+                self.end_link();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_link(&mut self) {
+        let Some((url, start)) = self.links.pop() else {
+            return;
+        };
+        let text = self.line.text.get(start..).unwrap_or_default();
+        let url = visible_line(&url).into_owned();
+        let shown = url.strip_prefix("mailto:").unwrap_or(&url);
+        if !url.is_empty() && text != shown && text != url {
+            let style = self.sheet.theme.link_url;
+            self.line.push(&format!(" ({url})"), style);
+        }
+    }
+
+    fn write_code(&mut self) {
+        let Some(code) = self.code.take() else { return };
+        let block = self.out.code_blocks;
+        self.out.code_blocks += 1;
+        let text = code.text.strip_suffix('\n').unwrap_or(&code.text);
+        let unfinished = self.piece.open && !code.text.ends_with('\n');
+        let last = text.split('\n').count() - 1;
+        let mut byte = self.piece.base + code.byte;
+        for (number, line) in text.split('\n').enumerate() {
+            let prefix = self.prefix();
+            let line = CodeText {
+                block,
+                number,
+                text: line.strip_suffix('\r').unwrap_or(line),
+                language: &code.language,
+                open: unfinished && number == last,
+                byte: byte as u32,
+            };
+            write_code(self.sheet, &prefix.first, &line, self.store, self.rows);
+            byte += line.text.len() + 1;
+        }
+        self.gap = true;
+    }
+
+    fn write_table(&mut self) {
+        let Some(table) = self.table.take() else {
+            return;
+        };
+        let prefix = self.prefix();
+        let (widths, starts) = table.write(self.sheet, &prefix.first, self.rows);
+        if self.depth == 0 {
+            // The marks of its rows were set before the rows were written.
+            let marks = self.out.marks.iter_mut().rev();
+            let of_rows = marks.take_while(|mark| mark.kind == MarkKind::TableRow);
+            for (mark, start) in of_rows.zip(starts.iter().rev()) {
+                mark.rows = *start;
+                mark.gap = false;
+            }
+            self.out.table_widths = widths;
+        }
+        self.gap = true;
+    }
+
+    /// Gets ready for a block: what is open is written, and a blank row if one is due.
+    fn begin_block(&mut self) {
+        self.flush();
+        if std::mem::take(&mut self.gap) {
+            // Bars go through, markers that were not written yet wait.
+            let mut line = Line::of(" ".repeat(self.sheet.margin), Style::new());
+            for around in &self.around {
+                match around {
+                    Around::Quote => line.push("▎ ", self.sheet.theme.quote_bar),
+                    Around::Item { indent, .. } => line.push(&" ".repeat(*indent), Style::new()),
+                }
+            }
+            let end = line.text.trim_end().len();
+            let mut blank = Line::default();
+            blank.push_part(&line, 0..end);
+            self.rows.push(blank.into_row());
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.flush();
+        self.gap = true;
+    }
+
+    fn hard_break(&mut self) {
+        if self.table.is_some() {
+            self.line.push(" ", self.style());
+        } else {
+            self.flush();
+        }
+    }
+
+    /// Writes the line under way, if there is one.
+    fn flush(&mut self) {
+        if self.line.is_empty() || self.table.is_some() {
+            return;
+        }
+        let line = std::mem::take(&mut self.line);
+        let prefix = self.prefix();
+        wrap(&line, &prefix, self.sheet.columns, Break::Words, self.rows);
+    }
+
+    /// What stands before the next rows. Markers of items are used up.
+    fn prefix(&mut self) -> Prefix {
+        let mut prefix = Prefix::both(Line::of(" ".repeat(self.sheet.margin), Style::new()));
+        for around in &mut self.around {
+            match around {
+                Around::Quote => {
+                    prefix.first.push("▎ ", self.sheet.theme.quote_bar);
+                    prefix.rest.push("▎ ", self.sheet.theme.quote_bar);
+                }
+                Around::Item { marker, indent } => {
+                    let blank = " ".repeat(*indent);
+                    match marker.take() {
+                        Some(marker) => prefix.first.push_part(&marker, 0..marker.text.len()),
+                        None => prefix.first.push(&blank, Style::new()),
+                    }
+                    prefix.rest.push(&blank, Style::new());
+                }
+            }
+        }
+        prefix
+    }
+
+    fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
+        if self.line.is_empty() {
+            self.line.byte = (self.piece.base + range.start) as u32;
+        }
+        let clean = visible(text);
+        if clean.contains('\n') {
+            self.line.push(&clean.replace('\n', " "), style);
+        } else {
+            self.line.push(&clean, style);
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn patched(&self, style: Style) -> Style {
+        self.style().patch(style)
+    }
+
+    fn push_style(&mut self, style: Style) {
+        let style = self.patched(style);
+        self.styles.push(style);
+    }
+}
+
+fn alert(kind: BlockQuoteKind, sheet: &Sheet<'_>) -> (&'static str, Style) {
+    let theme = sheet.theme;
+    match kind {
+        BlockQuoteKind::Note => ("Note", theme.accent),
+        BlockQuoteKind::Tip => ("Tip", theme.tool_ok),
+        BlockQuoteKind::Important => ("Important", theme.accent),
+        BlockQuoteKind::Warning => ("Warning", theme.warning),
+        BlockQuoteKind::Caution => ("Caution", theme.error),
+    }
+}

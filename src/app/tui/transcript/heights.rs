@@ -1,0 +1,91 @@
+//! The heights of all cells, with their sums: a Fenwick tree, so that one cell among a hundred
+//! thousand can grow, and one row be found, without looking at the others.
+
+/// Heights, in rows.
+#[derive(Clone, Debug, Default)]
+pub struct Heights {
+    heights: Vec<u32>,
+    /// `sums[i - 1]` is the sum of the `i & -i` heights that end with number `i`, from 1.
+    sums: Vec<u64>,
+}
+
+impl Heights {
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.heights.len()
+    }
+
+    /// Appends a cell.
+    pub fn push(&mut self, height: u32) {
+        let number = self.heights.len() + 1;
+        let start = number - (number & number.wrapping_neg());
+        let before = self.before(number - 1) - self.before(start);
+        self.heights.push(height);
+        self.sums.push(before + u64::from(height));
+    }
+
+    /// Changes the height of cell `index`.
+    pub fn set(&mut self, index: usize, height: u32) {
+        let old = std::mem::replace(&mut self.heights[index], height);
+        if old == height {
+            return;
+        }
+        let mut number = index + 1;
+        while number <= self.sums.len() {
+            let sum = &mut self.sums[number - 1];
+            *sum = *sum + u64::from(height) - u64::from(old);
+            number += number & number.wrapping_neg();
+        }
+    }
+
+    /// The height of cell `index`.
+    pub fn get(&self, index: usize) -> u32 {
+        self.heights[index]
+    }
+
+    /// Rows before cell `index`.
+    pub fn before(&self, index: usize) -> u64 {
+        let mut sum = 0;
+        let mut number = index;
+        while number > 0 {
+            sum += self.sums[number - 1];
+            number &= number - 1;
+        }
+        sum
+    }
+
+    /// Rows in all.
+    pub fn total(&self) -> u64 {
+        self.before(self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sums_are_sums(
+            start in proptest::collection::vec(0_u32..9, 0..70),
+            changes in proptest::collection::vec((0_usize..70, 0_u32..9), 0..30),
+        ) {
+            let mut plain = start.clone();
+            let mut heights = Heights::default();
+            for &height in &start {
+                heights.push(height);
+            }
+            for &(index, height) in changes.iter().filter(|(index, _)| *index < start.len()) {
+                plain[index] = height;
+                heights.set(index, height);
+            }
+            for index in 0..=plain.len() {
+                let sum: u64 = plain[..index].iter().map(|&height| u64::from(height)).sum();
+                prop_assert_eq!(heights.before(index), sum);
+            }
+            prop_assert_eq!(heights.len(), plain.len());
+        }
+    }
+}

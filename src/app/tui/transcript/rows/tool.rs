@@ -1,0 +1,369 @@
+//! Tool cells: the title row, with what is at its right, and the body beneath.
+
+use ratatui::style::Style;
+
+use super::body;
+use crate::agent::ToolStatus;
+use crate::agent::tool::{
+    CommandDetails, Details, DiffDetails, FilesDetails, MatchesDetails, TextDetails,
+};
+use crate::app::tui::text::markdown::Sheet;
+use crate::app::tui::text::sanitize::visible_line;
+use crate::app::tui::text::width::ellipsis;
+use crate::app::tui::text::{CodeStore, Line, Row, width};
+use crate::app::tui::transcript::cell::{Fold, ToolCell, ToolState};
+
+/// Columns of the field that times are right-aligned in.
+const TIME_FIELD: usize = 9;
+
+/// Columns a subject keeps before what is at the right has to go.
+const SUBJECT_FIELD: usize = 12;
+
+/// Writes title and body.
+pub fn write(
+    sheet: Sheet<'_>,
+    tool: &ToolCell,
+    fold: Fold,
+    now: i64,
+    store: &mut CodeStore,
+    rows: &mut Vec<Row>,
+) {
+    let title = rows.len();
+    let cut = write_title(sheet, tool, now, rows);
+    let body_sheet = Sheet {
+        margin: if sheet.columns < 30 { 2 } else { 5 },
+        ..sheet
+    };
+    body::write(body_sheet, tool, fold, cut, store, rows);
+    // Rows of the body count source lines; the title stands before the first.
+    for row in &mut rows[title..=title] {
+        row.byte = 0;
+    }
+}
+
+/// Whether all of a call's subject fitted into its title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// All of it is there.
+    Whole,
+    /// Some of it is not.
+    Cut,
+}
+
+fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>) -> Subject {
+    let theme = sheet.theme;
+    let (mark, mark_style) = match tool.state {
+        ToolState::Preparing { .. } | ToolState::Running { .. } => ("●", theme.tool_running),
+        ToolState::Ended(ToolStatus::Ok) => ("✓", theme.tool_ok),
+        ToolState::Ended(ToolStatus::Error) => ("✗", theme.tool_error),
+        ToolState::Ended(ToolStatus::Skipped | ToolStatus::Cancelled) => ("⊘", theme.tool_skipped),
+    };
+    let name_style = match tool.state {
+        ToolState::Ended(ToolStatus::Skipped | ToolStatus::Cancelled) => {
+            theme.tool_name.patch(theme.dim)
+        }
+        _ => theme.tool_name,
+    };
+    let mut line = Line::of(" ".repeat(sheet.margin), Style::new());
+    line.push(mark, mark_style);
+    line.push(" ", Style::new());
+    line.push(
+        &ellipsis(&visible_line(&tool.name), sheet.columns.saturating_sub(4)),
+        name_style,
+    );
+
+    let subject = subject(tool);
+    let (summary, time) = (summary(tool), time(tool, now));
+    let room = sheet.columns.saturating_sub(width(&line.text) + 2);
+    let time_field = if time.is_empty() {
+        0
+    } else {
+        TIME_FIELD.max(width(&time) + 2)
+    };
+    let summary_field = if summary.0.is_empty() {
+        0
+    } else {
+        width(&summary.0) + 2
+    };
+    let least = width(&subject).min(SUBJECT_FIELD);
+    // What matters least goes first when there is no room: the time, then the summary.
+    let time_field = if room >= least + summary_field + time_field {
+        time_field
+    } else {
+        0
+    };
+    let summary_field = if room >= least + summary_field + time_field {
+        summary_field
+    } else {
+        0
+    };
+    let subject_room = room.saturating_sub(summary_field + time_field);
+    let shown = ellipsis(&subject, subject_room);
+    let cut = if width(&subject) > subject_room {
+        Subject::Cut
+    } else {
+        Subject::Whole
+    };
+    if !shown.is_empty() {
+        line.push("  ", Style::new());
+        line.push(&shown, theme.tool_subject);
+    }
+    if summary_field + time_field > 0 {
+        let used = width(&line.text) + summary_field + time_field;
+        line.push(
+            &" ".repeat(sheet.columns.saturating_sub(used)),
+            Style::new(),
+        );
+        if summary_field > 0 {
+            line.push("  ", Style::new());
+            push_summary(sheet, &mut line, &summary);
+        }
+        if time_field > 0 {
+            line.push(&format!("{time:>time_field$}"), theme.tool_time);
+        }
+    }
+    rows.push(line.into_row());
+    cut
+}
+
+/// How a summary is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tone {
+    Plain,
+    /// `+3 -1`: each half in its colour.
+    Change,
+    Bad,
+}
+
+fn push_summary(sheet: Sheet<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
+    let theme = sheet.theme;
+    let only_ink = |style: Style| Style { bg: None, ..style };
+    match tone {
+        Tone::Plain => line.push(text, theme.tool_summary),
+        Tone::Bad => line.push(text, theme.error),
+        Tone::Change => {
+            for (index, part) in text.split(' ').enumerate() {
+                if index > 0 {
+                    line.push(" ", Style::new());
+                }
+                let style = if part.starts_with('+') {
+                    theme.diff_added_number
+                } else {
+                    theme.diff_removed_number
+                };
+                line.push(part, only_ink(style));
+            }
+        }
+    }
+}
+
+/// What the call is about, on one line.
+pub fn subject(tool: &ToolCell) -> String {
+    if let ToolState::Preparing { bytes } = tool.state {
+        // The arguments are still being written; only how much of them there is can be said.
+        return if bytes < 1024 {
+            String::new()
+        } else {
+            format!("… {} KB", bytes / 1024)
+        };
+    }
+    let text = match &*tool.details {
+        Details::Diff(diff) => many_paths(diff),
+        Details::Command(command) => command.command.trim().to_owned(),
+        Details::Matches(matches) => matches_subject(matches),
+        Details::Files(files) => files_subject(files),
+        Details::Text(text) => text_subject(text),
+        Details::Attachment(file) if file.title.is_empty() => file.path.clone(),
+        Details::Attachment(file) => format!("{}  {}", file.title, file.path),
+        Details::Other(other) => other.title.clone(),
+    };
+    visible_line(&text).into_owned()
+}
+
+fn many_paths(diff: &DiffDetails) -> String {
+    let mut text = diff.path.clone();
+    for file in &diff.files {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(&file.path);
+    }
+    text
+}
+
+fn is_here(path: &str) -> bool {
+    path.is_empty() || path == "."
+}
+
+fn matches_subject(matches: &MatchesDetails) -> String {
+    let mut text = format!("\"{}\"", matches.pattern);
+    if !is_here(&matches.path) {
+        text.push_str(" in ");
+        text.push_str(&matches.path);
+    }
+    if let Some(glob) = &matches.glob {
+        text.push_str(" (");
+        text.push_str(glob);
+        text.push(')');
+    }
+    text
+}
+
+fn files_subject(files: &FilesDetails) -> String {
+    match (files.pattern.is_empty(), is_here(&files.path)) {
+        (true, true) => ".".to_owned(),
+        (true, false) => files.path.clone(),
+        (false, true) => format!("\"{}\"", files.pattern),
+        (false, false) => format!("\"{}\" in {}", files.pattern, files.path),
+    }
+}
+
+fn text_subject(text: &TextDetails) -> String {
+    match (&text.note, text.path.is_empty()) {
+        (Some(note), true) => note.clone(),
+        (Some(note), false) => format!("{}  {note}", text.path),
+        (None, _) => text.path.clone(),
+    }
+}
+
+/// What the call came to.
+fn summary(tool: &ToolCell) -> (String, Tone) {
+    let plain = |text: String| (text, Tone::Plain);
+    if !matches!(
+        tool.state,
+        ToolState::Ended(ToolStatus::Ok | ToolStatus::Error)
+    ) {
+        let word = match tool.state {
+            ToolState::Ended(ToolStatus::Skipped) => "skipped",
+            ToolState::Ended(ToolStatus::Cancelled) => "stopped",
+            _ => "",
+        };
+        return plain(word.to_owned());
+    }
+    match &*tool.details {
+        Details::Diff(diff) => change(diff),
+        Details::Command(command) => command_summary(command),
+        Details::Matches(matches) => {
+            let more = if matches.truncated { "+" } else { "" };
+            plain(format!(
+                "{}{more} {}",
+                matches.count,
+                noun(matches.count, "match", "matches")
+            ))
+        }
+        Details::Files(files) => {
+            let count = files.files.len() as u64;
+            let more = if files.truncated { "+" } else { "" };
+            let (one, many) = if files.pattern.is_empty() {
+                ("entry", "entries")
+            } else {
+                ("file", "files")
+            };
+            plain(format!("{count}{more} {}", noun(count, one, many)))
+        }
+        Details::Text(text) if text.line_count > 0 => plain(lines_summary(text)),
+        _ => plain(String::new()),
+    }
+}
+
+fn lines_summary(text: &TextDetails) -> String {
+    match text.total_lines {
+        Some(total) if text.first_line > 0 && total > text.line_count => {
+            let last = text.first_line + text.line_count - 1;
+            format!("lines {}-{last} of {total}", text.first_line)
+        }
+        _ => format!(
+            "{} {}",
+            text.line_count,
+            noun(text.line_count, "line", "lines")
+        ),
+    }
+}
+
+fn change(diff: &DiffDetails) -> (String, Tone) {
+    let added = diff.added + diff.files.iter().map(|file| file.added).sum::<u64>();
+    let removed = diff.removed + diff.files.iter().map(|file| file.removed).sum::<u64>();
+    let text = match (added, removed) {
+        (0, 0) => return (String::new(), Tone::Plain),
+        (added, 0) => format!("+{added}"),
+        (0, removed) => format!("-{removed}"),
+        (added, removed) => format!("+{added} -{removed}"),
+    };
+    (text, Tone::Change)
+}
+
+fn command_summary(command: &CommandDetails) -> (String, Tone) {
+    if command.timed_out {
+        return ("timed out".to_owned(), Tone::Bad);
+    }
+    match (command.signal, command.exit_code) {
+        (Some(signal), _) => (format!("signal {signal}"), Tone::Bad),
+        (None, Some(code)) if code != 0 => (format!("exit {code}"), Tone::Bad),
+        _ => {
+            let lines = command.total_lines;
+            let text = if lines > 0 {
+                format!("{lines} {}", noun(lines, "line", "lines"))
+            } else {
+                String::new()
+            };
+            (text, Tone::Plain)
+        }
+    }
+}
+
+fn noun<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
+    if count == 1 { one } else { many }
+}
+
+/// How long it took, or takes.
+fn time(tool: &ToolCell, now: i64) -> String {
+    match (tool.state, tool.duration_ms) {
+        (ToolState::Running { since }, _) => match (now - since).max(0) / 1000 {
+            0 => String::new(),
+            running => seconds(running.unsigned_abs() * 1000),
+        },
+        (_, Some(millis)) => duration(millis),
+        _ => String::new(),
+    }
+}
+
+/// A measured time: exact where it is short.
+fn duration(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        _ => seconds(millis),
+    }
+}
+
+/// Whole seconds, minutes, hours.
+pub fn seconds(millis: u64) -> String {
+    let all = millis / 1000;
+    match all {
+        0..60 => format!("{all} s"),
+        60..3600 => format!("{} m {:02} s", all / 60, all % 60),
+        _ => format!("{} h {:02} m", all / 3600, all % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        let cases = [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (1_000, "1.0 s"),
+            (6_249, "6.2 s"),
+            (59_999, "59.9 s"),
+            (60_000, "1 m 00 s"),
+            (125_000, "2 m 05 s"),
+            (7_265_000, "2 h 01 m"),
+        ];
+        for (millis, expected) in cases {
+            assert_eq!(duration(millis), expected);
+        }
+    }
+}

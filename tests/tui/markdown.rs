@@ -1,0 +1,273 @@
+//! Markdown on the screen: how it looks, and that streaming it costs what it should.
+
+use proptest::prelude::*;
+use tiller::app::tui::text::markdown::{MarkdownRows, Sheet};
+use tiller::app::tui::text::{CodeStore, Row, width};
+use tiller::app::tui::theme::{ColorDepth, Theme};
+
+fn theme() -> Theme {
+    Theme::load("dark", ColorDepth::TrueColor).unwrap()
+}
+
+fn sheet(theme: &Theme, columns: usize) -> Sheet<'_> {
+    Sheet {
+        theme,
+        base: theme.text,
+        columns,
+        margin: 1,
+        cell: 0,
+    }
+}
+
+fn whole(source: &str, columns: usize) -> Vec<Row> {
+    let theme = theme();
+    let mut rows = MarkdownRows::default();
+    rows.update(
+        &sheet(&theme, columns),
+        source,
+        false,
+        &mut CodeStore::default(),
+    );
+    rows.rows().to_vec()
+}
+
+/// Streams `source` in pieces that end at `cuts` and then closes it.
+fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
+    let theme = theme();
+    let mut store = CodeStore::default();
+    let mut rows = MarkdownRows::default();
+    for &cut in cuts {
+        let cut = source.floor_char_boundary(cut);
+        rows.update(&sheet(&theme, columns), &source[..cut], true, &mut store);
+    }
+    rows.update(&sheet(&theme, columns), source, true, &mut store);
+    rows.update(&sheet(&theme, columns), source, false, &mut store);
+    rows.rows().to_vec()
+}
+
+fn text(rows: &[Row]) -> String {
+    rows.iter()
+        .map(|row| format!("{}\n", row.text.trim_end()))
+        .collect()
+}
+
+const SAMPLE: &str = "\
+# A heading
+
+Some *emphasis*, **strong words**, `code`, ~~gone~~ and a [link](https://example.org/a).
+A second line of the same paragraph.\\
+A hard break.
+
+## Lists
+
+- one
+- two with a long text that has to be wrapped onto the next row of the screen
+  - nested
+    1. deep
+    2. deeper
+- [x] done
+- [ ] open
+
+7. seven
+8. eight
+
+   with a paragraph
+
+> quoted text that is long enough to be wrapped onto a second row
+>
+> > twice
+
+```rust
+fn main() {
+\tprintln!(\"hello\");
+}
+```
+
+| name | amount | note |
+|:-----|-------:|:----:|
+| a    | 1      | x    |
+| bcd  | 200    | 日本 |
+
+---
+
+<details>html</details>
+
+The formula $a_1 + b_2$ and https://example.org stay. \u{1b}[31mNo escape.
+";
+
+#[test]
+fn everything_at_60_columns() {
+    insta::assert_snapshot!(text(&whole(SAMPLE, 60)));
+}
+
+#[test]
+fn everything_at_24_columns() {
+    insta::assert_snapshot!(text(&whole(SAMPLE, 24)));
+}
+
+#[test]
+fn wide_tables_wrap_and_then_become_records() {
+    let table = "| Option | What it does | Default |\n|---|---|---|\n\
+        | `--model` | Chooses the model by name, or by a part of its name | none |\n\
+        | `--tools` | The tools the model may use | all |\n";
+    let pictures =
+        [60, 40, 20, 9].map(|columns| format!("{columns}\n{}", text(&whole(table, columns))));
+    insta::assert_snapshot!(pictures.join("\n"));
+}
+
+#[test]
+fn streaming_ends_in_the_same_picture() {
+    let expected = whole(SAMPLE, 40);
+    for step in [1, 2, 3, 7, 64] {
+        let cuts: Vec<_> = (0..SAMPLE.len()).step_by(step).collect();
+        assert_eq!(streamed(SAMPLE, &cuts, 40), expected, "in steps of {step}");
+    }
+}
+
+#[test]
+fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
+    let theme = theme();
+    let mut store = CodeStore::default();
+    let mut rows = MarkdownRows::default();
+    for (end, _) in SAMPLE.char_indices() {
+        let so_far = &SAMPLE[..end];
+        rows.update(&sheet(&theme, 40), so_far, true, &mut store);
+        // A fence that is being typed is not shown as code.
+        if !so_far.ends_with('`') {
+            let seen = text(rows.rows());
+            assert_eq!(seen, text(&whole(so_far, 40)), "after {so_far:?}");
+        }
+    }
+}
+
+#[test]
+fn link_definitions_reach_back() {
+    let source = "See [the page][p].\n\nMore.\n\n[p]: https://example.org\n";
+    let cuts: Vec<_> = (0..source.len()).collect();
+    assert_eq!(streamed(source, &cuts, 60), whole(source, 60));
+    assert!(text(&whole(source, 60)).contains("the page (https://example.org)"));
+}
+
+fn megabyte(unit: impl Fn(usize) -> String) -> String {
+    let mut out = String::new();
+    let mut index = 0;
+    while out.len() < 1_000_000 {
+        out.push_str(&unit(index));
+        index += 1;
+    }
+    out
+}
+
+/// Closed blocks are never written again: what is written beyond once is the open block, bounded.
+#[test]
+fn a_megabyte_is_written_once() {
+    let cases = [
+        (
+            "paragraphs",
+            megabyte(|n| format!("Paragraph {n} with some *words* in it.\n\n")),
+        ),
+        (
+            "one code block",
+            format!("```rust\n{}", megabyte(|n| format!("let x{n} = {n};\n"))),
+        ),
+        (
+            "one list",
+            megabyte(|n| format!("- item {n} with a few words\n")),
+        ),
+        (
+            "one ordered list",
+            megabyte(|n| format!("{}. item with a few words\n", n + 1)),
+        ),
+        (
+            "one table",
+            format!(
+                "| a | b |\n|---|---|\n{}",
+                megabyte(|n| format!("| {n} | words and words |\n"))
+            ),
+        ),
+        ("one paragraph", megabyte(|n| format!("word{n} "))),
+        (
+            "one paragraph of lines",
+            megabyte(|n| format!("a line with number {n}\n")),
+        ),
+        ("one word", megabyte(|_| "x".to_owned())),
+        ("one wide word", megabyte(|_| "語".to_owned())),
+        ("one quote", megabyte(|n| format!("> quoted {n}\n"))),
+        (
+            "one item",
+            format!("- start\n{}", megabyte(|n| format!("  goes on {n}\n"))),
+        ),
+    ];
+    let theme = theme();
+    for (name, source) in cases {
+        let mut store = CodeStore::default();
+        let mut rows = MarkdownRows::default();
+        let step = 4096;
+        let mut updates = 0;
+        for end in (step..source.len()).step_by(step) {
+            let end = source.floor_char_boundary(end);
+            rows.update(&sheet(&theme, 80), &source[..end], true, &mut store);
+            updates += 1;
+        }
+        let work = rows.work();
+        assert!(work.closed <= source.len(), "{name}: {work:?}");
+        assert!(work.closed + 24_000 >= source.len(), "{name}: {work:?}");
+        assert!(work.most <= 64_000, "{name}: {work:?}");
+        assert!(
+            work.written <= source.len() + updates * 40_000,
+            "{name}: {work:?}"
+        );
+        rows.update(&sheet(&theme, 80), &source, false, &mut store);
+        assert_eq!(rows.rows().len(), whole(&source, 80).len(), "{name}");
+    }
+}
+
+fn block() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z *_`~\\[\\]()!<>|#-]{0,40}\n",
+        "#{1,4} [a-z ]{1,12}\n",
+        "[-*+] [a-z ]{0,20}\n",
+        "  [-*+] [a-z ]{0,20}\n",
+        "[0-9]{1,3}[.)] [a-z ]{0,20}\n",
+        "> [a-z ]{0,20}\n",
+        "\\| [a-z]{1,5} \\| [a-z]{0,5} \\|\n",
+        Just("|---|:-:|\n".to_owned()),
+        Just("\n".to_owned()),
+        Just("```rs\n".to_owned()),
+        Just("~~~\n".to_owned()),
+        Just("    indented\n".to_owned()),
+        Just("---\n".to_owned()),
+        Just("<div>\n".to_owned()),
+        Just("[a]: /url\n".to_owned()),
+        Just("日本語 e\u{301} 👩\u{200d}👧\n".to_owned()),
+        "[a-z\u{0}-\u{1f}\u{202e}\t]{0,10}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_split_ends_in_the_same_picture(
+        blocks in proptest::collection::vec(block(), 0..14),
+        step in 1_usize..9,
+        columns in 4_usize..50,
+    ) {
+        let source = blocks.concat();
+        let cuts: Vec<_> = (0..source.len()).step_by(step).collect();
+        let expected = whole(&source, columns);
+        prop_assert_eq!(text(&streamed(&source, &cuts, columns)), text(&expected));
+        prop_assert_eq!(streamed(&source, &cuts, columns), expected);
+    }
+
+    #[test]
+    fn no_row_is_too_wide_and_none_holds_a_control_character(
+        blocks in proptest::collection::vec(block(), 0..14),
+        columns in 8_usize..50,
+    ) {
+        for row in whole(&blocks.concat(), columns) {
+            prop_assert!(width(&row.text) <= columns, "{:?}", row.text);
+            prop_assert!(!row.text.chars().any(char::is_control), "{:?}", row.text);
+        }
+    }
+}

@@ -1,0 +1,523 @@
+//! The transcript on the screen: pictures, scrolling, folding, cost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, ToolStatus};
+use tiller::app::tui::theme::{ColorDepth, Theme};
+use tiller::app::tui::transcript::{
+    CellBody, CellClass, Fold, Position, ScrollBy, Transcript, TranscriptCache,
+};
+use tiller::llm::{Content, StopReason, StreamEvent};
+
+use super::transcript_support::*;
+
+fn played(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    play(&mut stage);
+    stage
+}
+
+#[test]
+fn a_run_at_200_by_60() {
+    insta::assert_snapshot!(played(200, 60).text());
+}
+
+#[test]
+fn a_run_at_86_by_60() {
+    insta::assert_snapshot!(played(86, 60).text());
+}
+
+#[test]
+fn a_run_at_80_by_24() {
+    insta::assert_snapshot!(played(80, 24).text());
+}
+
+#[test]
+fn a_run_at_40_by_10() {
+    let mut stage = played(40, 40);
+    let tall = stage.text();
+    stage.height = 10;
+    let picture = stage.text();
+    assert!(tall.ends_with(&picture), "a smaller window shows the end");
+    insta::assert_snapshot!(tall);
+}
+
+#[test]
+fn tiny_windows_draw_without_a_panic() {
+    let mut stage = played(80, 24);
+    for (width, height) in [
+        (1, 1),
+        (0, 0),
+        (1, 50),
+        (2, 3),
+        (3, 1),
+        (200, 1),
+        (0, 5),
+        (5, 0),
+        (80, 24),
+    ] {
+        (stage.width, stage.height) = (width, height);
+        stage.draw();
+    }
+    assert!(stage.transcript.is_following());
+}
+
+#[test]
+fn opened_cells() {
+    let mut stage = played(86, 110);
+    stage.transcript.set_all(CellClass::Tool, Fold::Open);
+    stage.transcript.set_all(CellClass::Thinking, Fold::Open);
+    insta::assert_snapshot!(stage.text());
+}
+
+#[test]
+fn notices_and_running_calls() {
+    let mut stage = Stage::new(70, 30);
+    stage
+        .user("two lines\nof prompt that is long enough to be wrapped at seventy columns of width");
+    stage.transcript.push_divider("compacted");
+    stage
+        .transcript
+        .push_notice(NoticeLevel::Info, "Good to know");
+    stage.apply(AgentEvent::Notice {
+        level: NoticeLevel::Warning,
+        text: "The model repeats itself".to_owned(),
+    });
+    stage.begin();
+    stage.stream(StreamEvent::ThinkingStart { index: 0 });
+    stage.stream(StreamEvent::ToolCallStart {
+        index: 1,
+        id: "a".to_owned(),
+        name: "write".to_owned(),
+    });
+    stage.stream(StreamEvent::ToolCallDelta {
+        index: 1,
+        delta: "x".repeat(5_000),
+    });
+    stage.tool_start("b", "bash", command_details(14, false));
+    stage.wait(6_240);
+    stage.apply(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::Failed {
+            message: "401 Unauthorized\nexport ANTHROPIC_API_KEY=...".to_owned(),
+        },
+    });
+    stage.tool_start("c", "bash", command_details(3, false));
+    stage.wait(72_000);
+    insta::assert_snapshot!(stage.text());
+}
+
+/// B11
+#[test]
+fn the_limit_is_said() {
+    let mut stage = Stage::new(80, 10);
+    stage.apply(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::LimitReached { limit: 25 },
+    });
+    assert!(stage.text().contains("Max iterations (25) exceeded"));
+}
+
+/// H8, I7: a resumed transcript shows what it showed before, made from details alone.
+#[test]
+fn a_rebuilt_transcript_gives_the_same_picture() {
+    let mut live = played(86, 80);
+    let mut rebuilt = Stage::new(86, 80);
+    rebuilt.transcript = Transcript::from_messages(&stored());
+    // Stored messages do not say how long the model thought.
+    assert_eq!(rebuilt.text(), live.text().replace(" for 4 s", ""));
+}
+
+#[test]
+fn a_prompt_that_was_shown_at_once_is_not_shown_twice() {
+    let mut stage = Stage::new(40, 10);
+    stage.transcript.push_user("hello");
+    stage.user("hello");
+    stage.user("hello");
+    assert_eq!(stage.text().matches("hello").count(), 2);
+}
+
+#[test]
+fn a_message_that_ends_in_an_error_keeps_its_text() {
+    let mut stage = Stage::new(60, 12);
+    stage.begin();
+    stage.stream(StreamEvent::TextStart { index: 0 });
+    stage.stream(StreamEvent::TextDelta {
+        index: 0,
+        delta: "Half a sen".to_owned(),
+    });
+    let message = tiller::llm::AssistantMessage {
+        content: vec![Content::text("Half a sen")],
+        stop_reason: StopReason::Error,
+        error_message: Some("connection reset".to_owned()),
+        ..Default::default()
+    };
+    stage.apply(AgentEvent::MessageEnd {
+        message: Arc::new(tiller::llm::Message::Assistant(message)),
+    });
+    stage.apply(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::Failed {
+            message: "connection reset".to_owned(),
+        },
+    });
+    insta::assert_snapshot!(stage.text());
+}
+
+fn numbered(count: usize, width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    for index in 0..count {
+        stage.user(&format!("prompt {index}"));
+        stage.say(
+            &format!("answer {index} line one\n\nanswer {index} line two"),
+            64,
+        );
+    }
+    stage.draw();
+    stage
+}
+
+fn first_line(stage: &mut Stage) -> String {
+    stage.text().lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_view_stays_put_while_output_grows() {
+    let mut stage = numbered(20, 60, 10);
+    stage.transcript.scroll(ScrollBy::Pages(-1));
+    let before = stage.text();
+    assert!(!stage.transcript.is_following());
+    let (drawn, _) = stage.draw();
+    assert_eq!(drawn.new_below, 0);
+    stage.say(&"more and more\n\n".repeat(30), 16);
+    let (drawn, buffer) = stage.draw();
+    assert_eq!(picture(&buffer), before);
+    assert_eq!(drawn.new_below, 60, "one blank row, 30 lines, 29 gaps");
+    assert_eq!(drawn.hidden_below, 8 + 60);
+    stage.transcript.scroll(ScrollBy::End);
+    let (drawn, _) = stage.draw();
+    assert_eq!((drawn.position, drawn.new_below), (Position::Follow, 0));
+}
+
+#[test]
+fn scrolling_by_rows_goes_there_and_back() {
+    let mut stage = numbered(30, 60, 10);
+    let end = stage.text();
+    stage.transcript.scroll(ScrollBy::Rows(-7));
+    let up = stage.text();
+    assert_ne!(up, end);
+    assert_eq!(up.lines().nth(7), end.lines().next());
+    stage.transcript.scroll(ScrollBy::Rows(7));
+    assert_eq!(stage.text(), end);
+    assert!(stage.transcript.is_following());
+    stage.transcript.scroll(ScrollBy::Top);
+    assert!(first_line(&mut stage).contains("prompt 0"));
+    stage.transcript.scroll(ScrollBy::Rows(-5));
+    assert!(first_line(&mut stage).contains("prompt 0"));
+}
+
+#[test]
+fn prompts_are_steps() {
+    let mut stage = numbered(12, 60, 10);
+    stage.transcript.scroll(ScrollBy::PreviousPrompt);
+    assert!(first_line(&mut stage).contains("prompt 10"));
+    stage.transcript.scroll(ScrollBy::PreviousPrompt);
+    assert!(first_line(&mut stage).contains("prompt 9"));
+    stage.transcript.scroll(ScrollBy::NextPrompt);
+    assert!(first_line(&mut stage).contains("prompt 10"));
+    stage.transcript.scroll(ScrollBy::NextPrompt);
+    stage.transcript.scroll(ScrollBy::NextPrompt);
+    stage.transcript.scroll(ScrollBy::NextPrompt);
+    stage.draw();
+    assert!(stage.transcript.is_following());
+}
+
+#[test]
+fn a_click_opens_a_cell_in_place() {
+    let mut stage = played(86, 24);
+    stage.transcript.scroll(ScrollBy::Top);
+    let before = stage.text();
+    let title = before
+        .lines()
+        .position(|line| line.contains("✓ read"))
+        .unwrap();
+    assert!(stage.transcript.toggle_at(title as u16));
+    let open = stage.text();
+    assert_eq!(open.lines().nth(title), before.lines().nth(title));
+    assert!(!open.contains("more lines") || open.lines().count() == 24);
+    assert_ne!(open, before);
+    assert!(stage.transcript.toggle_at(title as u16));
+    assert_eq!(stage.text(), before);
+    // A prompt does not fold.
+    assert!(!stage.transcript.toggle_at(0));
+}
+
+#[test]
+fn opening_at_the_end_keeps_what_stands_above() {
+    let mut stage = played(86, 40);
+    let before = stage.text();
+    let title = before
+        .lines()
+        .position(|line| line.contains("find"))
+        .unwrap();
+    assert!(stage.transcript.toggle_at(title as u16));
+    let open = stage.text();
+    assert_eq!(open.lines().next(), before.lines().next());
+    assert_eq!(open.lines().nth(title), before.lines().nth(title));
+    assert!(!stage.transcript.is_following());
+}
+
+#[test]
+fn the_position_survives_a_change_of_width() {
+    let mut stage = Stage::new(100, 12);
+    for index in 0..40 {
+        stage.say(
+            &format!("{index}: {}", "some words that wrap ".repeat(20)),
+            4096,
+        );
+    }
+    stage.draw();
+    stage.transcript.scroll(ScrollBy::Rows(-60));
+    let top = first_line(&mut stage);
+    let words: String = top.trim().chars().take(12).collect();
+    for width in [40, 150, 77, 100] {
+        stage.width = width;
+        let text = stage.text();
+        let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(words.trim()), "{words} not in {text}");
+    }
+}
+
+#[test]
+fn hardware_scrolling_is_told_by_how_much() {
+    let mut stage = numbered(20, 60, 10);
+    stage.transcript.scroll(ScrollBy::Rows(-3));
+    assert_eq!(stage.draw().0.shifted, -3);
+    stage.transcript.scroll(ScrollBy::Rows(2));
+    assert_eq!(stage.draw().0.shifted, 2);
+    assert_eq!(stage.draw().0.shifted, 0);
+}
+
+/// The cost of a frame is that of the visible part, however long the transcript.
+#[test]
+fn a_frame_lays_out_what_is_visible() {
+    for prompts in [50, 20_000] {
+        let mut stage = Stage::new(80, 24);
+        let messages: Vec<_> = (0..prompts)
+            .map(|index| Arc::new(tiller::llm::Message::user(format!("prompt {index}"), 0)))
+            .collect();
+        stage.transcript = Transcript::from_messages(&messages);
+        // Resumed cells count as changed once; only their heights are guessed.
+        stage.draw();
+        let first = stage.cache.laid_out();
+        assert!(first <= 60, "{first} of {prompts}");
+        stage.transcript.scroll(ScrollBy::Rows(-10));
+        stage.draw();
+        stage.width = 60;
+        stage.draw();
+        let after = stage.cache.laid_out();
+        assert!(after <= first + 60, "{after} after {first}");
+        assert!(stage.cache.kept_rows() < 2_000);
+        while stage
+            .cache
+            .refine(&stage.transcript, &stage.theme, Duration::from_millis(2))
+        {}
+        stage.transcript.scroll(ScrollBy::Top);
+        let (drawn, _) = stage.draw();
+        assert_eq!(drawn.hidden_below, prompts * 2 - 1 - 24);
+    }
+}
+
+/// Only the open block of the live cell is written again.
+#[test]
+fn a_streamed_megabyte_costs_what_its_open_block_costs() {
+    let mut stage = Stage::new(80, 24);
+    stage.begin();
+    stage.stream(StreamEvent::TextStart { index: 0 });
+    let mut sent = 0;
+    let mut frames = 0;
+    while sent < 1_000_000 {
+        let mut delta = String::new();
+        while delta.len() < 4_000 {
+            delta.push_str("A paragraph with a few *words* in it.\n\n");
+        }
+        sent += delta.len();
+        stage.stream(StreamEvent::TextDelta { index: 0, delta });
+        stage.draw();
+        frames += 1;
+    }
+    let work = stage.cache.work(0);
+    assert!(work.closed > 990_000, "{work:?}");
+    assert!(work.written < sent * 2 + frames * 1_000, "{work:?}");
+    assert_eq!(stage.cache.laid_out(), frames as u64);
+}
+
+#[test]
+fn code_gets_its_colours_when_they_are_found() {
+    let mut stage = Stage::new(60, 10);
+    let (woken, wake) = std::sync::mpsc::channel();
+    let worker = tiller::app::tui::text::HighlightWorker::start(&stage.theme, move || {
+        let _ = woken.send(());
+    });
+    stage.cache = TranscriptCache::new(Some(worker));
+    stage.say("```rust\nlet x = \"text\";\n```\n", 3);
+    let (_, before) = stage.draw();
+    wake.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(stage.cache.poll());
+    let (_, after) = stage.draw();
+    assert_eq!(picture(&before), picture(&after));
+    let ink = |buffer: &ratatui::buffer::Buffer| buffer[(3, 0)].fg;
+    assert_ne!(ink(&before), ink(&after));
+    assert_eq!(stage.cache.lines_highlighted(), 1);
+    // Another width does not look for them again.
+    stage.width = 50;
+    let (_, narrow) = stage.draw();
+    assert_eq!(ink(&narrow), ink(&after));
+    assert_eq!(stage.cache.lines_highlighted(), 1);
+}
+
+/// H11
+#[test]
+fn a_failure_without_details_shows_what_the_model_was_told() {
+    let mut stage = Stage::new(60, 10);
+    stage.tool_end(
+        "x",
+        "edit",
+        ToolStatus::Error,
+        "old_text was not found",
+        edit_nothing(),
+        Some(2),
+    );
+    assert!(stage.text().contains("old_text was not found"));
+}
+
+fn edit_nothing() -> Details {
+    Details::Diff(tiller::agent::tool::DiffDetails {
+        path: "a.rs".to_owned(),
+        ..Default::default()
+    })
+}
+
+/// J2: whatever comes from outside, no cell of the buffer holds a control character.
+fn hostile() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "(?s).{0,60}",
+        "[\u{0}-\u{1f}\u{7f}-\u{9f}\u{202a}-\u{202e}a-z`*|#\\n-]{0,60}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_control_character_reaches_the_buffer(
+        text in hostile(), other in hostile(), width in 1_u16..90, height in 1_u16..30, open in any::<bool>(),
+    ) {
+        let mut stage = Stage::new(width, height);
+        let fold = if open { Fold::Open } else { Fold::Folded };
+        stage.transcript.set_all(CellClass::Tool, fold);
+        stage.transcript.set_all(CellClass::Thinking, fold);
+        stage.user(&text);
+        stage.say(&other, 5);
+        stage.transcript.push_notice(NoticeLevel::Error, text.clone());
+        stage.transcript.push_divider(text.clone());
+        stage.tool_end("a", &other, ToolStatus::Ok, "", Details::Command(CommandDetails {
+            command: text.clone(), output: other.clone(), ..Default::default()
+        }), Some(1));
+        stage.tool_end("b", "read", ToolStatus::Ok, "", Details::Text(TextDetails {
+            path: text.clone(), text: other.clone(), first_line: 1, ..Default::default()
+        }), Some(1));
+        stage.tool_end("c", "edit", ToolStatus::Ok, "", Details::Diff(tiller::agent::tool::DiffDetails {
+            path: text.clone(), diff: other.clone(), ..Default::default()
+        }), Some(1));
+        stage.tool_end("d", "x", ToolStatus::Error, &text, Details::from_json(serde_json::json!({"a": other})), None);
+        for _ in 0..8 {
+            let (_, buffer) = stage.draw();
+            for cell in buffer.content() {
+                let clean = cell.symbol().chars().all(|c| !tiller::app::tui::text::sanitize::is_hostile(c));
+                prop_assert!(clean, "{:?}", cell.symbol());
+            }
+            stage.transcript.scroll(ScrollBy::Pages(-1));
+        }
+    }
+
+    #[test]
+    fn any_order_of_things_is_drawn(ops in proptest::collection::vec((0_u8..16, any::<u16>()), 1..60)) {
+        let mut stage = Stage::new(50, 12);
+        play(&mut stage);
+        for (op, n) in ops {
+            match op {
+                0 => stage.user("another prompt"),
+                1 => stage.say("some **text**\n\n- with\n- a list\n", 1 + usize::from(n % 9)),
+                2 => stage.begin(),
+                3 => stage.stream(StreamEvent::TextStart { index: usize::from(n % 3) }),
+                4 => stage.stream(StreamEvent::TextDelta { index: usize::from(n % 3), delta: "delta\n".repeat(usize::from(n % 7)) }),
+                5 => stage.tool_start(&format!("t{}", n % 5), "bash", command_details(usize::from(n % 20), false)),
+                6 => stage.tool_end(&format!("t{}", n % 5), "edit", ToolStatus::Ok, "", edit_details(), Some(u64::from(n))),
+                7 => { stage.transcript.toggle_at(n % 12); }
+                8 => { stage.transcript.toggle_recent(); }
+                9 => stage.transcript.scroll(ScrollBy::Rows(i32::from(n % 40) - 20)),
+                10 => stage.transcript.scroll([ScrollBy::Top, ScrollBy::End, ScrollBy::NextPrompt, ScrollBy::PreviousPrompt][usize::from(n % 4)]),
+                11 => (stage.width, stage.height) = (n % 90, n / 90 % 30),
+                12 => stage.transcript.set_all(CellClass::Tool, if n % 2 == 0 { Fold::Open } else { Fold::Folded }),
+                13 => stage.done(),
+                14 => stage.wait(i64::from(n)),
+                _ => { stage.cache.refine(&stage.transcript, &stage.theme, Duration::from_micros(50)); }
+            }
+            if n % 3 > 0 {
+                let (drawn, _) = stage.draw();
+                // A cell's height in the sums is the number of rows it has when it is drawn.
+                let rows: Vec<_> = drawn.hits.iter().flatten().collect();
+                for pair in rows.windows(2) {
+                    let next = pair[0].cell == pair[1].cell && pair[0].row + 1 == pair[1].row;
+                    prop_assert!(next || (pair[1].cell > pair[0].cell && pair[1].row == 0));
+                }
+                // A cached picture is the picture.
+                let (_, again) = stage.draw();
+                let kept = picture(&again);
+                let old = std::mem::replace(&mut stage.cache, TranscriptCache::new(None));
+                prop_assert_eq!(stage.text(), kept);
+                stage.cache = old;
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colour_nothing_is_coloured() {
+    let mut stage = played(86, 60);
+    stage.theme = Theme::load("dark", ColorDepth::None).unwrap();
+    let (_, buffer) = stage.draw();
+    for cell in buffer.content() {
+        let plain = |color| matches!(color, ratatui::style::Color::Reset);
+        assert!(plain(cell.fg) && plain(cell.bg), "{cell:?}");
+    }
+}
+
+#[test]
+fn cells_are_in_the_order_of_the_message() {
+    let stage = played(80, 24);
+    let kinds: Vec<_> = stage
+        .transcript
+        .cells()
+        .iter()
+        .map(|cell| match &cell.body {
+            CellBody::User { .. } => "user".to_owned(),
+            CellBody::Assistant { .. } => "text".to_owned(),
+            CellBody::Thinking { .. } => "thinking".to_owned(),
+            CellBody::Tool(tool) => tool.name.clone(),
+            CellBody::Notice { .. } => "notice".to_owned(),
+            CellBody::Divider { .. } => "divider".to_owned(),
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "user", "thinking", "text", "grep", "read", "edit", "bash", "find", "bash", "edit",
+            "text"
+        ]
+    );
+}
