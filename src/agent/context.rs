@@ -86,9 +86,10 @@ impl Context {
 
     /// Appends a model's answer to the current iteration.
     pub fn add_assistant_message(&mut self, content: Vec<Content>, tool_calls: Vec<ToolCall>) {
-        let stop_reason = match tool_calls.is_empty() {
-            true => StopReason::Stop,
-            false => StopReason::ToolUse,
+        let stop_reason = if tool_calls.is_empty() {
+            StopReason::Stop
+        } else {
+            StopReason::ToolUse
         };
         let calls = tool_calls.into_iter().map(Content::ToolCall);
         self.push(Arc::new(Message::Assistant(AssistantMessage {

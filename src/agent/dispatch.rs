@@ -165,11 +165,11 @@ async fn conclude(desk: &Desk, call: &ToolCall, ended: &Ended) {
 }
 
 fn result_message(call: &ToolCall, ended: Ended) -> Message {
-    let content = match ended.content.is_empty() {
+    let mut content = ended.content;
+    if content.is_empty() {
         // Not every wire takes a result without a block.
-        true => vec![Content::text("(no output)")],
-        false => ended.content,
-    };
+        content.push(Content::text("(no output)"));
+    }
     Message::ToolResult(ToolResultMessage {
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),

@@ -83,9 +83,10 @@ pub(super) async fn execute(
     let details = Arc::clone(&live.borrow());
     let mut ended = if turn.interrupt.is_cancelled() && !succeeded(result.as_ref()) {
         tracing::info!("Tool: {name} | cancelled after {ms}ms");
-        let why = match desk.cancelled() {
-            true => "Execution cancelled",
-            false => "Interrupted by user message",
+        let why = if desk.cancelled() {
+            "Execution cancelled"
+        } else {
+            "Interrupted by user message"
         };
         cut_short(why, result, details)
     } else {
@@ -136,9 +137,10 @@ fn succeeded(result: Option<&TaskResult>) -> bool {
 fn completed(result: TaskResult, live: Arc<Details>) -> Ended {
     let (status, content, details) = match result {
         Ok(Ok(output)) => {
-            let status = match output.is_error {
-                true => ToolStatus::Error,
-                false => ToolStatus::Ok,
+            let status = if output.is_error {
+                ToolStatus::Error
+            } else {
+                ToolStatus::Ok
             };
             (status, output.content, Some(output.details))
         }

@@ -1,6 +1,8 @@
 //! Arguments against a tool's JSON schema: harmless slips are mended first, then everything that
 //! is still wrong is listed at once, in words a model can act on. Knows no tool.
 
+use std::fmt::Write;
+
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::{Map, Value};
@@ -63,13 +65,9 @@ impl Schema {
 /// Mends what can be mended without guessing. What cannot stays as it is, for the validator.
 fn mend(schema: &Value, value: Value) -> Value {
     let wanted = types(schema);
-    let value = match wanted.is_empty() || wanted.iter().any(|name| is_type(name, &value)) {
-        true => value,
-        false => wanted
-            .iter()
-            .find_map(|name| convert(name, &value))
-            .unwrap_or(value),
-    };
+    let fits = wanted.is_empty() || wanted.iter().any(|name| is_type(name, &value));
+    let mended = wanted.iter().find_map(|name| convert(name, &value));
+    let value = mended.filter(|_| !fits).unwrap_or(value);
     match value {
         Value::Object(map) => Value::Object(mend_object(schema, map)),
         Value::Array(items) => match schema.get("items") {
@@ -183,9 +181,9 @@ fn describe(error: &ValidationError<'_>) -> Vec<String> {
     } else {
         &place
     };
-    let below = |name: &str| match place.is_empty() {
-        true => name.to_owned(),
-        false => format!("{place}.{name}"),
+    let below = |name: &str| {
+        let dot = if place.is_empty() { "" } else { "." };
+        format!("{place}{dot}{name}")
     };
     let one = match error.kind() {
         ValidationErrorKind::Required { property } => {
@@ -212,7 +210,7 @@ fn describe(error: &ValidationError<'_>) -> Vec<String> {
         }
         ValidationErrorKind::Enum { options } => {
             let options: Vec<_> = options.as_array().into_iter().flatten().collect();
-            let options: Vec<_> = options.iter().map(|option| option.to_string()).collect();
+            let options: Vec<_> = options.into_iter().map(Value::to_string).collect();
             format!("{named} must be one of {}", options.join(", "))
         }
         ValidationErrorKind::Minimum { limit } => format!("{named} must be at least {limit}"),
@@ -234,7 +232,7 @@ fn place(pointer: &str) -> String {
     let mut out = String::new();
     for part in pointer.split('/').skip(1) {
         if part.bytes().all(|byte| byte.is_ascii_digit()) {
-            out.push_str(&format!("[{part}]"));
+            let _ = write!(out, "[{part}]");
         } else {
             if !out.is_empty() {
                 out.push('.');

@@ -160,7 +160,9 @@ fn shorten(value: &mut Value, longest: usize) {
         }
         Value::Array(items) => {
             let mut left = longest;
-            items.iter_mut().for_each(|item| shorten(item, longest / 2));
+            for item in items.iter_mut() {
+                shorten(item, longest / 2);
+            }
             let fits = items.iter().take_while(|item| {
                 let len = json_len(item);
                 let fits = len <= left;
@@ -170,7 +172,11 @@ fn shorten(value: &mut Value, longest: usize) {
             let keep = fits.count();
             items.truncate(keep);
         }
-        Value::Object(map) => map.values_mut().for_each(|value| shorten(value, longest)),
+        Value::Object(map) => {
+            for value in map.values_mut() {
+                shorten(value, longest);
+            }
+        }
         _ => {}
     }
 }

@@ -76,6 +76,16 @@ pub async fn within<T>(future: impl Future<Output = T>) -> T {
         .expect("waited 20 s in vain")
 }
 
+/// Lets everyone else work until `holds`.
+pub async fn eventually(holds: impl Fn() -> bool) {
+    within(async {
+        while !holds() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
 /// Plays one script per request and keeps the requests.
 #[derive(Default)]
 pub struct Script {
@@ -480,9 +490,11 @@ pub fn message_line(message: &Message) -> String {
         Message::User(_) => format!("user: {}", message.text()),
         Message::Assistant(answer) => {
             let calls: Vec<_> = answer.tool_calls().map(|call| call.id.as_str()).collect();
-            match calls.is_empty() {
-                true => format!("assistant: {}", message.text()),
-                false => format!("assistant: {}[{}]", message.text(), calls.join(" ")),
+            let text = message.text();
+            if calls.is_empty() {
+                format!("assistant: {text}")
+            } else {
+                format!("assistant: {text}[{}]", calls.join(" "))
             }
         }
         Message::ToolResult(result) => {

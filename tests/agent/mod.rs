@@ -1,4 +1,5 @@
 //! The agent against a scripted provider and tools that wait for the test's word.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;
 

@@ -44,9 +44,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]
     fn nothing_typed_is_lost(deeds in deeds(), two_threads: bool) {
-        let mut runtime = match two_threads {
-            true => tokio::runtime::Builder::new_multi_thread(),
-            false => tokio::runtime::Builder::new_current_thread(),
+        let mut runtime = if two_threads {
+            tokio::runtime::Builder::new_multi_thread()
+        } else {
+            tokio::runtime::Builder::new_current_thread()
         };
         runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(deeds));
     }

@@ -1,5 +1,7 @@
 //! Tool calls: groups, order, and every way a call can fail.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RunOutcome, Toolbox};
 use tiller::llm::{Content, StopReason};
@@ -232,7 +234,7 @@ async fn calls_that_cannot_run_are_answered() {
     answer.extend(call_block(4, "c5", "a", r#"{"n": "42"}"#));
     answer.extend(call_block(5, "c6", "a", "[1]"));
     answer.push(done(StopReason::ToolUse));
-    let log = Default::default();
+    let log = Arc::default();
     let tools = vec![
         FakeTool::new("a", false, Act::Succeed("fine".into()), &log) as _,
         FakeTool::new("barred", false, Act::Succeed("never".into()), &log) as _,

@@ -78,9 +78,11 @@ fn fit_to_tools(text: &str, tools: &[&str]) -> String {
 }
 
 fn holds(condition: &str, tools: &[&str]) -> bool {
-    match condition.contains('&') {
-        true => condition.split('&').all(|name| tools.contains(&name)),
-        false => condition.split('|').any(|name| tools.contains(&name)),
+    let there = |name: &str| tools.contains(&name);
+    if condition.contains('&') {
+        condition.split('&').all(there)
+    } else {
+        condition.split('|').any(there)
     }
 }
 

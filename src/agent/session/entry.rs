@@ -114,8 +114,8 @@ impl Ids {
         Self { next: seed }
     }
 
-    /// The next id.
-    pub fn next(&mut self) -> String {
+    /// An id not given before.
+    pub fn fresh(&mut self) -> String {
         // An odd step visits every number once before any comes back.
         self.next = self.next.wrapping_add(0x9E37_79B1);
         format!("{:08x}", self.next)
@@ -168,7 +168,7 @@ mod tests {
         let mut ids = Ids::new(7);
         let mut seen = std::collections::HashSet::new();
         for _ in 0..100_000 {
-            let id = ids.next();
+            let id = ids.fresh();
             assert_eq!(id.len(), 8);
             assert!(seen.insert(id));
         }

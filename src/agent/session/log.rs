@@ -116,7 +116,7 @@ impl SessionLog {
     }
 
     fn append(&mut self, body: Body<'_>) -> io::Result<()> {
-        let id = self.ids.next();
+        let id = self.ids.fresh();
         let entry = Entry::new(id.clone(), self.leaf.replace(id), timestamp(), body);
         self.unwritten.push_back(line(&entry));
         self.write_out()
