@@ -30,7 +30,10 @@ fn main() {
         .build()
         .expect("a runtime");
     let ours = |name: &str, args: &Value| {
-        let tool = tools.iter().find(|tool| tool.spec().name == name).expect("the tool");
+        let tool = tools
+            .iter()
+            .find(|tool| tool.spec().name == name)
+            .expect("the tool");
         call(&runtime, tool, args, dir.path())
     };
     let rg = installed(&["rg"]);
@@ -38,16 +41,50 @@ fn main() {
     let rg_flags = ["-n", "--hidden", "--no-require-git", "-g", "!.git"];
     let fd_flags = ["--hidden", "--exclude", ".git", "--type", "f"];
     let cases: [(&str, &str, Value, Option<&str>, Vec<&str>); 6] = [
-        ("grep rare literal", "grep", json!({"pattern": "needle_in_haystack"}), rg, vec!["needle_in_haystack"]),
-        ("grep no match", "grep", json!({"pattern": "no_such_word"}), rg, vec!["no_such_word"]),
-        ("grep common word", "grep", json!({"pattern": "return"}), rg, vec!["return"]),
+        (
+            "grep rare literal",
+            "grep",
+            json!({"pattern": "needle_in_haystack"}),
+            rg,
+            vec!["needle_in_haystack"],
+        ),
+        (
+            "grep no match",
+            "grep",
+            json!({"pattern": "no_such_word"}),
+            rg,
+            vec!["no_such_word"],
+        ),
+        (
+            "grep common word",
+            "grep",
+            json!({"pattern": "return"}),
+            rg,
+            vec!["return"],
+        ),
         ("grep .", "grep", json!({"pattern": "."}), rg, vec!["."]),
-        ("find all names", "find", json!({"pattern": "*"}), fd, vec!["."]),
-        ("find *.rs", "find", json!({"pattern": "*.rs"}), fd, vec!["--glob", "*.rs"]),
+        (
+            "find all names",
+            "find",
+            json!({"pattern": "*"}),
+            fd,
+            vec!["."],
+        ),
+        (
+            "find *.rs",
+            "find",
+            json!({"pattern": "*.rs"}),
+            fd,
+            vec!["--glob", "*.rs"],
+        ),
     ];
     println!("{:20} {:>10} {:>10} {:>7}", "", "tiller", "peer", "ratio");
     for (title, tool, args, peer, peer_args) in &cases {
-        let flags = if *tool == "grep" { &rg_flags[..] } else { &fd_flags[..] };
+        let flags = if *tool == "grep" {
+            &rg_flags[..]
+        } else {
+            &fd_flags[..]
+        };
         ours(tool, args);
         let (mut mine, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -60,14 +97,20 @@ fn main() {
             }
         }
         let ratio = median(ratios).map_or("-".into(), |ratio| format!("{ratio:.2}"));
-        println!("{title:20} {:>10} {:>10} {ratio:>7}", shown(mine), shown(theirs));
+        println!(
+            "{title:20} {:>10} {:>10} {ratio:>7}",
+            shown(mine),
+            shown(theirs)
+        );
     }
     println!("peak memory {} KiB", peak_kib());
 }
 
 /// A tree like that of a large project: many folders, small files, one with the needle.
 fn plant(root: &Path) {
-    let words = ["fn", "return", "value", "let mut", "struct", "for x in", "match", "import", "0x1f"];
+    let words = [
+        "fn", "return", "value", "let mut", "struct", "for x in", "match", "import", "0x1f",
+    ];
     let mut state = 7_u32;
     let mut next = move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -76,7 +119,11 @@ fn plant(root: &Path) {
     fs::create_dir(root.join(".git")).expect("a folder");
     fs::write(root.join(".gitignore"), "*.log\ntarget/\n").expect("a file");
     for number in 0..FILES {
-        let folder = root.join(format!("crate{}/src/part{}", number / 1100, number / 22 % 50));
+        let folder = root.join(format!(
+            "crate{}/src/part{}",
+            number / 1100,
+            number / 22 % 50
+        ));
         if number % 22 == 0 {
             fs::create_dir_all(&folder).expect("folders");
         }
@@ -118,7 +165,10 @@ fn call(
 fn installed(names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| {
         let mut probe = Command::new(name);
-        probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        probe
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         probe.status().is_ok_and(|status| status.success())
     })
 }
@@ -151,7 +201,9 @@ fn peak_kib() -> String {
     fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|status| {
-            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("VmHWM:"))?;
             Some(line.trim().trim_end_matches(" kB").to_string())
         })
         .unwrap_or("unknown".into())

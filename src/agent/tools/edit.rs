@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::support::matching::{Miss, Normal, Scope, Tolerance, find};
+use super::support::paths::Purpose;
 use super::support::splice::splice;
 use super::support::stamps::{FileStamps, Freshness};
 use super::support::target::{Present, Target};
@@ -86,13 +87,9 @@ impl Tool for Edit {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let wanted = Wanted::parse(&args)?;
-            let target = Target::new(
-                call::path(&args),
-                &context.cwd,
-                &self.stamps,
-                &context.cancel,
-            )
-            .await?;
+            let (path, purpose) = (call::path(&args), Purpose::Existing);
+            let target =
+                Target::new(path, &context.cwd, purpose, &self.stamps, &context.cancel).await?;
             call::change(move || edit(&target, &wanted)).await
         })
     }

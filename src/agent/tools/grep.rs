@@ -23,7 +23,7 @@ use crate::llm::{Content, ToolSpec};
 /// Files up to this size are searched in one piece.
 const PIECE: usize = 1 << 20;
 /// Memory for one line; files with longer ones are left out.
-const MAX_LINE: usize = 64 << 20;
+const MAX_LINE: usize = 16 << 20;
 /// Matches shown when the call does not say.
 const LIMIT: u64 = 100;
 /// Lines of context a call may ask for.

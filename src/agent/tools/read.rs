@@ -120,7 +120,7 @@ struct Job {
 
 impl Job {
     fn run(&self) -> Result<ToolOutput, ToolError> {
-        let path = paths::resolve(&self.shown, &self.cwd);
+        let path = paths::resolve(&self.shown, &self.cwd, paths::Purpose::Existing);
         let (file, meta) = open::open(&path, &self.shown)?;
         let mut source = Source::new(file, self.cancel.clone());
         let mut head = Vec::new();

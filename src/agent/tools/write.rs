@@ -3,6 +3,7 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
+use super::support::paths::Purpose;
 use super::support::stamps::{FileStamps, Freshness};
 use super::support::target::{Present, Target};
 use super::support::{call, diff, kind, paths};
@@ -61,13 +62,9 @@ impl Tool for Write {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let content = call::required(&args, "content")?.to_string();
-            let target = Target::new(
-                call::path(&args),
-                &context.cwd,
-                &self.stamps,
-                &context.cancel,
-            )
-            .await?;
+            let (path, purpose) = (call::path(&args), Purpose::MayBeNew);
+            let target =
+                Target::new(path, &context.cwd, purpose, &self.stamps, &context.cancel).await?;
             call::change(move || replace(&target, &content)).await
         })
     }

@@ -71,7 +71,11 @@ impl Hits {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.matches += hits.matches;
         kept.bytes += hits.bytes;
-        kept.files.insert(path, hits);
+        // Two names that are not UTF-8 may look the same.
+        let file = kept.files.entry(path).or_default();
+        file.matches += hits.matches;
+        file.bytes += hits.bytes;
+        file.lines.extend(hits.lines);
         while let Some(last) = kept.files.last_entry() {
             let (matches, bytes) = (last.get().matches, last.get().bytes);
             if !self.enough(kept.matches - matches, kept.bytes - bytes) {

@@ -1,9 +1,10 @@
 //! From a path as a model writes it to a path of this machine, and back to one that people and
 //! models can read. Does not check whether a path is allowed, and opens nothing.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
@@ -11,10 +12,19 @@ use unicode_normalization::UnicodeNormalization;
 /// Symbolic links followed before a path counts as a loop; the kernel's own limit.
 const MAX_LINKS: usize = 40;
 
+/// What a path is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To use what is there.
+    Existing,
+    /// To put something there: a new file must not land in one that merely looks alike.
+    MayBeNew,
+}
+
 /// The file or folder that `raw` means, absolute. `~`, `file://` URLs and a leading `@` are
 /// understood. What does not exist as written is looked for with other blanks, quotes and Unicode
 /// compositions, since models cannot tell those apart.
-pub fn resolve(raw: &str, cwd: &Path) -> PathBuf {
+pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
     let expanded = expand(raw);
     let written = cwd.join(&expanded);
     if exists(&written) {
@@ -30,8 +40,13 @@ pub fn resolve(raw: &str, cwd: &Path) -> PathBuf {
     {
         return path.clone();
     }
-    for candidate in [Some(&written), stripped.as_ref()].into_iter().flatten() {
-        if let Some(found) = look_alike(candidate) {
+    if purpose == Purpose::Existing {
+        let candidates = [Some(&written), stripped.as_ref()];
+        if let Some(found) = candidates
+            .into_iter()
+            .flatten()
+            .find_map(|path| look_alike(path))
+        {
             return found;
         }
     }
@@ -111,7 +126,7 @@ fn expand(raw: &str) -> PathBuf {
     PathBuf::from(raw)
 }
 
-fn percent_decode(text: &str) -> String {
+fn percent_decode(text: &str) -> OsString {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -128,7 +143,7 @@ fn percent_decode(text: &str) -> String {
             at += 1;
         }
     }
-    String::from_utf8_lossy(&out).into_owned()
+    OsString::from_vec(out)
 }
 
 /// An existing path whose parts read the same as those of `path`, if each step has just one.
@@ -215,9 +230,18 @@ mod tests {
             ("new\u{a0}file", "new file"),
         ];
         for (raw, expected) in cases {
-            assert_eq!(resolve(raw, cwd), cwd.join(expected), "{raw}");
+            assert_eq!(
+                resolve(raw, cwd, Purpose::Existing),
+                cwd.join(expected),
+                "{raw}"
+            );
         }
-        assert_eq!(resolve("~", cwd), std::env::home_dir().unwrap());
+        let new = resolve("it's 5 PM.png", cwd, Purpose::MayBeNew);
+        assert_eq!(new, cwd.join("it's 5 PM.png"));
+        assert_eq!(
+            resolve("~", cwd, Purpose::Existing),
+            std::env::home_dir().unwrap()
+        );
     }
 
     #[test]

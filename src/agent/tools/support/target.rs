@@ -9,6 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::atomic::{self, WriteError};
+use super::paths::Purpose;
 use super::stamps::{ContentHash, FileStamps, Freshness, Stamp};
 use super::{call, diff, kind, open, paths};
 use crate::agent::tool::ToolError;
@@ -46,13 +47,14 @@ impl Target {
     pub async fn new(
         shown: &str,
         cwd: &Path,
+        purpose: Purpose,
         stamps: &FileStamps,
         cancel: &CancellationToken,
     ) -> Result<Self, ToolError> {
         if shown.is_empty() {
             return Err(call::missing(&["file_path"]));
         }
-        let path = paths::resolve(shown, cwd);
+        let path = paths::resolve(shown, cwd, purpose);
         let real = paths::real(&path).map_err(|error| open::unreachable(&error, shown))?;
         let turn = tokio::select! {
             biased;

@@ -35,7 +35,7 @@ impl Ground {
         let path = if raw.is_empty() {
             cwd.to_path_buf()
         } else {
-            paths::resolve(raw, cwd)
+            paths::resolve(raw, cwd, paths::Purpose::Existing)
         };
         let root = fs::canonicalize(&path).map_err(|error| open::unreachable(&error, raw))?;
         let kind = fs::metadata(&root)
