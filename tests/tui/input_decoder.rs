@@ -477,7 +477,7 @@ fn only_what_may_be_a_key_is_decided_soon() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     /// Pieces of real sequences in any order, cut anywhere, give what they give in one read.
     #[test]
@@ -511,7 +511,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(8) })]
 
     /// 100,000 random bytes: no panic, no more events than bytes, the same byte by byte.
     #[test]

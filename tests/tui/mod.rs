@@ -7,6 +7,8 @@ mod app_storm;
 mod keymap;
 mod screen_canvas;
 
+mod composer;
+mod composer_model;
 mod input_decoder;
 mod input_reader;
 mod markdown;

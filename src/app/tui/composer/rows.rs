@@ -13,6 +13,11 @@ use super::wrap::{RowEnd, columns, row_end};
 /// Characters looked at at once.
 const WINDOW: usize = 4096;
 
+/// Characters behind an edit that are laid out anew at most before rows are made to begin where
+/// they began before. Only in a line longer than this, without a word in step, does that show: as
+/// one short row, until the width changes.
+const PATIENCE: usize = 8192;
+
 /// The starts of all rows at one width.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
@@ -58,19 +63,27 @@ impl Rows {
         blocks: &Blocks,
     ) {
         let moved = |old: usize| old - removed + inserted;
+        let edit_end = at + inserted;
         // A row depends on the first word of the next one, which may begin a row of its own.
         let first = self.row_of(at).saturating_sub(2);
         let mut layout = Layout::new(buffer, blocks, self.width, self.starts[first]);
         let mut fresh = Vec::new();
         let mut old = first + 1;
         while let Some(start) = layout.next_row() {
-            if start >= at + inserted {
+            if start >= edit_end {
                 // Starts within what was removed are gone.
-                while self
-                    .starts
-                    .get(old)
-                    .is_some_and(|old| *old < at + removed || moved(*old) < start)
+                while self.starts.get(old).is_some_and(|old| *old < at + removed) {
+                    old += 1;
+                }
+                let behind = fresh.last().copied().unwrap_or(0);
+                if behind > edit_end + PATIENCE
+                    && let Some(old) = self.starts.get(old).map(|old| moved(*old))
+                    && (behind + 1..start).contains(&old)
+                    && is_boundary(&buffer.slice(behind..start), old - behind)
                 {
+                    break;
+                }
+                while self.starts.get(old).is_some_and(|old| moved(*old) < start) {
                     old += 1;
                 }
                 if self.starts.get(old).is_some_and(|old| moved(*old) == start) {
@@ -196,6 +209,15 @@ impl<'a> Layout<'a> {
             return Some(self.start);
         }
     }
+}
+
+/// Whether a character of a row is the start of a cluster.
+fn is_boundary(row: &str, at: usize) -> bool {
+    let byte = row
+        .char_indices()
+        .nth(at)
+        .map_or(row.len(), |(byte, _)| byte);
+    clusters(row).any(|(start, _)| start == byte)
 }
 
 fn count_chars(text: &str) -> usize {

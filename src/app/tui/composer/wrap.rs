@@ -37,7 +37,8 @@ pub(super) fn row_end(text: &str, width: usize, blocks: &Blocks) -> RowEnd {
         }
         let end = at + cluster.len();
         let columns = columns(cluster, col, width, blocks);
-        let space = cluster.starts_with([' ', '\t']);
+        // A space with a wide mark on it is a character like others.
+        let space = cluster == "\t" || (cluster.starts_with(' ') && columns == 1);
         let alone = !space && (columns > 1 || cluster.starts_with(is_block));
         if alone && at > 0 {
             last_break = at;

@@ -1,0 +1,433 @@
+//! The composer against a plain model: a list of graphemes and a caret between two of them.
+
+use proptest::prelude::*;
+use tiller::app::tui::composer::{Composer, EditCommand, SpanKind};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// So large that nothing wraps or scrolls: rows are lines.
+const UNBOUNDED: (u16, u16) = (60_000, 60_000);
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
+
+    #[test]
+    fn edits_and_motions_are_those_of_the_model(commands in prop::collection::vec(command(tame()), 1..60)) {
+        let mut composer = Composer::new();
+        composer.resize(UNBOUNDED.0, UNBOUNDED.1);
+        let mut model = Model::default();
+        for (number, command) in commands.iter().enumerate() {
+            composer.apply(command.clone());
+            model.apply(command);
+            prop_assert_eq!(composer.text(), model.text(), "after {} {:?}", number, command);
+            prop_assert_eq!(composer.layout().cursor, model.cursor(), "after {} {:?}", number, command);
+            prop_assert_eq!(composer.is_empty(), model.graphemes.is_empty());
+        }
+    }
+
+    #[test]
+    fn undo_takes_everything_back_and_redo_does_it_again(
+        commands in prop::collection::vec(command(wild()), 1..60),
+    ) {
+        let mut composer = Composer::new();
+        composer.apply(EditCommand::InsertText("start 日本".into()));
+        for command in commands {
+            composer.apply(command);
+        }
+        let end = composer.text();
+        let mut steps = 0;
+        while composer.apply(EditCommand::Undo) {
+            let here = composer.text();
+            let mut other = composer.clone();
+            prop_assert!(other.apply(EditCommand::Redo));
+            prop_assert!(other.apply(EditCommand::Undo));
+            prop_assert_eq!(other.text(), here);
+            steps += 1;
+        }
+        prop_assert_eq!(composer.text(), "");
+        while composer.apply(EditCommand::Redo) {
+            steps -= 1;
+        }
+        prop_assert_eq!(steps, 0);
+        prop_assert_eq!(composer.text(), end);
+    }
+
+    #[test]
+    fn the_layout_after_any_edits_is_that_of_the_text(
+        commands in prop::collection::vec(command(wild()), 1..50),
+        width in 1_u16..30,
+        max_rows in 1_u16..12,
+    ) {
+        let mut composer = Composer::new();
+        composer.resize(width, max_rows);
+        for command in commands {
+            composer.apply(command.clone());
+            check_layout(&composer, width, max_rows)?;
+            // The same as laid out from scratch, as far as edits are followed exactly.
+            if composer.text().len() > 8000 {
+                break;
+            }
+            let mut edited = composer.clone();
+            edited.resize(width, 60_000);
+            let mut fresh = composer.clone();
+            fresh.resize(width + 1, 60_000);
+            fresh.resize(width, 60_000);
+            prop_assert_eq!(edited.layout(), fresh.layout(), "after {:?}", command);
+        }
+    }
+
+    #[test]
+    fn the_caret_is_always_between_graphemes(commands in prop::collection::vec(command(wild()), 1..60)) {
+        let mut composer = Composer::new();
+        for command in commands {
+            if matches!(command, EditCommand::Paste(_)) {
+                continue;
+            }
+            composer.apply(command.clone());
+            let text = composer.text();
+            // Beside what stands for a block there is always a boundary.
+            if text.contains(['\u{10f000}', '\u{10fffd}']) {
+                continue;
+            }
+            let mut marked = composer.clone();
+            marked.apply(EditCommand::Insert('│'));
+            let marked = marked.text();
+            let caret = marked.find('│').unwrap();
+            let boundary = text.grapheme_indices(true).any(|(at, _)| at == caret);
+            prop_assert!(boundary || caret == text.len(), "{:?} at {} after {:?}", text, caret, command);
+        }
+    }
+
+    #[test]
+    fn every_place_on_the_screen_is_reached_by_a_click(text in text(wild()), width in 2_u16..20) {
+        let mut composer = Composer::new();
+        composer.resize(width, 60_000);
+        composer.apply(EditCommand::InsertText(text));
+        let layout = composer.layout();
+        for row in 0..layout.rows.len() as u16 {
+            for col in 0..width {
+                composer.click(col, row);
+                let (x, y) = composer.layout().cursor;
+                prop_assert_eq!(y, row);
+                prop_assert!(x <= col);
+                composer.click(x, y);
+                prop_assert_eq!(composer.layout().cursor, (x, y));
+            }
+        }
+    }
+}
+
+fn check_layout(composer: &Composer, width: u16, max_rows: u16) -> Result<(), TestCaseError> {
+    let layout = composer.layout();
+    let (col, row) = layout.cursor;
+    prop_assert!(col < width, "{:?}", layout);
+    prop_assert!(usize::from(row) < layout.rows.len(), "{:?}", layout);
+    prop_assert_eq!(
+        layout.rows.len(),
+        layout.total_rows.min(max_rows.into()),
+        "{:?}",
+        layout
+    );
+    prop_assert!(
+        layout.first_row + layout.rows.len() <= layout.total_rows,
+        "{:?}",
+        layout
+    );
+    for row in &layout.rows {
+        let text: String = row.spans.iter().map(|span| span.text.as_str()).collect();
+        let too_wide = text
+            .graphemes(true)
+            .map(UnicodeWidthStr::width)
+            .sum::<usize>()
+            > width.into();
+        let one = text
+            .graphemes(true)
+            .filter(|grapheme| grapheme.width() > 0)
+            .count()
+            == 1;
+        prop_assert!(!too_wide || one, "{:?}", text);
+        prop_assert!(!text.contains(char::is_control), "{:?}", text);
+    }
+    Ok(())
+}
+
+/// The same editor, done the slow and plain way.
+#[derive(Default)]
+struct Model {
+    graphemes: Vec<String>,
+    caret: usize,
+    kills: Vec<String>,
+    killed: bool,
+    yanked: Option<(usize, usize, usize)>,
+}
+
+impl Model {
+    fn apply(&mut self, command: &EditCommand) {
+        use EditCommand as E;
+        let yanked = self.yanked.take();
+        let killed = std::mem::take(&mut self.killed);
+        let len = self.graphemes.len();
+        match command {
+            E::Insert(c) => self.replace(self.caret, self.caret, &c.to_string()),
+            E::InsertText(text) => self.replace(self.caret, self.caret, text),
+            E::NewLine => self.replace(self.caret, self.caret, "\n"),
+            E::Backspace => self.replace(self.caret.saturating_sub(1), self.caret, ""),
+            E::Delete => self.replace(self.caret, (self.caret + 1).min(len), ""),
+            E::KillWordLeft => self.kill(self.word_left(), killed),
+            E::KillWordRight => self.kill(self.word_right(), killed),
+            E::KillToSpaceLeft => {
+                let spaces = self.skip_left(self.caret, &mut |class| class == ' ');
+                self.kill(self.skip_left(spaces, &mut |class| class != ' '), killed);
+            }
+            E::KillToLineStart => match self.line_start() {
+                start if start == self.caret => self.kill(start.saturating_sub(1), killed),
+                start => self.kill(start, killed),
+            },
+            E::KillToLineEnd => match self.line_end() {
+                end if end == self.caret => self.kill((end + 1).min(len), killed),
+                end => self.kill(end, killed),
+            },
+            E::Yank => self.yank(0, self.caret, self.caret),
+            E::YankPop => {
+                if let Some((age, start, end)) = yanked {
+                    self.yank((age + 1) % self.kills.len(), start, end);
+                }
+            }
+            E::Left => self.caret = self.caret.saturating_sub(1),
+            E::Right => self.caret = (self.caret + 1).min(len),
+            E::WordLeft => self.caret = self.word_left(),
+            E::WordRight => self.caret = self.word_right(),
+            E::LineStart => self.caret = self.line_start(),
+            E::LineEnd => self.caret = self.line_end(),
+            E::TextStart => self.caret = 0,
+            E::TextEnd => self.caret = len,
+            E::Set(text) => self.replace(0, len, text),
+            other => panic!("not in the model: {other:?}"),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.graphemes.concat()
+    }
+
+    fn cursor(&self) -> (u16, u16) {
+        let before = self.graphemes[..self.caret].concat();
+        let line = before.rsplit('\n').next().unwrap();
+        let col: usize = line.graphemes(true).map(UnicodeWidthStr::width).sum();
+        (col as u16, before.matches('\n').count() as u16)
+    }
+
+    fn replace(&mut self, start: usize, end: usize, text: &str) {
+        let before = self.graphemes[..start].concat() + text;
+        let whole = before.clone() + &self.graphemes[end..].concat();
+        self.graphemes = whole.graphemes(true).map(str::to_owned).collect();
+        let mut length = 0;
+        self.caret = 0;
+        while length < before.len() {
+            length += self.graphemes[self.caret].len();
+            self.caret += 1;
+        }
+    }
+
+    fn kill(&mut self, to: usize, killed: bool) {
+        let (start, end) = (self.caret.min(to), self.caret.max(to));
+        self.killed = killed || start < end;
+        if start == end {
+            return;
+        }
+        let text = self.graphemes[start..end].concat();
+        if !killed {
+            self.kills.push(text);
+        } else if to < self.caret {
+            self.kills.last_mut().unwrap().insert_str(0, &text);
+        } else {
+            self.kills.last_mut().unwrap().push_str(&text);
+        }
+        self.replace(start, end, "");
+    }
+
+    fn yank(&mut self, age: usize, start: usize, end: usize) {
+        if let Some(text) = self.kills.iter().rev().nth(age).cloned() {
+            self.replace(start, end, &text);
+            self.yanked = Some((age, start, self.caret));
+        }
+    }
+
+    fn word_left(&self) -> usize {
+        let at = self.skip_left(self.caret, &mut |class| class == ' ');
+        let class = at.checked_sub(1).map(|at| self.class(at));
+        self.skip_left(at, &mut |other| Some(other) == class)
+    }
+
+    fn word_right(&self) -> usize {
+        let at = self.skip_right(self.caret, &mut |class| class == ' ');
+        let class = (at < self.graphemes.len()).then(|| self.class(at));
+        self.skip_right(at, &mut |other| Some(other) == class)
+    }
+
+    fn skip_left(&self, mut at: usize, skip: &mut dyn FnMut(char) -> bool) -> usize {
+        while at > 0 && skip(self.class(at - 1)) {
+            at -= 1;
+        }
+        at
+    }
+
+    fn skip_right(&self, mut at: usize, skip: &mut dyn FnMut(char) -> bool) -> usize {
+        while at < self.graphemes.len() && skip(self.class(at)) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Space, letter or sign.
+    fn class(&self, at: usize) -> char {
+        match self.graphemes[at].chars().next().unwrap() {
+            c if c.is_whitespace() => ' ',
+            c if c.is_alphanumeric() || c == '_' => 'a',
+            _ => '.',
+        }
+    }
+
+    fn line_start(&self) -> usize {
+        let newline = self.graphemes[..self.caret]
+            .iter()
+            .rposition(|grapheme| grapheme == "\n");
+        newline.map_or(0, |at| at + 1)
+    }
+
+    fn line_end(&self) -> usize {
+        let newline = self.graphemes[self.caret..]
+            .iter()
+            .position(|grapheme| grapheme == "\n");
+        newline.map_or(self.graphemes.len(), |at| self.caret + at)
+    }
+}
+
+fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<EditCommand> {
+    use EditCommand as E;
+    let typed = characters.clone().prop_filter_map("one character", |text| {
+        let mut chars = text.chars();
+        chars
+            .next()
+            .filter(|_| chars.next().is_none())
+            .map(E::Insert)
+    });
+    let plain = prop::sample::select(vec![
+        E::NewLine,
+        E::Backspace,
+        E::Backspace,
+        E::Delete,
+        E::KillWordLeft,
+        E::KillWordRight,
+        E::KillToSpaceLeft,
+        E::KillToLineStart,
+        E::KillToLineEnd,
+        E::Yank,
+        E::YankPop,
+        E::Left,
+        E::Left,
+        E::Right,
+        E::WordLeft,
+        E::WordRight,
+        E::LineStart,
+        E::LineEnd,
+        E::TextStart,
+        E::TextEnd,
+    ]);
+    prop_oneof![
+        4 => typed,
+        4 => text(characters.clone()).prop_map(E::InsertText),
+        1 => text(characters).prop_map(E::Set),
+        8 => plain,
+    ]
+    .boxed()
+}
+
+fn text(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<String> {
+    prop::collection::vec(characters, 1..20)
+        .prop_map(|parts| parts.concat())
+        .boxed()
+}
+
+/// Whole characters of many scripts.
+fn tame() -> BoxedStrategy<&'static str> {
+    prop::sample::select(vec![
+        "a",
+        "b",
+        "word",
+        "_",
+        "7",
+        " ",
+        " ",
+        "\n",
+        ".",
+        "->",
+        "ä",
+        "e\u{301}",
+        "日",
+        "本語",
+        "한",
+        "😀",
+        "👩‍👩‍👧",
+        "👍🏽",
+        "🇩🇪",
+        "🇫🇷",
+        "❤\u{fe0f}",
+        "ก็",
+    ])
+    .boxed()
+}
+
+/// Parts of characters too, in any order.
+fn wild() -> BoxedStrategy<&'static str> {
+    prop_oneof![
+        3 => tame(),
+        1 => prop::sample::select(vec![
+            "\t", "\u{301}", "\u{200d}", "\u{1f1e9}", "\u{1f3fd}", "\u{fe0f}", "\u{600}", "\u{10f000}",
+            "\u{10fffd}", "\u{1100}", "\u{1161}", "\u{ad}", "\u{200b}", "\u{202e}", "नि", "क्\u{200d}ष",
+            "a rather long run of words ", "averyveryverylongwordindeed",
+        ]),
+    ]
+    .boxed()
+}
+
+/// Where a paste is a block, it is one unit.
+#[test]
+fn a_block_is_one_unit() {
+    let long = "line\n".repeat(200);
+    let mut composer = Composer::new();
+    composer.apply(EditCommand::InsertText("ab".into()));
+    composer.apply(EditCommand::Left);
+    composer.apply(EditCommand::Paste(long.clone()));
+    let layout = composer.layout();
+    let spans: Vec<_> = layout.rows[0]
+        .spans
+        .iter()
+        .map(|s| (s.kind, s.text.as_str()))
+        .collect();
+    assert_eq!(
+        spans,
+        [
+            (SpanKind::Text, "a"),
+            (SpanKind::Placeholder, "[paste #1 +200 lines]"),
+            (SpanKind::Text, "b"),
+        ]
+    );
+    assert_eq!(layout.cursor, (22, 0));
+    assert_eq!(composer.text(), format!("a{long}b"));
+    composer.apply(EditCommand::Left);
+    assert_eq!(composer.layout().cursor, (1, 0));
+    composer.apply(EditCommand::WordRight);
+    assert_eq!(composer.layout().cursor, (22, 0));
+    composer.apply(EditCommand::Backspace);
+    assert_eq!(composer.text(), "ab");
+    composer.apply(EditCommand::Undo);
+    assert_eq!(composer.text(), format!("a{long}b"));
+    composer.apply(EditCommand::Undo);
+    assert_eq!(composer.text(), "ab");
+    composer.apply(EditCommand::Redo);
+    composer.apply(EditCommand::KillToLineStart);
+    composer.apply(EditCommand::Yank);
+    composer.apply(EditCommand::Yank);
+    assert_eq!(composer.text(), format!("a{long}a{long}b"));
+}
