@@ -3,11 +3,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tiller::agent::process::Processes;
+use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{
     Details, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolSettings, tools,
@@ -52,7 +51,17 @@ impl Bench {
     }
 
     pub fn with(settings: ToolSettings) -> Self {
-        let processes = Processes::with_supervisor(supervisor());
+        Self::of(settings, Orphans::Leave)
+    }
+
+    /// For a process that plays tiller alone: here the test program must not adopt, for it has
+    /// children of other tests.
+    pub fn adopting() -> Self {
+        Self::of(ToolSettings::default(), Orphans::Adopt)
+    }
+
+    fn of(settings: ToolSettings, orphans: Orphans) -> Self {
+        let processes = Processes::with_supervisor(supervisor(), orphans);
         let tool = tools::builtin(&settings, &processes)
             .into_iter()
             .find(|tool| tool.spec().name == "bash")
@@ -154,14 +163,5 @@ fn live(details: &Details) -> &CommandDetails {
     match details {
         Details::Command(details) => details,
         _ => panic!("details of another kind"),
-    }
-}
-
-/// Waits until `condition` holds.
-pub async fn until(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + DEADLINE;
-    while !condition() {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

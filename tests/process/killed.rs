@@ -1,6 +1,7 @@
 //! When tiller or the supervisor is killed with SIGKILL. These need a process that may be killed
 //! and that adopts orphans, so the tests start this test program again to play tiller.
 
+use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -18,8 +19,7 @@ async fn host() {
     let Ok(script) = std::env::var(SCRIPT) else {
         return;
     };
-    let bench = Bench::new();
-    bench.processes.adopt_orphans();
+    let bench = Bench::adopting();
     let outcome = bench.run(&script).await;
     bench.processes.stop_all();
     bench.empty().await;
@@ -70,11 +70,10 @@ async fn kill_tiller(name: &str) {
 
 /// The script in a form that does not show the mark: the host's own environment holds it.
 fn disguised(census: &Census, script: &str) -> String {
-    let hidden: String = census
-        .script(script)
-        .bytes()
-        .map(|byte| format!("\\{byte:03o}"))
-        .collect();
+    let mut hidden = String::new();
+    for byte in census.script(script).bytes() {
+        write!(hidden, "\\{byte:03o}").unwrap();
+    }
     format!("exec bash -c \"$(printf '{hidden}')\"")
 }
 

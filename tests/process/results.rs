@@ -23,6 +23,7 @@ async fn the_result_is_the_output_and_how_it_ended() {
         ),
         ("true", "(no output, exit code 0)", false),
         ("exec 1>&- 2>&-; exit 0", "(no output, exit code 0)", false),
+        ("echo; echo", "(no output, exit code 0)", false),
         // J5
         ("echo some; exit 7", "some\n[exit code 7]", true),
         ("exit 3", "[exit code 3]", true),
@@ -68,6 +69,17 @@ async fn the_result_is_the_output_and_how_it_ended() {
         assert_eq!(outcome.details.command, command);
     }
     bench.empty().await;
+}
+
+// H10
+#[tokio::test]
+async fn a_call_cancelled_before_it_starts_starts_nothing() {
+    let bench = Bench::new();
+    let call = bench.start("touch here");
+    call.cancel.cancel();
+    let error = call.raw().await.unwrap_err();
+    assert_eq!(error.message, "Execution cancelled before start");
+    assert!(!bench.folder.path().join("here").exists());
 }
 
 #[tokio::test]
@@ -170,7 +182,8 @@ async fn a_cancelled_call_answers_at_once_with_what_came() {
 async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
     let bench = Bench::new();
     let outcome = bench.run("seq 1 20000").await;
-    let whole: String = (1..=20_000).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = (1..=20_000).map(|line| line.to_string()).collect();
+    let whole = lines.join("\n") + "\n";
     let file = bench.spill_file();
     assert_eq!(fs::read_to_string(&file).unwrap(), whole);
     assert_eq!(

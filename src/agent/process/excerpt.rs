@@ -209,6 +209,11 @@ mod tests {
         excerpt.cut(reserve, |left_out, total| format!("<{left_out}/{total}>"))
     }
 
+    fn numbers(count: usize) -> String {
+        let lines: Vec<String> = (1..=count).map(|line| line.to_string()).collect();
+        lines.join("\n") + "\n"
+    }
+
     // J6
     #[test]
     fn what_fits_is_whole_and_what_does_not_is_cut_in_the_middle() {
@@ -235,9 +240,9 @@ mod tests {
 
     #[test]
     fn lines_are_limited_too() {
-        let text: String = (1..=10).map(|line| format!("{line}\n")).collect();
+        let text = numbers(10);
         assert_eq!(cut(&text, 1000, 10, "").text, text.trim_end());
-        let text: String = (1..=12).map(|line| format!("{line}\n")).collect();
+        let text = numbers(12);
         assert_eq!(
             cut(&text, 1000, 10, "").text,
             "1\n2\n<6/26>\n6\n7\n8\n9\n10\n11\n12"

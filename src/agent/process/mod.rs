@@ -28,5 +28,5 @@ mod excerpt;
 mod spill;
 
 pub use environment::{Secrets, environment};
-pub use processes::{Fate, Launch, Processes, Running, ShellEnd};
+pub use processes::{Fate, Launch, Orphans, Processes, Running, ShellEnd};
 pub use supervisor::supervise_main;

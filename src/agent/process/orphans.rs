@@ -17,11 +17,24 @@ use super::tree::{self, Brood, Haste, Rest};
 /// Makes orphaned descendants come to this process instead of to init. Linux only; elsewhere
 /// what a killed supervisor leaves behind is out of reach.
 pub(super) fn adopt() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = nix::sys::prctl::set_child_subreaper(true) {
-        tracing::warn!(%error, "orphans cannot be adopted");
+    set_subreaper(true);
+}
+
+/// Lets orphans go to init again. While no command runs they can only be helpers of ours that
+/// went to the background by themselves (a clipboard), and nobody here would collect their dead.
+pub(super) fn release() {
+    set_subreaper(false);
+}
+
+#[cfg(target_os = "linux")]
+fn set_subreaper(on: bool) {
+    if let Err(error) = nix::sys::prctl::set_child_subreaper(on) {
+        tracing::warn!(%error, on, "cannot set who inherits orphans");
     }
 }
+
+#[cfg(not(target_os = "linux"))]
+fn set_subreaper(_on: bool) {}
 
 /// Ends what was adopted from a supervisor that started at `since`. Blocks, for seconds where
 /// SIGTERM is ignored. Returns who could not be ended.

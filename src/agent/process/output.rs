@@ -176,7 +176,8 @@ mod tests {
     // J3, J6, J7
     #[test]
     fn too_much_is_cut_in_the_middle_with_the_way_to_the_rest() {
-        let raw: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+        let lines: Vec<String> = (0..20_000).map(|line| format!("line {line}")).collect();
+        let raw = lines.join("\n") + "\n";
         let (finished, folder) =
             finished(raw.as_bytes(), &ToolSettings::default(), &["[exit code 3]"]);
         let path = folder.path().join("call.txt");

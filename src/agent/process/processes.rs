@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nix::unistd::Pid;
@@ -29,19 +29,20 @@ pub struct Processes(Arc<Shared>);
 /// What all clones share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    program: Program,
+    program: PathBuf,
+    orphans: Orphans,
     trees: Mutex<Trees>,
     count: watch::Sender<usize>,
 }
 
-/// Which binary plays the supervisor.
-#[derive(Debug)]
-enum Program {
-    /// The running one, which must be tiller; it adopts orphans from the first command on.
-    Own(Once),
-    /// Another one. The running program is somebody else's, and its orphans are left alone
-    /// unless it asks with [`Processes::adopt_orphans`].
-    Other(PathBuf),
+/// What becomes of processes whose supervisor was killed by their command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orphans {
+    /// While there are commands this process inherits them and ends them. Children that it starts
+    /// itself must stay in its session, or they are taken for orphans.
+    Adopt,
+    /// They go to init, out of reach. For programs with children of their own kind, such as tests.
+    Leave,
 }
 
 #[derive(Debug, Default)]
@@ -110,26 +111,24 @@ impl Default for Processes {
 impl Processes {
     /// None yet. For tiller itself: the running binary plays the supervisor.
     pub fn new() -> Self {
-        Self::of(Program::Own(Once::new()))
+        // Not the path of the binary: that may be replaced by a newer one while we run.
+        let own = PathBuf::from("/proc/self/exe");
+        let program = if own.exists() {
+            own
+        } else {
+            std::env::current_exe().unwrap_or_else(|_| "tiller".into())
+        };
+        Self::with_supervisor(program, Orphans::Adopt)
     }
 
-    /// None yet; `tiller` plays the supervisor. For tests and other programs that are not tiller.
-    pub fn with_supervisor(tiller: impl Into<PathBuf>) -> Self {
-        Self::of(Program::Other(tiller.into()))
-    }
-
-    fn of(program: Program) -> Self {
+    /// None yet; the binary `tiller` plays the supervisor. For programs that are not tiller.
+    pub fn with_supervisor(tiller: impl Into<PathBuf>, orphans: Orphans) -> Self {
         Self(Arc::new(Shared {
-            program,
+            program: tiller.into(),
+            orphans,
             trees: Mutex::default(),
             count: watch::Sender::new(0),
         }))
-    }
-
-    /// Makes this process inherit orphans, so that it can end what a killed supervisor leaves.
-    /// Children that the caller starts itself must then stay in its session.
-    pub fn adopt_orphans(&self) {
-        orphans::adopt();
     }
 
     /// How many process trees started here are still alive.
@@ -156,22 +155,10 @@ impl Processes {
 
     /// Starts a command. Needs a tokio runtime.
     pub fn start(&self, launch: Launch) -> io::Result<Running> {
-        let program = match &self.0.program {
-            Program::Own(once) => {
-                once.call_once(orphans::adopt);
-                PathBuf::from("/proc/self/exe")
-            }
-            Program::Other(path) => path.clone(),
-        };
-        let program = if program.exists() {
-            program
-        } else {
-            std::env::current_exe()?
-        };
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(&self.0.program);
         command
             .arg0("tiller")
             .arg("__supervise")
@@ -187,6 +174,9 @@ impl Processes {
 
         // Started and entered under one lock; `orphans` says why.
         let mut trees = self.0.trees();
+        if trees.by_id.is_empty() && self.0.orphans == Orphans::Adopt {
+            orphans::adopt();
+        }
         let child = command.spawn()?;
         // `command` still holds the write end, and with it the end of the output.
         drop(command);
@@ -235,6 +225,9 @@ impl Shared {
     pub(super) fn remove(&self, id: u64) {
         let mut trees = self.trees();
         trees.by_id.remove(&id);
+        if trees.by_id.is_empty() && self.orphans == Orphans::Adopt {
+            orphans::release();
+        }
         self.count.send_replace(trees.by_id.len());
     }
 

@@ -244,8 +244,8 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_said_and_the_rest_is_drained() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut spill = Spill::new(file.path().join("below/a/file.txt"), 1 << 20);
-        spill.push(&[b'x'; 70_000]);
-        spill.push(&[b'x'; 70_000]);
+        spill.push(&vec![b'x'; 70_000]);
+        spill.push(&vec![b'x'; 70_000]);
         assert_eq!(spill.total(), 140_000);
         let spilled = spill.finish(true);
         assert_eq!(spilled.path, None);

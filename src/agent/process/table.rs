@@ -92,6 +92,7 @@ mod source {
     }
 
     impl Lister {
+        #[expect(clippy::unused_self, reason = "the other source needs it")]
         pub(super) fn entry(&self, pid: Pid) -> Option<Entry> {
             // Bytes: a process may call itself anything, also something that is not UTF-8.
             let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;

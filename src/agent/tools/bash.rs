@@ -62,6 +62,9 @@ impl Bash {
     }
 
     async fn run(&self, args: Value, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        if context.cancel.is_cancelled() {
+            return Err(ToolError::new("Execution cancelled before start"));
+        }
         let details = described(&args);
         if details.command.contains('\0') {
             return Err(ToolError::new("The command contains a NUL character."));
@@ -180,7 +183,7 @@ impl Call {
         let mut end: Option<Instant> = None;
         let mut last_output = self.started;
         let mut show_at: Option<Instant> = None;
-        let mut shown = self.started;
+        let mut shown: Option<Instant> = None;
         let out_of_time = self.started.checked_add(self.limit);
         let cancel = self.context.cancel.clone();
         let mut fates = self.running.fate();
@@ -210,7 +213,7 @@ impl Call {
                 }
                 () = at(show_at) => {
                     show_at = None;
-                    shown = Instant::now();
+                    shown = Some(Instant::now());
                     self.show();
                 }
                 () = at(quiet) => break,
@@ -219,7 +222,7 @@ impl Call {
                     self.output.push(&buffer);
                     buffer.clear();
                     last_output = Instant::now();
-                    show_at = show_at.or(Some(shown + PROGRESS));
+                    show_at = show_at.or(Some(shown.map_or(last_output, |shown| shown + PROGRESS)));
                 }
             }
             if !open && self.fate.shell.is_some() && self.fate.gone {
@@ -267,7 +270,8 @@ impl Call {
         let failed = self.say_how_it_ended(&mut last_lines);
         let finished = self.output.finish(last_lines);
         self.details.duration_ms = Some(millis(self.started));
-        let empty = (finished.bytes == 0 && !failed).then_some("(no output, exit code 0)");
+        let silent = finished.text.trim().is_empty() && finished.notes.is_empty();
+        let empty = silent.then_some("(no output, exit code 0)");
         if self.timed_out {
             drop(self.running);
         } else {
