@@ -56,7 +56,7 @@ fn text_wraps_at_words_and_scrolls_to_the_caret() {
     composer.resize(40, 10);
     assert_eq!(
         picture(&composer),
-        "the quick brown fox │jumps over the \nlazy dog"
+        "the quick brown fox │jumps over the lazy \ndog"
     );
 }
 
