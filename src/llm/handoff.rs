@@ -19,6 +19,9 @@ pub const INTERRUPTED: &str = "[interrupted by the user]";
 pub const NO_RESULT: &str = "No result provided";
 /// What stands for an image that the model cannot see.
 pub const NO_VISION: &str = "[an image was left out: this model cannot see images]";
+/// What stands last when the conversation would end with an answer: some models finish its sentence
+/// otherwise, others refuse.
+const GO_ON: &str = "[go on]";
 /// What stands first when the conversation would begin with an answer.
 const CONTINUED: &str = "[the conversation goes on]";
 
@@ -38,8 +41,6 @@ pub enum Step<'a> {
 pub struct Answer<'a> {
     /// The call's id as it was written on this wire.
     pub id: String,
-    /// The tool.
-    pub name: &'a str,
     /// Text and images; never empty.
     pub content: Vec<Cow<'a, Content>>,
     /// Whether it failed.
@@ -75,6 +76,10 @@ pub fn steps<'a>(messages: &'a [Arc<Message>], model: &Model, ids: IdRule) -> Ve
             // Results are taken along with their calls; one without a call has no place.
             Message::ToolResult(_) => {}
         }
+    }
+    if let Some(Step::Assistant(_)) = handoff.steps.last() {
+        let go_on = Cow::Owned(Content::text(GO_ON));
+        handoff.steps.push(Step::User(vec![go_on]));
     }
     handoff.steps
 }
@@ -142,15 +147,25 @@ impl<'a> Handoff<'a, '_> {
                     }
                     let id = self.wire_id(&call.id, &answers);
                     answers.push(self.answer(call, id.clone(), after, &mut taken));
-                    blocks.push(if id == call.id {
+                    let name = wire_name(&call.name);
+                    blocks.push(if id == call.id && name == call.name {
                         Cow::Borrowed(block)
                     } else {
-                        Cow::Owned(Content::ToolCall(ToolCall { id, ..call.clone() }))
+                        let name = name.into_owned();
+                        Cow::Owned(Content::ToolCall(ToolCall {
+                            id,
+                            name,
+                            ..call.clone()
+                        }))
                     });
                 }
                 // Models answer without pictures; one that came from elsewhere has no place here.
                 Content::Image(_) => {}
             }
+        }
+        // No wire takes an answer that ends in mere thoughts.
+        while let Some(Content::Thinking(_)) = blocks.last().map(AsRef::as_ref) {
+            blocks.pop();
         }
         if blocks.is_empty() {
             return;
@@ -192,7 +207,6 @@ impl<'a> Handoff<'a, '_> {
         let Some(result) = result else {
             return Answer {
                 id,
-                name: &call.name,
                 content: vec![Cow::Owned(Content::text(NO_RESULT))],
                 is_error: true,
             };
@@ -204,7 +218,6 @@ impl<'a> Handoff<'a, '_> {
         }
         Answer {
             id,
-            name: &call.name,
             content,
             is_error: result.is_error,
         }
@@ -297,6 +310,23 @@ fn unfinished(call: &ToolCall, last: bool) -> bool {
         .as_object()
         .is_none_or(serde_json::Map::is_empty);
     !call.partial_arguments.is_empty() || (last && empty)
+}
+
+/// A tool's name as every wire takes it: models make up names that none does.
+fn wire_name(name: &str) -> Cow<'_, str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
+        return Cow::Borrowed(name);
+    }
+    let mut kept: String = name
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .take(64)
+        .collect();
+    if kept.is_empty() {
+        kept.push_str("unknown");
+    }
+    Cow::Owned(kept)
 }
 
 /// Nine letters and digits that `id` always comes to.

@@ -18,6 +18,7 @@ pub mod openai;
 pub mod exchange;
 pub mod error;
 pub mod classify;
+mod wording;
 pub mod http;
 pub mod sse;
 pub mod scripted;

@@ -87,7 +87,8 @@ impl Provider for Wires {
     }
 
     /// Builds the client and opens a connection, by a request for the host's root that costs
-    /// nothing. Needs a running tokio runtime; without one it does nothing.
+    /// nothing; not to servers without TLS, which are near and answer at once. Needs a running tokio
+    /// runtime; without one it does nothing.
     fn warm(&self, model: &Model) {
         if model.api == Api::Scripted {
             if let Some(scripted) = &self.scripted {
@@ -103,7 +104,9 @@ impl Provider for Wires {
             // Reading the certificates blocks for milliseconds: not on a thread that draws frames.
             let build = http.clone();
             let built = tokio::task::spawn_blocking(move || build.client().map(|_| ())).await;
-            if let (Ok(Ok(())), Ok(client)) = (built, http.client()) {
+            if let (Ok(Ok(())), Ok(client), true) =
+                (built, http.client(), url.starts_with("https:"))
+            {
                 // Any answer will do, and none too: the first real request says what is wrong.
                 let _ = client
                     .head(url)

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
-use crate::llm::handoff::{self, IdRule, Step};
+use crate::llm::handoff::{self, Answer, IdRule, Step};
 use crate::llm::http;
 use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -210,33 +210,9 @@ fn messages<'a>(steps: &'a [Step<'a>]) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'a>> = Vec::new();
     for step in steps {
         let (role, mut content): (_, Vec<Block>) = match step {
-            Step::User(content) => (
-                "user",
-                content
-                    .iter()
-                    .filter_map(|block| self::block(block))
-                    .collect(),
-            ),
-            Step::Assistant(content) => (
-                "assistant",
-                content
-                    .iter()
-                    .filter_map(|block| self::block(block))
-                    .collect(),
-            ),
-            Step::Results(answers) => {
-                let results = answers.iter().map(|answer| Block::ToolResult {
-                    tool_use_id: &answer.id,
-                    content: answer
-                        .content
-                        .iter()
-                        .filter_map(|block| self::block(block))
-                        .collect(),
-                    is_error: answer.is_error,
-                    cache_control: None,
-                });
-                ("user", results.collect())
-            }
+            Step::User(content) => ("user", content.iter().filter_map(block).collect()),
+            Step::Assistant(content) => ("assistant", content.iter().filter_map(block).collect()),
+            Step::Results(answers) => ("user", results(answers)),
         };
         match turns.last_mut() {
             Some(last) if last.role == role => last.content.append(&mut content),
@@ -244,6 +220,27 @@ fn messages<'a>(steps: &'a [Step<'a>]) -> Vec<Turn<'a>> {
         }
     }
     turns
+}
+
+/// Results first, then the pictures of failed ones: a failure may hold text only.
+fn results<'a>(answers: &'a [Answer<'a>]) -> Vec<Block<'a>> {
+    let mut blocks = Vec::with_capacity(answers.len());
+    let mut pictures = Vec::new();
+    for answer in answers {
+        let (shown, kept): (Vec<_>, Vec<_>) = answer
+            .content
+            .iter()
+            .partition(|content| answer.is_error && matches!(content.as_ref(), Content::Image(_)));
+        pictures.extend(shown.into_iter().filter_map(block));
+        blocks.push(Block::ToolResult {
+            tool_use_id: &answer.id,
+            content: kept.into_iter().filter_map(block).collect(),
+            is_error: answer.is_error,
+            cache_control: None,
+        });
+    }
+    blocks.append(&mut pictures);
+    blocks
 }
 
 fn block<'a>(content: &'a Cow<'a, Content>) -> Option<Block<'a>> {
