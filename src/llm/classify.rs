@@ -45,7 +45,10 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
     });
     let mut error = from_words(status, &format!("{kind} {text}"), &said, about);
     // A server that began to answer and then failed, in words nobody knows: its own fault.
-    if status.is_none() && error.class == ErrorClass::Client && !kind.starts_with("invalid_request")
+    let ours = ["invalid", "not_found", "model_not_found", "unsupported"];
+    if status.is_none()
+        && error.class == ErrorClass::Client
+        && !ours.iter().any(|word| kind.starts_with(word))
     {
         error.class = ErrorClass::Retryable;
     }

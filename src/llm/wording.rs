@@ -134,6 +134,7 @@ static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
         "incorrect api key",
         "permission_error",
         "unauthorized",
+        "forbidden",
     ])
 });
 

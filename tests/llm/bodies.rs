@@ -1,0 +1,426 @@
+//! What leaves: the requests of both wires for the conversations that are hard to get right, as
+//! pictures, and any conversation at all against the vendors' rules.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tiller::llm::{Content, Message, Model, Request, StopReason, ThinkingLevel, anthropic, openai};
+
+use super::kit::{
+    answer, call, cut_call, image, model, request, result, said, signed_text, text, thought, user,
+    wires,
+};
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+
+fn body(wire: Wire, request: &Request) -> Value {
+    let bytes = match wire {
+        Wire::Anthropic => anthropic::request::body(request),
+        Wire::Chat => openai::chat::request::body(request, &request.model.base_url),
+    };
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+fn picture(name: &str, conversation: impl Fn(&Model) -> Vec<Message>) {
+    for wire in Wire::ALL {
+        let model = model(wire, "https://host/v1");
+        let request = request(model.clone(), conversation(&model));
+        insta::assert_json_snapshot!(format!("{name}-{}", wire.api()), body(wire, &request));
+    }
+}
+
+// R 13, 22, 23, 44, 45
+#[test]
+fn tools_thinking_and_cache_marks() {
+    picture("tools", |model| {
+        let signature = match model.api {
+            tiller::llm::Api::AnthropicMessages => "c2ln",
+            _ => "reasoning_content",
+        };
+        vec![
+            Message::user("Look at both.", 0),
+            said(
+                model,
+                StopReason::ToolUse,
+                vec![
+                    thought("Two files.", Some(signature)),
+                    signed_text("Reading both."),
+                    call("call:1", "read", json!({ "path": "a.rs", "n": 1 })),
+                    call("call:2", "read", json!({ "path": "b.rs" })),
+                ],
+            ),
+            // Out of order, as parallel tools finish.
+            result("call:2", vec![text("b")], true),
+            result("call:1", vec![text("a"), image()], false),
+            Message::user("Stop after these.", 0),
+            Message::user("And say why.", 0),
+        ]
+    });
+}
+
+// M7, R 25
+#[test]
+fn pictures() {
+    picture("pictures", |_| {
+        vec![user(vec![text("What is this?"), image()])]
+    });
+    let mut blind = model(Wire::Chat, "https://host/v1");
+    blind.vision = false;
+    let request = request(
+        blind,
+        vec![user(vec![text("What is this?"), image(), image()])],
+    );
+    let sent = body(Wire::Chat, &request);
+    assert_eq!(
+        sent["messages"][1]["content"],
+        "What is this?\n\n[an image was left out: this model cannot see images]"
+    );
+}
+
+// M8, M9, M11
+#[test]
+fn another_models_words() {
+    picture("another-model", |model| {
+        let other = Model::new("elsewhere", "m", model.api, "");
+        vec![
+            Message::user("hello", 0),
+            said(
+                &other,
+                StopReason::ToolUse,
+                vec![
+                    thought("Hidden thoughts.", Some("their signature")),
+                    text("I read."),
+                    call("functions.read:0|fc_1", "read.file", json!({ "path": "a" })),
+                ],
+            ),
+            result("functions.read:0|fc_1", vec![text("a")], false),
+            said(&other, StopReason::Stop, vec![text("Done.")]),
+            Message::user("thanks", 0),
+        ]
+    });
+}
+
+// D, H1: what an abort or an error leaves behind.
+#[test]
+fn failed_and_interrupted_answers() {
+    picture("cut", |model| {
+        vec![
+            Message::user("first", 0),
+            said(
+                model,
+                StopReason::Error,
+                vec![text("lost to an error"), call("e", "read", json!({}))],
+            ),
+            result("e", vec![text("nobody asked")], false),
+            said(
+                model,
+                StopReason::Aborted,
+                vec![
+                    thought("not signed yet", None),
+                    text("I begin with "),
+                    text("  "),
+                    call("whole", "read", json!({ "path": "a" })),
+                    cut_call("half", "{\"pa"),
+                ],
+            ),
+            result("whole", vec![text("Execution cancelled")], true),
+            result("half", vec![text("Execution cancelled before start")], true),
+            Message::user("second", 0),
+            said(model, StopReason::Aborted, vec![]),
+            Message::user("third", 0),
+            said(
+                model,
+                StopReason::ToolUse,
+                vec![call("orphan", "grep", json!({ "path": "x" }))],
+            ),
+            Message::user("fourth", 0),
+            result("orphan", vec![], false),
+            result("stray", vec![text("no such call")], false),
+            Message::user(" \n", 0),
+        ]
+    });
+}
+
+#[test]
+fn a_stored_message_is_written_the_same_in_every_later_request() {
+    fn unmarked(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                map.remove("cache_control");
+                map.values_mut().for_each(unmarked);
+            }
+            Value::Array(list) => list.iter_mut().for_each(unmarked),
+            _ => {}
+        }
+    }
+    for wire in Wire::ALL {
+        let model = model(wire, "https://host/v1");
+        let signature = if wire == Wire::Chat {
+            "reasoning_content"
+        } else {
+            "s"
+        };
+        let turns: Vec<Message> = vec![
+            Message::user("one", 0),
+            said(
+                &model,
+                StopReason::ToolUse,
+                vec![
+                    thought("t", Some(signature)),
+                    call("0", "read", json!({ "b": 1, "a": 2 })),
+                ],
+            ),
+            result("0", vec![text("r")], false),
+            said(&model, StopReason::Aborted, vec![text("cut")]),
+            Message::user("two", 0),
+            said(
+                &model,
+                StopReason::ToolUse,
+                vec![call("0", "read", json!({}))],
+            ),
+            result("0", vec![text("r2")], false),
+            said(&model, StopReason::Stop, vec![text("end")]),
+            Message::user("three", 0),
+        ];
+        let sent = |count: usize| {
+            let mut body = body(wire, &request(model.clone(), turns[..count].to_vec()));
+            unmarked(&mut body);
+            body["messages"].as_array().unwrap().clone()
+        };
+        let whole = sent(turns.len());
+        for count in [1, 3, 5, 7, 9] {
+            let part = sent(count);
+            assert_eq!(part[..], whole[..part.len()], "{wire:?} after {count}");
+        }
+    }
+}
+
+#[test]
+fn thinking_is_asked_for_in_the_models_own_way() {
+    let asked = |wire: Wire, id: &str, levels: &[(ThinkingLevel, &str)], level: ThinkingLevel| {
+        let mut model = model(wire, "https://host/v1");
+        model.id = id.into();
+        model.max_output = 64_000;
+        model.thinking_levels = levels
+            .iter()
+            .map(|(level, word)| (*level, (*word).to_owned()))
+            .collect();
+        let mut request = request(model, vec![Message::user("x", 0)]);
+        request.thinking = level;
+        let body = body(wire, &request);
+        json!([
+            body["thinking"],
+            body["output_config"]["effort"],
+            body["reasoning_effort"]
+        ])
+    };
+    use ThinkingLevel::{High, Low, Max, Minimal, Off};
+    let new = &[(Low, "low"), (High, "high"), (Max, "max")][..];
+    let cases = [
+        (
+            Wire::Anthropic,
+            "claude-sonnet-4-5",
+            &[][..],
+            High,
+            json!([{ "type": "enabled", "budget_tokens": 16384 }, null, null]),
+        ),
+        (
+            Wire::Anthropic,
+            "claude-sonnet-4-5",
+            &[][..],
+            Off,
+            json!([{ "type": "disabled" }, null, null]),
+        ),
+        (
+            Wire::Anthropic,
+            "claude-opus-5-5",
+            new,
+            Max,
+            json!([{ "type": "adaptive", "display": "summarized" }, "max", null]),
+        ),
+        (
+            Wire::Anthropic,
+            "claude-opus-5-5",
+            new,
+            Off,
+            json!([{ "type": "adaptive", "display": "summarized" }, "low", null]),
+        ),
+        (
+            Wire::Anthropic,
+            "claude-nova-9",
+            &[][..],
+            Minimal,
+            json!([{ "type": "adaptive", "display": "summarized" }, "low", null]),
+        ),
+        (
+            Wire::Chat,
+            "gpt",
+            &[][..],
+            High,
+            json!([null, null, "high"]),
+        ),
+        (Wire::Chat, "gpt", &[][..], Off, json!([null, null, null])),
+        (
+            Wire::Chat,
+            "gpt",
+            &[(Off, "none"), (High, "hard")][..],
+            Off,
+            json!([null, null, "none"]),
+        ),
+        (
+            Wire::Chat,
+            "gpt",
+            &[(Off, "none"), (High, "hard")][..],
+            Low,
+            json!([null, null, "hard"]),
+        ),
+    ];
+    for (wire, id, levels, level, expected) in cases {
+        assert_eq!(asked(wire, id, levels, level), expected, "{id} {level}");
+    }
+}
+
+#[test]
+fn the_output_limit_leaves_room_for_the_prompt() {
+    let mut model = model(Wire::Anthropic, "https://host");
+    model.context_window = 10_000;
+    model.max_output = 8_000;
+    model.reasoning = false;
+    let limit = |model: &Model, max_output: Option<u64>, bytes: usize| {
+        let mut request = request(model.clone(), vec![Message::user("x".repeat(bytes), 0)]);
+        request.max_output = max_output;
+        body(Wire::Anthropic, &request)["max_tokens"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(limit(&model, None, 300), 8_000);
+    assert_eq!(limit(&model, Some(500), 300), 500);
+    assert_eq!(limit(&model, Some(99_999), 300), 8_000);
+    assert!((3_000..4_500).contains(&limit(&model, None, 15_000)));
+    assert_eq!(
+        limit(&model, None, 900_000),
+        1024,
+        "the provider says that it is too long"
+    );
+    model.context_window = 0;
+    assert_eq!(limit(&model, None, 900_000), 8_000);
+}
+
+/// A block, a message, a conversation in any disorder.
+fn conversations() -> impl Strategy<Value = Vec<(u8, u8, Vec<(u8, u8)>)>> {
+    let blocks = proptest::collection::vec((0u8..8, 0u8..6), 0..4);
+    proptest::collection::vec((0u8..6, 0u8..6, blocks), 0..12)
+}
+
+fn conversation(model: &Model, plan: &[(u8, u8, Vec<(u8, u8)>)]) -> Vec<Message> {
+    let other = Model::new("elsewhere", "m", model.api, "");
+    let ids = [
+        "a",
+        "a",
+        "",
+        "functions.read:0",
+        "with space and ünïcode",
+        "x",
+    ];
+    let long = "y".repeat(100);
+    let id = |n: u8| {
+        if n == 5 {
+            long.as_str()
+        } else {
+            ids[n as usize]
+        }
+    };
+    let names = ["read", "re ad", "", "grep", "ls", "read"];
+    let mut messages = vec![Message::user("begin", 0)];
+    for (role, kind, blocks) in plan {
+        let content: Vec<Content> = blocks
+            .iter()
+            .map(|(block, n)| match block {
+                0 => text("words"),
+                1 => text(" \n"),
+                2 => image(),
+                // Signatures of our own cannot be made up: the server knows its own.
+                3 => thought("hm", None),
+                4 => cut_call(id(*n), "{\"a"),
+                _ => call(
+                    id(*n),
+                    names[*n as usize],
+                    if *n == 3 {
+                        json!([1])
+                    } else {
+                        json!({ "p": n })
+                    },
+                ),
+            })
+            .collect();
+        messages.push(match role {
+            0 | 1 => user(content),
+            2 => result(id(*kind), content, *kind % 2 == 0),
+            _ => {
+                let stops = [
+                    StopReason::Stop,
+                    StopReason::ToolUse,
+                    StopReason::Error,
+                    StopReason::Aborted,
+                    StopReason::Length,
+                    StopReason::Pending,
+                ];
+                said(
+                    if *role == 3 { &other } else { model },
+                    stops[*kind as usize],
+                    content,
+                )
+            }
+        });
+    }
+    messages
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    // DESIGN: the next request after anything at all is valid for its provider.
+    #[test]
+    fn any_conversation_is_valid_for_every_wire(plan in conversations(), vision in any::<bool>()) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        for wire in Wire::ALL {
+            let server = ModelServer::start(Script::of([Reply::text("ok").repeat()]));
+            server.expect_refusals();
+            let mut model = model(wire, &server.url(wire));
+            model.vision = vision;
+            let messages = conversation(&model, &plan);
+            let (message, _) = runtime.block_on(answer(&wires(&server), request(model, messages)));
+            let sent = server.request(0);
+            prop_assert!(sent.refused.is_none(), "{:?}: {:?}\n{}", wire, sent.refused, sent.text());
+            prop_assert_eq!(Message::Assistant(message).text(), "ok");
+        }
+    }
+}
+
+#[test]
+fn a_big_conversation_is_written_in_milliseconds() {
+    let model = model(Wire::Anthropic, "https://host");
+    let mut messages = Vec::new();
+    for n in 0..200 {
+        let id = format!("call_{n}");
+        messages.push(Message::user(format!("step {n}"), 0));
+        messages.push(said(
+            &model,
+            StopReason::ToolUse,
+            vec![
+                text(&"word ".repeat(100)),
+                call(&id, "read", json!({ "path": "x".repeat(100) })),
+            ],
+        ));
+        messages.push(result(&id, vec![text(&"line\n".repeat(800))], false));
+    }
+    let request = Request {
+        messages: messages.into_iter().map(Arc::new).collect(),
+        ..request(model, vec![])
+    };
+    let start = std::time::Instant::now();
+    let size = anthropic::request::body(&request).len();
+    let took = start.elapsed();
+    assert!(size > 800_000);
+    // Far above what a release build needs; a quadratic step would not fit.
+    assert!(took < std::time::Duration::from_millis(1500), "{took:?}");
+}

@@ -1,0 +1,153 @@
+//! What the tests of this folder share: models, conversations, a way to read a whole stream.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tiller::llm::{
+    Api, AssistantMessage, Catalog, Content, Image, Keys, LlmError, Message, Model, Provider,
+    Request, StopReason, StreamEvent, Text, Thinking, ThinkingLevel, ToolCall, ToolResultMessage,
+    ToolSpec, UserMessage, Wires,
+};
+
+use crate::support::model_server::{ModelServer, Wire};
+
+/// The model the server's wire is spoken to with.
+pub fn model(wire: Wire, base_url: &str) -> Model {
+    let mut model = match wire {
+        Wire::Anthropic => Model::new(
+            "anthropic",
+            "claude-sonnet-5-5",
+            Api::AnthropicMessages,
+            base_url,
+        ),
+        Wire::Chat => Model::new("openai", "gpt-6.1-sol", Api::OpenAiChat, base_url),
+    };
+    model.vision = true;
+    model.reasoning = true;
+    model
+}
+
+pub fn request(model: Model, messages: Vec<Message>) -> Request {
+    Request {
+        model,
+        system: "You are tiller.".into(),
+        messages: messages.into_iter().map(Arc::new).collect(),
+        tools: vec![tool("read"), tool("grep")],
+        thinking: ThinkingLevel::Medium,
+        max_output: None,
+        session_id: Some("session-1".into()),
+    }
+}
+
+pub fn tool(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        description: format!("The {name} tool."),
+        parameters: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
+    }
+}
+
+pub fn wires(server: &ModelServer) -> Wires {
+    let keys: Keys = server
+        .env()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    Wires::new(Arc::new(Catalog::default()), keys, None)
+}
+
+/// Runs a request to its end.
+pub async fn answer(wires: &Wires, request: Request) -> (AssistantMessage, Vec<StreamEvent>) {
+    let mut message = AssistantMessage {
+        api: request.model.api.as_str().into(),
+        provider: request.model.provider.clone(),
+        model: request.model.id.clone(),
+        ..AssistantMessage::default()
+    };
+    let events: Vec<StreamEvent> = wires.stream(request).collect().await;
+    events.iter().for_each(|event| message.apply(event));
+    (message, events)
+}
+
+pub fn error(events: &[StreamEvent]) -> &LlmError {
+    match events.last() {
+        Some(StreamEvent::Error(error)) => error,
+        other => panic!("no error at the end, but {other:?}"),
+    }
+}
+
+pub fn user(content: Vec<Content>) -> Message {
+    Message::User(UserMessage {
+        content,
+        timestamp: 0,
+    })
+}
+
+pub fn text(text: &str) -> Content {
+    Content::text(text)
+}
+
+pub fn image() -> Content {
+    Content::Image(Image {
+        data: "aGk=".into(),
+        mime_type: "image/png".into(),
+    })
+}
+
+pub fn thought(said: &str, signature: Option<&str>) -> Content {
+    Content::Thinking(Thinking {
+        thinking: said.into(),
+        thinking_signature: signature.map(str::to_owned),
+        redacted: false,
+    })
+}
+
+pub fn call(id: &str, name: &str, arguments: Value) -> Content {
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments,
+        ..ToolCall::default()
+    })
+}
+
+pub fn cut_call(id: &str, partial: &str) -> Content {
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: "read".into(),
+        arguments: json!({}),
+        partial_arguments: partial.into(),
+        ..ToolCall::default()
+    })
+}
+
+pub fn said(by: &Model, stop_reason: StopReason, content: Vec<Content>) -> Message {
+    Message::Assistant(AssistantMessage {
+        content,
+        api: by.api.as_str().into(),
+        provider: by.provider.clone(),
+        model: by.id.clone(),
+        stop_reason,
+        ..AssistantMessage::default()
+    })
+}
+
+pub fn result(id: &str, content: Vec<Content>, is_error: bool) -> Message {
+    Message::ToolResult(ToolResultMessage {
+        tool_call_id: id.into(),
+        tool_name: "read".into(),
+        content,
+        details: Some(json!({ "kind": "text", "secret": "never sent" })),
+        is_error,
+        duration_ms: Some(3),
+        timestamp: 0,
+    })
+}
+
+pub fn signed_text(said: &str) -> Content {
+    Content::Text(Text {
+        text: said.into(),
+        text_signature: Some("opaque".into()),
+    })
+}
