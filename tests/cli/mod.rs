@@ -1,3 +1,7 @@
-//! See the files beside this one.
+//! Front ends that print, end to end.
 
 mod config;
+mod e2e_demo;
+mod e2e_errors;
+mod e2e_json;
+mod e2e_print;

@@ -4,4 +4,5 @@
 pub mod model_server;
 pub mod sandbox;
 pub mod screen;
+pub mod job;
 pub mod census;

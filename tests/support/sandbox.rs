@@ -227,6 +227,45 @@ impl Sandbox {
         files
     }
 
+    /// Processes that belong to this sandbox by folder, environment or command line, `pid command`;
+    /// all but the ones named.
+    pub fn processes(&self, but: &[i32]) -> Vec<String> {
+        let root = self.root.path().canonicalize().unwrap();
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(pid) = name.parse::<i32>() else {
+                continue;
+            };
+            let bytes = |file: &str| fs::read(entry.path().join(file)).unwrap_or_default();
+            let command = String::from_utf8_lossy(&bytes("cmdline")).replace('\0', " ");
+            let inside =
+                fs::read_link(entry.path().join("cwd")).is_ok_and(|it| it.starts_with(&root));
+            let root = root.to_string_lossy().into_owned();
+            let named = command.contains(&root)
+                || String::from_utf8_lossy(&bytes("environ")).contains(&root);
+            // What is dead and not yet collected has no command line.
+            if (inside || named) && !command.is_empty() && !but.contains(&pid) {
+                found.push(format!("{pid} {command}"));
+            }
+        }
+        found
+    }
+
+    /// Waits until no process of this sandbox is left but the ones named; gives the time it took.
+    #[track_caller]
+    pub fn wait_no_processes(&self, but: &[i32]) -> Duration {
+        let started = Instant::now();
+        loop {
+            let left = self.processes(but);
+            if left.is_empty() {
+                return started.elapsed();
+            }
+            assert!(started.elapsed() < DEADLINE, "still alive: {left:#?}");
+            std::thread::yield_now();
+        }
+    }
+
     /// A `models.toml` with this provider for a server and a wire.
     pub fn add_provider(&self, name: &str, server: &ModelServer, wire: Wire) {
         let text = format!(

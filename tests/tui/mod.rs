@@ -14,3 +14,8 @@ mod input_reader;
 mod markdown;
 mod transcript;
 mod transcript_support;
+
+mod e2e_abort;
+mod e2e_demo;
+mod e2e_job;
+mod e2e_terminal;

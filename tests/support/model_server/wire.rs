@@ -107,3 +107,13 @@ impl Wire {
         }
     }
 }
+
+impl Wire {
+    /// A model that is reached over this wire through the environment of `ModelServer::env`.
+    pub fn model(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic/claude-sonnet-5-5",
+            Self::Chat => "openai/gpt-scripted",
+        }
+    }
+}

@@ -241,6 +241,11 @@ impl Screen {
         self.shared.lock().raw.clone()
     }
 
+    /// The SGR numbers of all colours the program has used.
+    pub fn colours(&self) -> Vec<u16> {
+        self.shared.lock().answers.colours()
+    }
+
     /// Waits for the end of the program, all of its output read.
     #[track_caller]
     pub fn wait_exit(&self) -> Exit {

@@ -28,6 +28,8 @@ pub(super) struct Answers {
     /// modifyOtherKeys.
     other_keys: u16,
     region: bool,
+    /// Colours the program has asked for, by SGR number.
+    colours: BTreeSet<u16>,
 }
 
 impl Answers {
@@ -40,6 +42,7 @@ impl Answers {
             modes: BTreeSet::new(),
             other_keys: 0,
             region: false,
+            colours: BTreeSet::new(),
         }
     }
 
@@ -56,6 +59,11 @@ impl Answers {
     /// The kitty flags in force.
     pub fn flags(&self) -> u16 {
         self.flags.last().copied().unwrap_or(0)
+    }
+
+    /// The SGR numbers of all colours so far; the defaults (39, 49, 59) do not count.
+    pub fn colours(&self) -> Vec<u16> {
+        self.colours.iter().copied().collect()
     }
 
     /// Whether a synchronized update is open.
@@ -120,6 +128,10 @@ impl Perform for Answers {
             (b"", 'n') if first == 6 => {
                 let (row, column) = self.cursor;
                 self.answer(&format!("\x1b[{};{}R", row + 1, column + 1));
+            }
+            (b"", 'm') => {
+                let colour = |value: &u16| matches!(value, 30..=38 | 40..=48 | 58 | 90..=107);
+                self.colours.extend(values.iter().copied().filter(colour));
             }
             (b"", 'r') => self.region = !values.iter().all(|value| *value == 0),
             (b"?", 'h') => self.modes.extend(values),

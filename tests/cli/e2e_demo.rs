@@ -1,0 +1,74 @@
+//! The demo's script through the real agent and the real tools, without its pauses; and its start
+//! without a terminal.
+
+use std::sync::Arc;
+
+use tiller::agent::process::Processes;
+use tiller::agent::{
+    AgentEvent, AgentOptions, LoopRules, RunOutcome, ToolSettings, ToolStatus, Toolbox, tools,
+};
+use tiller::app::demo::Scratch;
+use tiller::llm::scripted::{Scripted, Step, demo_model, demo_script};
+use tiller::llm::{Content, Message, ThinkingLevel};
+
+/// Every call of the show succeeds, and what its closing words claim is true.
+#[tokio::test]
+async fn the_show_tells_the_truth() {
+    let mut script = demo_script();
+    (script.text_ms, script.thinking_ms, script.arguments_ms) = (0, 0, 0);
+    for reply in &mut script.replies {
+        reply.steps.retain(|step| !matches!(step, Step::Pause(_)));
+    }
+    let prompt = script.prompt.clone();
+    let scratch = Scratch::create().unwrap();
+    let spill = tempfile::tempdir().unwrap();
+    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"));
+    let handle = tiller::agent::start(AgentOptions {
+        provider: Arc::new(Scripted::new(script)),
+        model: demo_model(),
+        thinking: ThinkingLevel::Medium,
+        cwd: scratch.path().to_owned(),
+        toolbox: Toolbox::new(tools::builtin(&ToolSettings::default(), &processes)),
+        processes,
+        system_prompt: None,
+        append_system_prompt: Vec::new(),
+        session: None,
+        spill_dir: spill.path().to_owned(),
+        rules: LoopRules::default(),
+    });
+    let mut events = handle.subscribe();
+    handle.prompt(vec![Content::text(prompt)]);
+    let mut ran = Vec::new();
+    let mut output = String::new();
+    let messages = loop {
+        let event = events.recv().await.unwrap();
+        match &event.kind {
+            AgentEvent::ToolEnd {
+                name,
+                status,
+                content,
+                ..
+            } => {
+                let text = tiller::llm::message::content_text(content);
+                assert_eq!(*status, ToolStatus::Ok, "{name}: {text}");
+                ran.push(name.clone());
+                output.push_str(&text);
+            }
+            AgentEvent::AgentEnd { messages, outcome } => {
+                assert_eq!(*outcome, RunOutcome::Done);
+                break messages.clone();
+            }
+            _ => {}
+        }
+    };
+    // The first two run side by side: either may end first.
+    ran[..2].sort();
+    assert_eq!(ran, ["find", "grep", "read", "edit", "bash"]);
+    assert!(output.contains("lib/ferry.sh:10: may_board()"), "{output}");
+    assert!(output.contains("9 of 9 passed"), "{output}");
+    let Message::Assistant(last) = &**messages.last().unwrap() else {
+        panic!("the show ends with an answer");
+    };
+    assert!(last.tool_calls().next().is_none());
+    handle.shutdown().await;
+}

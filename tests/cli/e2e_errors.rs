@@ -1,0 +1,182 @@
+//! Bad input and bad servers, end to end: what was looked for, where, and the way out. Exact words
+//! where a person has to act on them.
+
+use std::net::TcpListener;
+
+use crate::support::job;
+use crate::support::model_server::{Cut, Failure, Reply, Wire};
+use crate::support::sandbox::{Ran, Sandbox};
+
+#[track_caller]
+fn check(ran: &Ran, code: i32, words: &[&str]) {
+    assert_eq!(ran.code, Some(code), "{ran:#?}");
+    assert_eq!(ran.stdout, "", "stdout carries only the answer");
+    for word in words {
+        assert!(
+            ran.stderr.contains(word),
+            "{word:?} is missing: {}",
+            ran.stderr
+        );
+    }
+    // Nothing a person does not need: no debug output, no backtrace, no escape.
+    for noise in ["Some(", "Error {", "panicked", "\x1b"] {
+        assert!(!ran.stderr.contains(noise), "{noise:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_command_line() {
+    let sandbox = Sandbox::new();
+    for (arguments, words) in [
+        (
+            &["-p", "--modle", "x", "hi"][..],
+            &["--modle", "--model"][..],
+        ),
+        (
+            &["-p", "-m", "no-such-thing", "hi"],
+            &["no-such-thing", "models.toml", "provider/id"],
+        ),
+        (
+            &["-p", "-m", "nowhere/model", "hi"],
+            &["unknown provider 'nowhere'", "models.toml"],
+        ),
+        (&["-p", "--permission", "ask", "hi"], &["not available yet"]),
+        (&["-p", "--thinking", "huge", "hi"], &["huge"]),
+        (&["-p", "-C", "/no/such/folder", "hi"], &["/no/such/folder"]),
+        (
+            &["-p", "--config", "agent.max_iteration=3", "hi"],
+            &["agent.max_iterations"],
+        ),
+    ] {
+        check(&sandbox.run(arguments), 2, words);
+    }
+}
+
+#[test]
+fn a_missing_key() {
+    let sandbox = Sandbox::new();
+    for (model, variable) in [
+        ("anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY"),
+        ("openai/gpt-scripted", "OPENAI_API_KEY"),
+    ] {
+        let ran = sandbox.run(&["-p", "-m", model, "hi"]);
+        let line = format!("export {variable}=");
+        check(&ran, 1, &[variable, &line]);
+    }
+}
+
+#[test]
+fn an_unreachable_server() {
+    // A port that nobody listens on: bound once, then given back.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    for (wire, variable) in [(Wire::Anthropic, "ANTHROPIC"), (Wire::Chat, "OPENAI")] {
+        let mut sandbox = Sandbox::new();
+        sandbox.set(&format!("{variable}_API_KEY"), "k");
+        let url = format!("http://127.0.0.1:{port}");
+        sandbox.set(&format!("{variable}_BASE_URL"), &url);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "hi"]);
+        check(&ran, 1, &["127.0.0.1", &port.to_string()]);
+    }
+}
+
+/// G5: what a server refuses for good is shown at once, after one request.
+#[test]
+fn what_a_server_refuses() {
+    for wire in Wire::ALL {
+        for (reply, words) in [
+            (Reply::error(Failure::Auth), &["401", "API_KEY"][..]),
+            (Reply::error(Failure::Forbidden), &["403"]),
+            (Reply::error(Failure::Overflow), &["too long"]),
+            (Reply::error(Failure::Quota), &["quota or credit"]),
+            (Reply::error(Failure::NotFound), &["404"]),
+            (Reply::error(Failure::RateLimit), &["429"]),
+            (Reply::error(Failure::Server), &["500"]),
+        ] {
+            let failure = reply.error;
+            let (server, sandbox) = job::stage_with(vec![reply]);
+            let ran = sandbox.run(&["-p", "-m", wire.model(), "hi"]);
+            assert!(ran.code == Some(1), "{wire:?} {failure:?}: {ran:#?}");
+            check(&ran, 1, words);
+            assert_eq!(server.requests().len(), 1, "{wire:?} {failure:?}");
+            // The prompt is not lost.
+            let messages = sandbox.session_messages();
+            assert_eq!(messages[0]["role"], "user", "{messages:#?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_model_at_all() {
+    let html = "<html><head><title>Sign in</title></head><body>Wi-Fi</body></html>";
+    for wire in Wire::ALL {
+        for (reply, words) in [
+            (
+                Reply::http(200, "text/html", html),
+                &["web page", "base url"][..],
+            ),
+            (Reply::http(502, "text/html", html), &["502"]),
+            (Reply::http(200, "application/json", "{}"), &[]),
+            (Reply::new(), &[]),
+            (Reply::text("half").cut(Cut::Close), &[]),
+            (Reply::text("half").cut(Cut::Reset), &[]),
+            (Reply::text("half").cut(Cut::End), &[]),
+            (
+                Reply::text("half")
+                    .raw("data: {\"type\": oops\n\n")
+                    .cut(Cut::End),
+                &[],
+            ),
+            (
+                Reply::text("half").fail(Failure::Overloaded),
+                &["overloaded"],
+            ),
+        ] {
+            let shown = format!("{wire:?} {reply:?}");
+            let (_server, sandbox) = job::stage_with(vec![reply]);
+            let ran = sandbox.run(&["-p", "-m", wire.model(), "hi"]);
+            assert_eq!(ran.code, Some(1), "{shown}: {ran:#?}");
+            assert!(!ran.stderr.trim().is_empty(), "{shown}: nothing was said");
+            let said = ran.stderr.to_lowercase();
+            for word in words {
+                assert!(said.contains(&word.to_lowercase()), "{shown}: {said}");
+            }
+            assert!(
+                !said.contains("<html") && !said.contains("panicked"),
+                "{said}"
+            );
+        }
+    }
+}
+
+/// A response cut at any byte never hangs and never passes for a whole one.
+#[test]
+fn a_stream_cut_anywhere() {
+    for wire in Wire::ALL {
+        for at in [1, 30, 150, 280, 400, 500] {
+            let reply = Reply::text("a sentence of some length")
+                .call_text("read", "{\"file_path\":\"README.md\"}")
+                .cut_after(at, Cut::Close);
+            let (server, sandbox) = job::stage_with(vec![reply]);
+            let ran = sandbox.run(&["-p", "-m", wire.model(), "hi"]);
+            assert_eq!(ran.code, Some(1), "{wire:?} {at}: {ran:#?}");
+            assert_eq!(server.requests().len(), 1, "no tool ran, no second request");
+        }
+    }
+}
+
+/// Keys are in no file and no error.
+#[test]
+fn keys_are_never_written_down() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::error(Failure::Auth)]);
+    let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "hi"]);
+    assert!(!ran.stderr.contains("test-key-anthropic"), "{}", ran.stderr);
+    for file in sandbox.all_files() {
+        let text = std::fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        assert!(!text.contains("test-key-anthropic"), "{}", file.display());
+    }
+}

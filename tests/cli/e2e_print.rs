@@ -1,0 +1,244 @@
+//! Print mode, end to end: the real binary against the model server, over every wire.
+
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+use crate::support::job;
+use crate::support::model_server::{Reply, Said, Wire};
+
+/// The whole job: tools, edit on disk, what each request holds, what the session keeps.
+#[test]
+fn the_main_job() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage();
+        let ran = sandbox.run(&["-p", "-m", wire.model(), job::PROMPT]);
+        assert_eq!(ran.code, Some(0), "{wire:?}: {ran:#?}");
+        assert_eq!(ran.stdout, format!("{}\n", job::ANSWER));
+        assert_eq!(ran.stderr, "");
+        assert_eq!(sandbox.read("src/math.rs"), job::AFTER);
+
+        let requests = server.requests();
+        assert_eq!(requests.len(), 4);
+        assert_eq!(requests[0].last_user(), job::PROMPT);
+        for tool in ["read", "write", "edit", "bash", "grep", "find", "ls"] {
+            assert!(requests[0].tools().iter().any(|it| it == tool), "{tool}");
+        }
+        // C2: results in call order.
+        let results = requests[1].results();
+        assert!(results[0].contains("src/math.rs:1: fn add"), "{results:?}");
+        assert!(results[1].contains("a - b"), "{results:?}");
+        assert!(results[2].contains("README.md"), "{results:?}");
+        let said = requests[1].said();
+        assert!(said.iter().any(|said| matches!(
+            said,
+            Said::Assistant { text, calls, .. }
+                if text == "I look around first: größe 日本 🦀." && calls.len() == 3
+        )));
+        // I5, K5: the model reads a short text; the diff is for people only.
+        let results = requests[2].results();
+        assert!(results[3].starts_with("Successfully edited"), "{results:?}");
+        let sent = requests[2].text();
+        assert!(!sent.contains("details") && !sent.contains("+ 2"), "{sent}");
+        assert!(requests[3].results()[4].contains("tested"));
+
+        // I7: what people saw is kept.
+        let messages = sandbox.session_messages();
+        let roles: Vec<&str> = messages
+            .iter()
+            .map(|it| it["role"].as_str().unwrap())
+            .collect();
+        let mut expected = vec![
+            "user",
+            "assistant",
+            "toolResult",
+            "toolResult",
+            "toolResult",
+        ];
+        expected.extend([
+            "assistant",
+            "toolResult",
+            "assistant",
+            "toolResult",
+            "assistant",
+        ]);
+        assert_eq!(roles, expected);
+        let diff = messages[6]["details"]["diff"].as_str().unwrap();
+        assert!(
+            diff.contains("-2     a - b") && diff.contains("+2     a + b"),
+            "{diff}"
+        );
+        assert_eq!(messages[6]["details"]["firstChangedLine"], 2);
+    }
+}
+
+#[test]
+fn stdin_comes_before_the_prompt() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    let model = Wire::Chat.model();
+    let ran = sandbox.run_with(&["-p", "-m", model, "what is it?"], Some("a pipe\n"));
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let user = server.request(0).last_user();
+    let (pipe, prompt) = (
+        user.find("a pipe").unwrap(),
+        user.find("what is it?").unwrap(),
+    );
+    assert!(pipe < prompt, "{user}");
+}
+
+#[test]
+fn no_session_writes_nothing() {
+    let (_server, sandbox) = job::stage();
+    let before: Vec<_> = sandbox.all_files();
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "--no-session", "-m", model, job::PROMPT]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(
+        sandbox.all_files(),
+        before,
+        "nothing but the edited file may change"
+    );
+}
+
+/// B11, A11: the limit counts model calls, is an error, and says how to go on.
+#[test]
+fn the_limit_stops_a_run_that_never_ends() {
+    let endless = Reply::call("ls", json!({})).repeat();
+    let (server, sandbox) = job::stage_with(vec![endless]);
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "-m", model, "--max-iterations", "3", "go"]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("Max iterations (3) exceeded"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(server.requests().len(), 3);
+}
+
+/// K20, K22: only the tools of the set are offered, and a blocked one is refused.
+#[test]
+fn a_tool_set_limits_what_is_offered_and_run() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::call("bash", json!({"command": "echo x > made"})),
+            Reply::text("ok"),
+        ]);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "--tools", "read_only", "go"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let mut tools = server.request(0).tools();
+        tools.sort();
+        assert_eq!(tools, ["find", "grep", "ls", "read"]);
+        assert_eq!(server.request(1).results(), ["Tool 'bash' not available"]);
+        assert!(!sandbox.path().join("made").exists());
+    }
+}
+
+/// I1, I2: bad calls become results, the run goes on.
+#[test]
+fn bad_calls_are_answered() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::new()
+                .and_call("foo", json!({}))
+                .and_call("bash", json!({"timeout": "soon"}))
+                .call_text("read", "{\"file_path\": \"a"),
+            Reply::text("ok"),
+        ]);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "go"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let results = server.request(1).results();
+        assert_eq!(results[0], "Tool 'foo' not found");
+        assert!(
+            results[1].starts_with("error: invalid input: "),
+            "{results:?}"
+        );
+        assert!(results[1].contains("; "), "all violations: {results:?}");
+        assert!(
+            results[2].starts_with("error: invalid input: "),
+            "{results:?}"
+        );
+    }
+}
+
+#[test]
+fn a_timeout_ends_the_run_and_its_processes() {
+    let (server, sandbox) = job::stage_with(vec![Reply::call(
+        "bash",
+        json!({"command": "echo $$ > pid; sleep 1000"}),
+    )]);
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "-m", model, "--timeout", "2", "go"]);
+    assert_eq!(ran.code, Some(124), "{ran:#?}");
+    assert!(ran.stderr.contains("--timeout"), "{}", ran.stderr);
+    assert_eq!(server.requests().len(), 1);
+    let pid: i32 = sandbox.read("pid").trim().parse().unwrap();
+    wait_dead(pid);
+}
+
+#[test]
+fn signals_end_the_run_with_their_code() {
+    for (signal, code) in [
+        (Signal::SIGINT, 130),
+        (Signal::SIGTERM, 143),
+        (Signal::SIGHUP, 129),
+    ] {
+        let (server, sandbox) = job::stage_with(vec![Reply::text("partial").gate("never")]);
+        let model = Wire::Anthropic.model();
+        let mut child = sandbox
+            .tiller(&["--mode", "json", "-m", model, "go"])
+            .spawn()
+            .unwrap();
+        // The records say when the partial answer has arrived.
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("text_delta")));
+        std::thread::spawn(move || lines.count());
+        let sent = Instant::now();
+        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{signal}: {output:?}");
+        server.wait_disconnect(0);
+        assert!(
+            sent.elapsed() < Duration::from_secs(2),
+            "{:?}",
+            sent.elapsed()
+        );
+        // H1: the partial answer is kept.
+        let messages = sandbox.session_messages();
+        assert_eq!(messages[1]["stopReason"], "aborted", "{messages:#?}");
+        assert_eq!(messages[1]["content"][0]["text"], "partial");
+    }
+}
+
+/// A provider of the user's own models.toml, with a literal key.
+#[test]
+fn a_provider_of_the_users_own() {
+    for wire in Wire::ALL {
+        let server = job::stage_with(vec![Reply::text("ok")]).0;
+        let sandbox = job::sandbox();
+        sandbox.add_provider("lab", &server, wire);
+        let ran = sandbox.run(&["-p", "-m", "lab/scripted", "go"]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(0), "ok\n"),
+            "{ran:#?}"
+        );
+        let request = server.request(0);
+        let key = request
+            .header("x-api-key")
+            .or(request.header("authorization"));
+        assert!(key.unwrap().ends_with("literal-key"));
+        assert_eq!(request.body["model"], "scripted");
+    }
+}
+
+fn wait_dead(pid: i32) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while kill(Pid::from_raw(pid), None).is_ok() {
+        assert!(Instant::now() < end, "process {pid} is still alive");
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,217 @@
+//! Stopping: in every phase the prompt is back, every call has one result, no process is left, and
+//! the next prompt works.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::Screen;
+
+/// A command whose children ignore SIGTERM, one of them in a session of its own. What it prints
+/// stands nowhere in the command itself, which is on the screen as well.
+const STUBBORN: &str = "trap '' TERM; bash -c \"trap '' TERM; sleep 1000; true\" & \
+                        setsid bash -c \"trap '' TERM; echo up-$((40 + 2)); sleep 1000\" & wait";
+
+/// A run that was brought into a phase and waits there.
+struct Phase {
+    name: &'static str,
+    replies: fn() -> Vec<Reply>,
+    /// Waits until the phase is reached.
+    reached: fn(&ModelServer, &Screen),
+}
+
+const PHASES: [Phase; 4] = [
+    Phase {
+        name: "headers",
+        replies: || vec![Reply::text("late").hold_headers("never")],
+        reached: |server, _| {
+            server.wait_gate("never");
+        },
+    },
+    Phase {
+        name: "streaming",
+        replies: || vec![Reply::text("some of it").gate("never")],
+        reached: |_, screen| screen.wait_for("some of it"),
+    },
+    Phase {
+        name: "a stubborn command",
+        replies: || {
+            vec![
+                Reply::text("I run.")
+                    .and_call("bash", json!({"command": STUBBORN}))
+                    .and_call("bash", json!({"command": "touch never-run"})),
+            ]
+        },
+        reached: |_, screen| screen.wait_for("up-42"),
+    },
+    Phase {
+        name: "parallel searches",
+        replies: || {
+            vec![
+                Reply::text("I search.")
+                    .and_call("grep", json!({"pattern": "(x+y)+z", "path": "big"}))
+                    .and_call("grep", json!({"pattern": "(x+z)+y", "path": "big"}))
+                    .and_call("read", json!({"file_path": "README.md"})),
+            ]
+        },
+        reached: |_, screen| screen.wait_for("(x+z)+y"),
+    },
+];
+
+/// H1, H2, H3, H6, H10, H11, H13: Esc and Ctrl+C in every phase.
+#[test]
+fn every_phase_can_be_stopped() {
+    for (at, phase) in PHASES.iter().enumerate() {
+        for (wire, key) in [
+            (Wire::ALL[at % 2], "<esc>"),
+            (Wire::ALL[(at + 1) % 2], "<c-c>"),
+        ] {
+            stop(phase, wire, key);
+        }
+    }
+}
+
+fn stop(phase: &Phase, wire: Wire, key: &str) {
+    let shown = format!("{} by {key} over {wire:?}", phase.name);
+    let (server, sandbox) = job::stage_with((phase.replies)());
+    if phase.name == "parallel searches" {
+        let line = "x".repeat(2_000) + "\n";
+        sandbox.write("big/file.txt", &line.repeat(20_000));
+    }
+    let screen = open(&sandbox, wire);
+    screen.keys("go<enter>");
+    (phase.reached)(&server, &screen);
+    screen.keys("my draft");
+    screen.wait_for("my draft");
+    let pressed = Instant::now();
+    screen.keys(key);
+    screen.wait_gone("Esc stops");
+    let back = pressed.elapsed();
+    println!("{shown}: the prompt is back after {} ms", back.as_millis());
+    assert!(back < Duration::from_secs(1), "{shown}: {back:?}");
+
+    // The next prompt works at once, while processes may still be dying.
+    server.push(Reply::text("Still here."));
+    screen.wait_for("my draft");
+    screen.keys(" and more<enter>");
+    screen.wait_for("Still here.");
+    let next = server.requests().pop().unwrap();
+    assert!(
+        next.last_user().contains("my draft and more"),
+        "{shown}: {next:#?}"
+    );
+    if phase.name == "a stubborn command" {
+        let results = next.results();
+        assert!(
+            results[0].starts_with("Execution cancelled"),
+            "{shown}: {results:?}"
+        );
+        assert!(
+            results[0].contains("up-42"),
+            "the output so far: {results:?}"
+        );
+        assert_eq!(results[1], "Execution cancelled before start", "{shown}");
+        assert!(!sandbox.path().join("never-run").exists());
+    }
+    sandbox.wait_no_processes(&[screen.pid()]);
+    let gone = pressed.elapsed();
+    println!(
+        "{shown}: every process is gone after {} ms",
+        gone.as_millis()
+    );
+    assert!(gone < Duration::from_secs(5), "{shown}: {gone:?}");
+    check_session(&sandbox, &shown);
+    leave(&screen);
+}
+
+/// Every call in the session has exactly one result, directly after its message.
+fn check_session(sandbox: &Sandbox, shown: &str) {
+    let mut open: Vec<String> = Vec::new();
+    for message in sandbox.session_messages() {
+        match message["role"].as_str().unwrap() {
+            "toolResult" => {
+                let id = message["toolCallId"].as_str().unwrap();
+                let at = open.iter().position(|call| call == id);
+                let at = at.unwrap_or_else(|| panic!("{shown}: a result too many for {id}"));
+                open.remove(at);
+            }
+            _ => {
+                assert!(open.is_empty(), "{shown}: no result for {open:?}");
+                let blocks = message["content"].as_array().unwrap();
+                let calls = blocks.iter().filter(|block| block["type"] == "toolCall");
+                open.extend(calls.map(|call| call["id"].as_str().unwrap().to_owned()));
+            }
+        }
+    }
+    assert!(open.is_empty(), "{shown}: no result for {open:?}");
+}
+
+/// Queue and draft come back into the editor: steering, follow-ups, draft.
+#[test]
+fn an_abort_gives_the_queue_back() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("some of it").gate("never")]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    screen.wait_for("some of it");
+    screen.keys("then this<a-enter>");
+    screen.wait_for("then this");
+    screen.keys("steer that<enter>");
+    screen.wait_until("both queued", |view| {
+        view.contains("steer that") && view.contains("then this")
+    });
+    screen.keys("draft");
+    screen.wait_for("draft");
+    screen.keys("<esc>");
+    screen.wait_gone("Esc stops");
+    server.push(Reply::text("Thank you."));
+    screen.keys("<enter>");
+    screen.wait_for("Thank you.");
+    let user = server.request(1).last_user();
+    let at = |text: &str| {
+        user.find(text)
+            .unwrap_or_else(|| panic!("{text:?} is lost: {user}"))
+    };
+    assert!(
+        at("steer that") < at("then this") && at("then this") < at("draft"),
+        "{user}"
+    );
+    leave(&screen);
+}
+
+/// `kill -9` of tiller leaves no child behind.
+#[test]
+fn a_killed_tiller_takes_its_children_along() {
+    let (_server, sandbox) =
+        job::stage_with(vec![Reply::call("bash", json!({"command": STUBBORN}))]);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("go<enter>");
+    screen.wait_for("up-42");
+    screen.signal(Signal::SIGKILL);
+    let took = sandbox.wait_no_processes(&[]);
+    println!("gone {} ms after kill -9", took.as_millis());
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// H8: SIGTERM restores the terminal and exits with its code, whatever runs.
+#[test]
+fn signals_restore_the_terminal() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let (_server, sandbox) =
+            job::stage_with(vec![Reply::call("bash", json!({"command": STUBBORN}))]);
+        let screen = open(&sandbox, Wire::Anthropic);
+        screen.keys("go<enter>");
+        screen.wait_for("up-42");
+        let sent = Instant::now();
+        screen.signal(signal);
+        assert_eq!(screen.wait_exit().code, code, "{signal}");
+        println!("{signal}: out after {} ms", sent.elapsed().as_millis());
+        assert_eq!(screen.leftovers(), Vec::<String>::new(), "{signal}");
+        assert!(!screen.look(|view| view.is_alternate()));
+        sandbox.wait_no_processes(&[]);
+    }
+}

@@ -1,0 +1,148 @@
+//! The main job in the full screen, end to end: a prompt, streamed text, three tools side by side,
+//! an edit with its diff, a command, an answer; steering and follow-ups on the way.
+
+use serde_json::json;
+
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
+
+/// tiller with a prompt in front of it.
+pub fn open(sandbox: &Sandbox, wire: Wire) -> Screen {
+    let screen = Launch::new(sandbox)
+        .args(&["-m", wire.model()])
+        .size(100, 40)
+        .start();
+    screen.wait_for("─ full");
+    screen
+}
+
+/// Leaves by the keys, and looks at what is left.
+pub fn leave(screen: &Screen) {
+    screen.keys("<c-d>");
+    assert_eq!(screen.wait_exit().code, 0);
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn from_a_key_press_to_a_finished_edit() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage();
+        let screen = open(&sandbox, wire);
+        screen.keys(job::PROMPT);
+        screen.wait_for(job::PROMPT);
+        assert!(server.requests().is_empty(), "nothing is sent before Enter");
+        screen.keys("<enter>");
+        screen.wait_for("I look around first: größe 日本 🦀.");
+        // I5, I8: the diff is on the screen, with numbers; the request holds the short text.
+        screen.wait_until("the diff", |view| {
+            let lines = view.lines();
+            let has = |sign: &str, text: &str| {
+                lines
+                    .iter()
+                    .any(|line| line.contains(sign) && line.contains(text))
+            };
+            has("- 2", "a - b") && has("+ 2", "a + b")
+        });
+        screen.wait_for("tested");
+        // Markdown is drawn: the stars are gone.
+        screen.wait_for("Repaired: it adds now.");
+        screen.wait_gone("Esc stops");
+        assert_eq!(sandbox.read("src/math.rs"), job::AFTER);
+        let sent = server.request(2);
+        assert!(sent.results()[3].starts_with("Successfully edited"));
+        assert!(!sent.text().contains("+ 2"), "{}", sent.text());
+        let bold = screen.look(|view| view.style_of("adds now")).unwrap();
+        assert!(bold.bold, "{bold:?}");
+        leave(&screen);
+    }
+}
+
+/// D1, D2, D5, D6: steering during the first tool skips the rest; the follow-up waits for the end.
+#[test]
+fn steering_and_a_follow_up() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::text("Three steps.")
+                .and_call(
+                    "bash",
+                    json!({"command": "until [ -e go ]; do sleep 0.02; done; echo one"}),
+                )
+                .and_call("bash", json!({"command": "touch second"}))
+                .and_call("bash", json!({"command": "touch third"})),
+            Reply::text("Steered."),
+            Reply::text("Followed up."),
+        ]);
+        let screen = open(&sandbox, wire);
+        screen.keys("go<enter>");
+        screen.wait_for("until [ -e go ]");
+        screen.keys("use the other way<enter>");
+        screen.keys("then the changelog<a-enter>");
+        // D7: both are visible, by kind, while they wait.
+        screen.wait_until("both in the queue strip", |view| {
+            let line = |text: &str| view.line_with(text).unwrap_or_default();
+            line("use the other way").contains("steer")
+                && line("then the changelog").contains("then")
+        });
+        assert_eq!(server.requests().len(), 1);
+        sandbox.write("go", "");
+        screen.wait_for("Followed up.");
+        screen.wait_gone("Esc stops");
+
+        let second = server.request(1);
+        let results = second.results();
+        assert!(results[0].contains("one"), "{results:?}");
+        assert_eq!(results[1..], ["Skipped due to user message."; 2]);
+        assert_eq!(second.last_user(), "use the other way");
+        let third = server.request(2);
+        assert_eq!(third.last_user(), "then the changelog");
+        assert!(!sandbox.path().join("second").exists());
+        assert!(!sandbox.path().join("third").exists());
+        // The strip is empty again, and the skipped calls say why.
+        screen.wait_until("the skipped calls", |view| {
+            let text = view.text().to_lowercase();
+            ["touch second", "touch third"].iter().all(|call| {
+                text.lines()
+                    .any(|line| line.contains(call) && line.contains("skipped"))
+            })
+        });
+        leave(&screen);
+    }
+}
+
+/// D4: what is typed while text streams is in the very next request.
+#[test]
+fn steering_while_it_streams() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::text("I write").gate("text").say(" on."),
+        Reply::text("Read it."),
+    ]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    screen.wait_for("I write");
+    screen.keys("one more thing<enter>");
+    screen.wait_for("steer");
+    server.release("text");
+    screen.wait_for("Read it.");
+    assert_eq!(server.request(1).last_user(), "one more thing");
+    leave(&screen);
+}
+
+/// The screen shows what the session keeps: thinking is folded, a long paste arrives whole.
+#[test]
+fn a_paste_of_any_size_is_sent_whole() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Got it.")]);
+    let screen = open(&sandbox, Wire::Chat);
+    let paste: String = (0..3_000)
+        .map(|line| format!("line {line} äöü\n"))
+        .collect();
+    screen.paste(&paste);
+    screen.wait_for("[paste #1");
+    screen.keys(" thanks<enter>");
+    screen.wait_for("Got it.");
+    let user = server.request(0).last_user();
+    assert!(user.contains(paste.trim_end()), "{} bytes", user.len());
+    assert!(user.ends_with("thanks"));
+    leave(&screen);
+}

@@ -1,0 +1,184 @@
+//! Terminal manners, end to end: sizes, colours, restoring, hostile text, failures on the screen.
+
+use serde_json::json;
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Failure, Reply, Wire};
+use crate::support::screen::{Launch, Terminal};
+
+#[test]
+fn a_storm_of_resizes() {
+    let text: String = (0..200)
+        .map(|line| format!("word {line} größe 日本\n\n"))
+        .collect();
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .say_slowly(text, 7, 0)
+            .gate("storm")
+            .say("The end."),
+    ]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    server.wait_gate("storm");
+    for round in 0..20 {
+        for (columns, rows) in [
+            (1, 1),
+            (200, 60),
+            (2, 40),
+            (40, 10),
+            (80, 1),
+            (5, 3),
+            (120, 40),
+        ] {
+            screen.resize(columns + round % 3, rows);
+        }
+    }
+    server.release("storm");
+    for (columns, rows) in [(200, 60), (80, 24), (40, 10)] {
+        screen.resize(columns, rows);
+        screen.wait_until(&format!("the end at {columns}x{rows}"), |view| {
+            view.contains("The end.") && view.contains("─ full")
+        });
+    }
+    screen.keys("typed after it");
+    screen.wait_for("typed after it");
+    screen.keys("<c-c>");
+    screen.wait_gone("typed after it");
+    leave(&screen);
+}
+
+/// The stop hint is there at the smallest size, from Enter on and no longer.
+#[test]
+fn it_works_at_40x10() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Hi").gate("text").say(" there.")]);
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", Wire::Chat.model()])
+        .size(40, 10)
+        .start();
+    screen.wait_for("─ full");
+    assert!(!screen.text().contains("Esc stops"));
+    screen.keys("go<enter>");
+    screen.wait_for("Esc stops");
+    screen.wait_for("Hi");
+    server.release("text");
+    screen.wait_for("Hi there.");
+    screen.wait_gone("Esc stops");
+    leave(&screen);
+}
+
+#[test]
+fn no_colour_means_no_colour() {
+    for coloured in [false, true] {
+        let (_server, mut sandbox) = job::stage();
+        if !coloured {
+            sandbox.set("NO_COLOR", "1");
+        }
+        let screen = open(&sandbox, Wire::Anthropic);
+        screen.keys("go<enter>");
+        screen.wait_for("Repaired");
+        screen.wait_gone("Esc stops");
+        assert_eq!(!screen.colours().is_empty(), coloured);
+        leave(&screen);
+    }
+}
+
+/// Terminals that answer nothing, or less, work all the same and get nothing typed into them.
+#[test]
+fn terminals_of_every_kind() {
+    for terminal in [Terminal::Kitty, Terminal::Xterm, Terminal::Silent] {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+        let screen = Launch::new(&sandbox)
+            .args(&["-m", Wire::Chat.model()])
+            .terminal(terminal)
+            .start();
+        screen.wait_for("─ full");
+        screen.keys("hi<enter>");
+        screen.wait_for("Hello.");
+        leave(&screen);
+    }
+}
+
+/// Text from models, files and commands never reaches the terminal as an escape sequence.
+#[test]
+fn hostile_text_is_harmless() {
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[31mred\u{1b}[2J \u{9b}31m \u{202e}";
+    let (_server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .think(evil)
+            .say(format!("Text: {evil}"))
+            .and_call("read", json!({"file_path": "evil.txt"}))
+            .and_call(
+                "bash",
+                json!({"command": "cat evil.txt; echo done", "description": evil}),
+            )
+            .and_call("read", json!({"file_path": format!("{evil}.txt")})),
+        Reply::text("All survived."),
+    ]);
+    sandbox.write("evil.txt", evil);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    screen.wait_for("All survived.");
+    let raw = screen.raw();
+    let has = |bytes: &[u8]| raw.windows(bytes.len()).any(|window| window == bytes);
+    assert!(!has(b"\x1b]0;owned"), "a title was set");
+    assert!(!has(b"\x1b[31mred"), "a colour came through");
+    assert!(!has("\u{9b}".as_bytes()), "a C1 control came through");
+    assert!(
+        !has("\u{202e}".as_bytes()),
+        "a direction override came through"
+    );
+    leave(&screen);
+}
+
+/// A failed run is shown with the way out; the next prompt works.
+#[test]
+fn failures_are_shown_and_survived() {
+    let html = "<html><body>Wi-Fi</body></html>";
+    for wire in Wire::ALL {
+        for (reply, words) in [
+            (Reply::error(Failure::Auth), &["401", "API_KEY"][..]),
+            (Reply::http(200, "text/html", html), &["web page"]),
+            (
+                Reply::text("half a").fail(Failure::Overloaded),
+                &["half a", "verloaded"],
+            ),
+        ] {
+            let (_server, sandbox) = job::stage_with(vec![reply, Reply::text("Better now.")]);
+            let screen = open(&sandbox, wire);
+            screen.keys("go<enter>");
+            screen.wait_until(&format!("{words:?}"), |view| {
+                words.iter().all(|word| view.contains(word))
+            });
+            screen.wait_gone("Esc stops");
+            screen.keys("again<enter>");
+            screen.wait_for("Better now.");
+            leave(&screen);
+        }
+    }
+}
+
+/// Keys echo while text streams in, and Ctrl+C twice leaves.
+#[test]
+fn typing_while_it_streams_and_leaving() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .say_slowly("streaming ".repeat(500), 10, 2)
+            .gate("on"),
+    ]);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("go<enter>");
+    screen.wait_for("streaming");
+    screen.keys("typed meanwhile");
+    screen.wait_for("typed meanwhile");
+    server.wait_gate("on");
+    screen.keys("<esc>");
+    screen.wait_gone("Esc stops");
+    screen.keys("<c-c>");
+    screen.wait_gone("typed meanwhile");
+    screen.keys("<c-c>");
+    screen.wait_for("again to exit");
+    screen.keys("<c-c>");
+    assert_eq!(screen.wait_exit().code, 0);
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+}
