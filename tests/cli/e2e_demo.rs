@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tiller::agent::process::Processes;
+use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::{
     AgentEvent, AgentOptions, LoopRules, RunOutcome, ToolSettings, ToolStatus, Toolbox, tools,
 };
@@ -22,7 +22,7 @@ async fn the_show_tells_the_truth() {
     let prompt = script.prompt.clone();
     let scratch = Scratch::create().unwrap();
     let spill = tempfile::tempdir().unwrap();
-    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"));
+    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
     let handle = tiller::agent::start(AgentOptions {
         provider: Arc::new(Scripted::new(script)),
         model: demo_model(),
