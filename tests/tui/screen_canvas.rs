@@ -169,7 +169,7 @@ fn an_unchanged_frame_costs_nothing() {
 fn a_scrolled_line_is_moved_by_the_terminal() {
     let mut canvas = Canvas::new(Size::new(WIDTH, HEIGHT));
     let whole = frame(&mut canvas, &numbered(100)).len();
-    for (first, letter) in [(101, 'S'), (100, 'T')] {
+    for (first, letter) in [(101, 'M'), (100, 'L')] {
         let out = String::from_utf8(frame(&mut canvas, &numbered(first))).expect("text");
         assert!(out.contains(&format!("\x1b[1{letter}")), "{out:?}");
         assert!(out.len() < whole / 2, "{} of {whole} bytes", out.len());

@@ -2,7 +2,7 @@
 //!
 //! ratatui's own `Terminal` makes three write calls a frame and cannot scroll by hardware; this
 //! makes one buffer of bytes a frame, none when nothing changed. Rows that only moved are moved by
-//! the terminal itself (scroll region, `CSI S` / `CSI T`): a streamed line then costs some 200
+//! the terminal itself (a scroll region and one command): a streamed line then costs some 200
 //! bytes instead of thousands. Writing the bytes is `terminal`'s business.
 
 use std::hash::{Hash, Hasher};
@@ -132,13 +132,13 @@ impl Canvas {
         let Some(Move { top, bottom, by }) = find_move(&self.shown, &self.next) else {
             return;
         };
-        let letter = if by > 0 { 'S' } else { 'T' };
+        // Deleting and inserting lines at the top of a region does what `CSI S` and `CSI T` do, and
+        // is understood by every terminal, also by those that know no others.
+        let letter = if by > 0 { 'M' } else { 'L' };
+        let (first, last, count) = (top + 1, bottom, by.unsigned_abs());
         let _ = write!(
             out,
-            "\x1b[0m\x1b[{};{}r\x1b[{}{letter}\x1b[r",
-            top + 1,
-            bottom,
-            by.unsigned_abs()
+            "\x1b[0m\x1b[{first};{last}r\x1b[{first};1H\x1b[{count}{letter}\x1b[r"
         );
         let width = usize::from(self.shown.area.width);
         let rows = &mut self.shown.content[top * width..bottom * width];

@@ -8,7 +8,7 @@ use ratatui::layout::{Rect, Size};
 pub struct Areas {
     /// The conversation.
     pub transcript: Rect,
-    /// The line between the conversation and what waits.
+    /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
     /// Waiting messages.
     pub queue: Rect,
@@ -59,7 +59,10 @@ impl Areas {
             .height
             .saturating_sub(text_rows + frame_rows + activity_rows + status_rows);
         let queue_rows = take(wanted.queue_rows.min(QUEUE_ROWS).min(spare / 2));
-        let rule_rows = take(u16::from(queue_rows > 0 && size.height >= 16));
+        // Air below the conversation; a line when something waits.
+        let rule_rows = take(u16::from(
+            size.height >= if queue_rows > 0 { 16 } else { 20 },
+        ));
         let transcript_rows = left;
 
         let mut y = 0;

@@ -11,7 +11,7 @@ use crate::llm::message::content_text;
 
 /// Draws the line above and the waiting messages, as many as fit.
 pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
-    if !rule.is_empty() {
+    if !rule.is_empty() && !area.is_empty() {
         let line = "─".repeat(usize::from(rule.width.saturating_sub(2)));
         buffer.set_stringn(1, rule.y, line, usize::from(rule.width), app.theme.rule);
     }
