@@ -40,7 +40,7 @@ fn main() {
     let fd = installed(&["fd", "fdfind"]);
     let rg_flags = ["-n", "--hidden", "--no-require-git", "-g", "!.git"];
     let fd_flags = ["--hidden", "--exclude", ".git", "--type", "f"];
-    let cases: [(&str, &str, Value, Option<&str>, Vec<&str>); 6] = [
+    let cases = [
         (
             "grep rare literal",
             "grep",

@@ -1,4 +1,5 @@
 //! The file tools through their interface, in real folders.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod edit;
 mod read;

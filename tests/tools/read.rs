@@ -184,7 +184,7 @@ fn what_is_no_text_file_is_refused_at_once() {
 fn an_unreadable_file_is_refused() {
     let shop = Workshop::new();
     let path = shop.put("secret", "x");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     let result = shop.call("read", json!({"file_path": "secret"}));
     if is_root() {
         assert_eq!(text(&result.unwrap()), "x");

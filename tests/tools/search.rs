@@ -261,7 +261,7 @@ fn odd_names_and_bytes_do_not_break_lines() {
 fn unreadable_places_are_counted() {
     let shop = tree();
     for name in ["a.rs", "a"] {
-        std::fs::set_permissions(shop.path(name), std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(shop.path(name), std::fs::Permissions::from_mode(0o000)).unwrap();
     }
     let text = shop.ok("grep", grep("fn (one|four)", json!({})));
     if is_root() {
@@ -382,7 +382,7 @@ fn a_line_longer_than_memory_is_left_out() {
     shop.put("ok", "needle\n");
     let mut file = std::fs::File::create(shop.path("wide")).unwrap();
     for _ in 0..40 {
-        std::io::Write::write_all(&mut file, &[b'x'; 1 << 20]).unwrap();
+        std::io::Write::write_all(&mut file, &vec![b'x'; 1 << 20]).unwrap();
     }
     let text = shop.ok("grep", grep("needle", json!({})));
     assert!(text.starts_with("ok:1: needle"), "{text}");

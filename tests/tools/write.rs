@@ -177,3 +177,55 @@ fn binary_and_huge_files_can_be_replaced() {
     shop.ok("write", json!({"file_path": "huge", "content": "small\n"}));
     assert_eq!(shop.bytes("huge"), b"small\n");
 }
+
+/// A folder on a disk of 64 KB; none where one may not mount.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new() -> Option<Self> {
+        let disk = Self(tempfile::tempdir().unwrap());
+        let mount = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=64k", "none"])
+            .arg(disk.0.path())
+            .stderr(std::process::Stdio::null())
+            .status();
+        mount.is_ok_and(|status| status.success()).then_some(disk)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount")
+            .arg(self.0.path())
+            .status();
+    }
+}
+
+// H5
+#[test]
+fn a_full_disk_costs_nothing() {
+    let Some(disk) = SmallDisk::new() else {
+        return;
+    };
+    let shop = Workshop::new();
+    let old = "old\n".repeat(9000);
+    let (plain, first, second) = (
+        disk.0.path().join("plain"),
+        disk.0.path().join("first"),
+        disk.0.path().join("second"),
+    );
+    std::fs::write(&plain, "short").unwrap();
+    std::fs::write(&first, &old).unwrap();
+    std::fs::hard_link(&first, &second).unwrap();
+    let content = "new\n".repeat(20_000);
+    for path in [&plain, &first] {
+        let error = shop.err("write", json!({"file_path": path, "content": content}));
+        assert_eq!(
+            error,
+            "Failed to write file: No space left on device (os error 28)"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&plain).unwrap(), "short");
+    assert_eq!(std::fs::read_to_string(&second).unwrap(), old);
+    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 3);
+}

@@ -127,7 +127,7 @@ fn replace(
     }
     for chunk in bytes.chunks(1 << 20) {
         stop_if(cancel)?;
-        temp.write_all(chunk)?;
+        temp.as_file_mut().write_all(chunk)?;
     }
     temp.as_file().sync_all()?;
     stop_if(cancel)?;

@@ -31,6 +31,9 @@ pub struct Picture {
     pub sent: (u32, u32),
 }
 
+/// Bytes, MIME type, width and height.
+type Encoded = (Vec<u8>, &'static str, (u32, u32));
+
 /// Prepares the picture in `bytes`, whose MIME type is `mime`. The error says what is wrong with
 /// it.
 pub fn prepare(bytes: &[u8], mime: &'static str) -> Result<Picture, String> {
@@ -67,7 +70,7 @@ fn decode(bytes: &[u8]) -> Result<(DynamicImage, (u32, u32)), String> {
 }
 
 /// The largest encoding that fits: PNG first, which keeps text sharp, then JPEG, then smaller.
-fn shrink(picture: &DynamicImage) -> Result<(Vec<u8>, &'static str, (u32, u32)), String> {
+fn shrink(picture: &DynamicImage) -> Result<Encoded, String> {
     let mut side = MAX_SIDE;
     while side >= 16 {
         let smaller;

@@ -100,12 +100,12 @@ impl Reindent {
             .filter(|(line, _)| !line.trim_ascii().is_empty())
             .map(|(old, present)| (indent(old).to_vec(), indent(present).to_vec()))
             .collect();
-        let uses = |byte: u8, side: fn(&(Vec<u8>, Vec<u8>)) -> &Vec<u8>| {
-            pairs.iter().any(|pair| side(pair).contains(&byte))
+        let any = |side: usize, byte: u8| {
+            let indents = pairs.iter().map(|(old, file)| [old, file][side]);
+            indents.into_iter().any(|indent| indent.contains(&byte))
         };
-        let file_tabs = uses(b'\t', |pair| &pair.1);
-        let old_tabs = uses(b'\t', |pair| &pair.0);
-        let unit = match (file_tabs, uses(b' ', |pair| &pair.1), old_tabs) {
+        let (old_tabs, file_tabs, file_blanks) = (any(0, b'\t'), any(1, b'\t'), any(1, b' '));
+        let unit = match (file_tabs, file_blanks, old_tabs) {
             (true, ..) | (false, false, true) => b'\t',
             _ => b' ',
         };
