@@ -340,7 +340,8 @@ pub struct Bench {
     pub handle: AgentHandle,
     pub events: mpsc::Receiver<Arc<Event>>,
     pub script: Arc<Script>,
-    pub folder: TempDir,
+    pub cwd: PathBuf,
+    _folder: TempDir,
     pub session: PathBuf,
     pub log: Arc<Mutex<Vec<String>>>,
     pub seen: Vec<Arc<Event>>,
@@ -353,6 +354,7 @@ pub struct Setup {
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
     pub toolbox: Option<Toolbox>,
+    pub processes: Option<Processes>,
 }
 
 pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> Bench {
@@ -376,15 +378,17 @@ impl Setup {
                 FakeTool::new(name, read_only, act, &log) as Arc<dyn Tool>
             })
             .collect();
-        let session = SessionLog::create(&folder.path().join("sessions"), folder.path());
+        let cwd = folder.path().join("work");
+        std::fs::create_dir(&cwd).unwrap();
+        let session = SessionLog::create(&folder.path().join("sessions"), &cwd);
         let path = session.path().to_owned();
         let handle = agent::start(AgentOptions {
             provider: Arc::clone(&script) as Arc<dyn Provider>,
             model: model(),
             thinking: ThinkingLevel::Medium,
-            cwd: folder.path().to_owned(),
+            cwd: cwd.clone(),
             toolbox: self.toolbox.unwrap_or_else(|| Toolbox::new(tools)),
-            processes: Processes::new(),
+            processes: self.processes.unwrap_or_default(),
             system_prompt: None,
             append_system_prompt: Vec::new(),
             spill_dir: session.spill_dir(),
@@ -395,7 +399,8 @@ impl Setup {
             events: handle.subscribe(),
             handle,
             script,
-            folder,
+            cwd,
+            _folder: folder,
             session: path,
             log,
             seen: Vec::new(),

@@ -9,5 +9,7 @@ mod steering;
 mod abort;
 mod limits;
 mod pressure;
+mod log;
+mod processes;
 mod sessions;
 mod nothing_lost;

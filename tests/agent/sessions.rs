@@ -104,9 +104,5 @@ async fn the_system_prompt_is_small_and_the_same_in_each_call() {
     let requests = bench.script.requests();
     assert_eq!(requests[0].system, requests[1].system);
     assert!(requests[0].system.len() < 4_000);
-    assert!(
-        requests[0]
-            .system
-            .contains(bench.folder.path().to_str().unwrap())
-    );
+    assert!(requests[0].system.contains(bench.cwd.to_str().unwrap()));
 }

@@ -1,0 +1,211 @@
+//! A run and the real processes it started: nothing outlives it, and nobody waits for it to die.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tiller::agent::process::Processes;
+use tiller::agent::{AgentEvent, Details, RunOutcome, RunState, ToolSettings, Toolbox, tools};
+
+use super::fixture::*;
+use crate::support::census::Census;
+
+fn with_bash(answers: Vec<Vec<Step>>) -> Bench {
+    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"));
+    Setup {
+        answers,
+        toolbox: Some(Toolbox::new(tools::builtin(
+            &ToolSettings::default(),
+            &processes,
+        ))),
+        processes: Some(processes),
+        ..Setup::default()
+    }
+    .start()
+}
+
+fn bash(id: &str, command: &str) -> (String, Value) {
+    (id.to_owned(), json!({ "command": command }))
+}
+
+fn calls(calls: &[(String, Value)]) -> Vec<Step> {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(id, args)| (id.as_str(), "bash", args.clone()))
+        .collect();
+    call(&calls)
+}
+
+/// Waits until the screen has shown `text` as live output.
+async fn shown(bench: &mut Bench, text: &str) {
+    bench
+        .until(|event| {
+            matches!(event, AgentEvent::ToolUpdate { details, .. }
+                if matches!(&**details, Details::Command(command) if command.output.contains(text)))
+        })
+        .await;
+}
+
+fn state(wanted: fn(&RunState) -> bool) -> impl Fn(&AgentEvent) -> bool {
+    move |event| matches!(event, AgentEvent::State(state) if wanted(state))
+}
+
+// H2, H3, H6, H11
+#[tokio::test]
+async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
+    let census = Census::new();
+    let script = census.script("trap '' TERM; echo begun; setsid SLEEP & SLEEP & SLEEP");
+    let mut bench = with_bash(vec![
+        calls(&[bash("c1", &script), bash("c2", "echo never")]),
+        say("ok"),
+    ]);
+    bench.prompt("Go");
+    shown(&mut bench, "begun").await;
+    census.wait_for(3).await;
+    let start = Instant::now();
+    bench.handle.abort();
+    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    let took = start.elapsed();
+    assert!(took < Duration::from_millis(500), "{took:?}");
+    assert_eq!(
+        bench.stored()[2..],
+        [
+            "c1!: Execution cancelled\nbegun",
+            "c2!: Execution cancelled before start"
+        ]
+    );
+    let stopping = bench
+        .story()
+        .iter()
+        .any(|line| line.starts_with("state Stopping"));
+    assert!(stopping, "{:?}", bench.story());
+
+    // The next run does not wait for the dying either.
+    bench.prompt("again");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    census.wait_for_none().await;
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+// H2: at rest again when the last one is dead.
+#[tokio::test]
+async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
+    for second_abort in [false, true] {
+        let census = Census::new();
+        let script = census.script("trap '' TERM; echo begun; SLEEP & SLEEP");
+        let mut bench = with_bash(vec![calls(&[bash("c1", &script)])]);
+        bench.prompt("Go");
+        shown(&mut bench, "begun").await;
+        census.wait_for(2).await;
+        let start = Instant::now();
+        bench.handle.abort();
+        bench
+            .until(state(|state| matches!(state, RunState::Stopping { .. })))
+            .await;
+        if second_abort {
+            bench.handle.abort();
+        }
+        bench.until(state(|state| *state == RunState::Idle)).await;
+        census.assert_none().await;
+        let took = start.elapsed();
+        if second_abort {
+            assert!(
+                took < Duration::from_millis(1_900),
+                "killed only after {took:?}"
+            );
+        } else {
+            assert!(
+                took >= Duration::from_millis(1_900),
+                "no time to end: {took:?}"
+            );
+        }
+    }
+}
+
+// What a command leaves running ends with the run, also when all went well.
+#[tokio::test]
+async fn leftovers_end_with_the_run() {
+    let census = Census::new();
+    let script = census.script("setsid SLEEP >/dev/null 2>&1 & echo started");
+    let gate = Gate::new();
+    let mut last = vec![start(), Step::Wait(gate.clone())];
+    last.extend(say("done")[1..].to_vec());
+    let mut bench = with_bash(vec![calls(&[bash("c1", &script)]), last]);
+    bench.prompt("Go");
+    gate.reached().await;
+    census.wait_for(1).await;
+    gate.open();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    census.wait_for_none().await;
+}
+
+// 10 kB of JSON for prompt and tools.
+#[tokio::test]
+async fn the_first_request_is_small() {
+    let mut bench = with_bash(vec![say("ok")]);
+    bench.prompt("Go");
+    bench.settled().await;
+    let request = &bench.script.requests()[0];
+    let tools: Vec<Value> = request
+        .tools
+        .iter()
+        .map(|tool| {
+            json!({
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": tool.parameters,
+            })
+        })
+        .collect();
+    let size = json!({ "system": request.system, "tools": tools })
+        .to_string()
+        .len();
+    assert!(size < 9_500, "{size} bytes");
+}
+
+// H8, C5: two edits of one file in one turn both count, and every tool works through the loop.
+#[tokio::test]
+async fn real_tools_work_through_the_loop() {
+    let mut bench = with_bash(vec![
+        call(&[(
+            "c1",
+            "write",
+            json!({ "path": "a.txt", "content": "one\ntwo\n" }),
+        )]),
+        call(&[
+            (
+                "c2",
+                "edit",
+                json!({ "file_path": "a.txt", "old_text": "one", "new_text": "1" }),
+            ),
+            (
+                "c3",
+                "edit",
+                json!({ "file_path": "a.txt", "old_text": "two", "new_text": "2" }),
+            ),
+        ]),
+        call(&[
+            ("c4", "read", json!({ "file_path": "a.txt" })),
+            ("c5", "grep", json!({ "pattern": "2" })),
+            ("c6", "edit", json!({ "old_text": 5 })),
+        ]),
+        say("ok"),
+    ]);
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let file = std::fs::read_to_string(bench.cwd.join("a.txt")).unwrap();
+    assert_eq!(file, "1\n2\n");
+    let results = bench.request(3);
+    assert!(
+        results.contains(&"c5: a.txt:2: 2".to_owned()),
+        "{results:?}"
+    );
+    let refused = "c6!: error: invalid input: Missing required parameter: file_path";
+    assert_eq!(results.last().unwrap(), refused);
+    // I5, I6: the diff is stored for people and absent from what the model gets.
+    let stored = std::fs::read_to_string(&bench.session).unwrap();
+    assert!(stored.contains(r#""kind":"diff""#));
+    assert!(
+        !results.iter().any(|line| line.contains("-1 one")),
+        "{results:?}"
+    );
+}
