@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tiller::agent::process::Processes;
+use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::{AgentEvent, Details, RunOutcome, RunState, ToolSettings, Toolbox, tools};
 
 use super::fixture::*;
 use crate::support::census::Census;
 
 fn with_bash(answers: Vec<Vec<Step>>) -> Bench {
-    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"));
+    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
     Setup {
         answers,
         toolbox: Some(Toolbox::new(tools::builtin(
