@@ -100,6 +100,12 @@ async fn killing_tiller_leaves_no_stopped_supervisor() {
     kill_tiller("stops the supervisor").await;
 }
 
+// Woken by tiller's death it would be stopped again within a grace.
+#[tokio::test]
+async fn killing_tiller_leaves_no_supervisor_that_is_stopped_whenever_it_is_woken() {
+    kill_tiller("stops the supervisor whenever it is woken").await;
+}
+
 async fn kill_supervisor(script: &str) {
     let census = Census::new();
     let host = play(&disguised(&census, script));

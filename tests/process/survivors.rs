@@ -40,6 +40,19 @@ pub const ESCAPES: &[Escape] = &[
         "trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & SLEEP",
         3,
     ),
+    // Comes to 4 when tiller has woken the supervisor twice.
+    escape(
+        "stops the supervisor whenever it is woken",
+        "trap '' TERM; n=0
+         while :; do
+             if [ \"$(cut -d' ' -f3 /proc/$PPID/stat)\" != T ]; then
+                 n=$((n + 1)); kill -STOP $PPID
+                 if [ $n = 3 ]; then SLEEP & SLEEP & fi
+             fi
+             sleep 0.2
+         done & SLEEP",
+        5,
+    ),
     escape("200 children", "for i in {1..200}; do SLEEP & done; wait", 201),
     escape("ignores TERM", "trap '' TERM; SLEEP & SLEEP", 3),
     escape("200 ignore TERM", "trap '' TERM; for i in {1..200}; do SLEEP & done; wait", 201),
@@ -72,7 +85,7 @@ pub const ESCAPES: &[Escape] = &[
         2,
     ),
     escape("own group moves", "set -m; SLEEP & (set -m; SLEEP & SLEEP) & SLEEP", 5),
-    escape("kills its group", "trap 'kill -9 0' EXIT; setsid SLEEP & exit 0", 1),
+    escape("kills its group", "trap 'kill -9 0' EXIT; setsid SLEEP & while [ $(cut -d' ' -f6 /proc/$!/stat) != $! ]; do :; done", 1),
 ];
 
 async fn stop_one(escape: &Escape) {
@@ -118,6 +131,7 @@ escapes! {
     signals_to_the_supervisor: "signals to the supervisor",
     stops_the_supervisor: "stops the supervisor",
     stops_the_supervisor_over_and_over: "stops the supervisor over and over",
+    stops_the_supervisor_whenever_it_is_woken: "stops the supervisor whenever it is woken",
     two_hundred_children: "200 children",
     ignores_term: "ignores TERM",
     two_hundred_ignore_term: "200 ignore TERM",

@@ -60,9 +60,24 @@ pub(super) fn stop(
     grace: Duration,
     pause: impl FnMut(Duration) -> Haste,
 ) -> Vec<Entry> {
-    match ask(brood, grace, pause) {
+    let mut told = HashSet::new();
+    let left = match ask(brood, grace, pause, &mut told) {
         Asked::Gone => Vec::new(),
         Asked::Groups(groups) => kill_all(brood, groups),
+    };
+    if cfg!(not(target_os = "linux")) {
+        kill_out_of_sight(&told);
+    }
+    left
+}
+
+/// Without a subreaper an orphan is out of sight, so that nobody seems to be left. What was told
+/// to end and still lives is killed by its id.
+fn kill_out_of_sight(told: &HashSet<(Pid, u64)>) {
+    for &(pid, started) in told {
+        if table::entry(pid).is_some_and(|entry| entry.started == started) {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
     }
 }
 
@@ -72,10 +87,14 @@ enum Asked {
 }
 
 /// SIGTERM to everyone, newcomers too, until nobody is left or the grace is over.
-fn ask(brood: &mut impl Brood, grace: Duration, mut pause: impl FnMut(Duration) -> Haste) -> Asked {
+fn ask(
+    brood: &mut impl Brood,
+    grace: Duration,
+    mut pause: impl FnMut(Duration) -> Haste,
+    told: &mut HashSet<(Pid, u64)>,
+) -> Asked {
     let began = Instant::now();
     let own = getpgrp();
-    let mut told = HashSet::new();
     let mut groups: HashMap<Pid, Instant> = HashMap::new();
     let mut wait = Duration::from_millis(1);
     loop {

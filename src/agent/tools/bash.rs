@@ -29,6 +29,8 @@ const SILENCE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long the result waits for a tree that was told to die. It dies on, however long it takes.
 const DYING: Duration = Duration::from_secs(4);
+/// Processes that the details name at most; they are stored with the session.
+const MOST_NAMED: usize = 50;
 /// Bytes read at once: as much as a pipe holds.
 const CHUNK: usize = 64 * 1024;
 
@@ -266,6 +268,7 @@ impl Call {
                 "[still running: {}; they end with this run]",
                 summary(&self.details.still_running)
             ));
+            self.details.still_running.truncate(MOST_NAMED);
         }
         let failed = self.say_how_it_ended(&mut last_lines);
         let finished = self.output.finish(last_lines);
