@@ -1,5 +1,7 @@
 //! The composer against a plain model: a list of graphemes and a caret between two of them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use proptest::prelude::*;
 use tiller::app::tui::composer::{Composer, EditCommand, SpanKind};
 use unicode_segmentation::UnicodeSegmentation;

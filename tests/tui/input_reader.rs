@@ -1,5 +1,7 @@
 //! The reading thread, on pipes and pseudo-terminals.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::fs::File;
 use std::io::{PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};

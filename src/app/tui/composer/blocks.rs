@@ -42,25 +42,38 @@ pub(super) fn is_block(c: char) -> bool {
     (FIRST..=LAST).contains(&u32::from(c))
 }
 
+/// Whether a character may not stand in the text as it is.
+fn needs_care(c: char) -> bool {
+    match c {
+        '\n' | '\t' | ' '..='~' => false,
+        '\u{2028}' | '\u{2029}' => true,
+        c => c.is_control() || is_block(c),
+    }
+}
+
 impl Blocks {
     /// Text as it may stand in the editor: line ends are `\n`, of control characters only line
     /// ends and tabs are left, and what looks like a block is made one.
     pub(super) fn clean(&mut self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '\r' => {
-                    chars.next_if_eq(&'\n');
+        let mut rest = text;
+        while let Some(at) = rest.find(needs_care) {
+            clean.push_str(&rest[..at]);
+            let mut chars = rest[at..].chars();
+            match chars.next() {
+                Some('\r') => {
+                    rest = chars.as_str();
+                    rest = rest.strip_prefix('\n').unwrap_or(rest);
                     clean.push('\n');
+                    continue;
                 }
-                '\u{85}' | '\u{2028}' | '\u{2029}' => clean.push('\n'),
-                '\n' | '\t' => clean.push(c),
-                c if c.is_control() => {}
-                c if is_block(c) => clean.push(self.add(Block::Character(c.into()))),
-                c => clean.push(c),
+                Some('\u{85}' | '\u{2028}' | '\u{2029}') => clean.push('\n'),
+                Some(c) if is_block(c) => clean.push(self.add(Block::Character(c.into()))),
+                _ => {}
             }
+            rest = chars.as_str();
         }
+        clean.push_str(rest);
         clean
     }
 
@@ -90,13 +103,19 @@ impl Blocks {
     /// Text of the editor with every block in full.
     pub(super) fn expand(&self, text: &str) -> String {
         let mut full = String::with_capacity(text.len());
-        for c in text.chars() {
-            match self.get(c) {
+        let mut rest = text;
+        while let Some(at) = rest.find(is_block) {
+            full.push_str(&rest[..at]);
+            let mut chars = rest[at..].chars();
+            match chars.next().and_then(|c| self.get(c)) {
                 Some(Block::Paste { text, .. }) => full.push_str(text),
                 Some(Block::Character(text)) => full.push_str(text),
-                None => full.push(c),
+                // Cannot happen: only `add` makes characters of that range.
+                None => {}
             }
+            rest = chars.as_str();
         }
+        full.push_str(rest);
         full
     }
 
@@ -106,11 +125,6 @@ impl Blocks {
             Block::Paste { label, .. } => Face::Label(label),
             Block::Character(text) => Face::Text(text),
         })
-    }
-
-    /// Forgets all blocks; no text may hold one.
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
     }
 
     fn get(&self, c: char) -> Option<&Block> {

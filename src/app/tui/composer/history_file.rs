@@ -126,7 +126,10 @@ fn read_end(mut file: File) -> io::Result<Vec<u8>> {
         file.seek(SeekFrom::Start(start))?;
         let mut block = Vec::with_capacity(size as usize);
         (&file).take(size).read_to_end(&mut block)?;
-        lines += block.iter().filter(|byte| **byte == b'\n').count();
+        lines += block
+            .iter()
+            .map(|byte| usize::from(*byte == b'\n'))
+            .sum::<usize>();
         blocks.push(block);
     }
     blocks.reverse();

@@ -88,28 +88,33 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Meaning {
         (None, b"", b'M') => mouse(&csi, last, Encoding::Urxvt).map(Meaning::Event),
         (None, b"", b'I' | b'O') => Some(Meaning::Event(InputEvent::Focus(last == b'I'))),
         (None, b"", b'~') if csi.number(0) == 200 => Some(Meaning::PasteStart),
-        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => cursor(&csi),
+        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => Some(report(cursor(&csi))),
         (None, b"", _) => keyboard::from_csi(&csi, last),
         (Some(b'<'), b"", b'M' | b'm') => mouse(&csi, last, Encoding::Sgr).map(Meaning::Event),
-        (Some(b'?'), b"", b'R') => cursor(&csi),
-        (Some(b'?'), b"", b'u') => report(TerminalReport::KittyFlags(csi.number(0) as u8)),
-        (Some(b'?'), b"", b'c') => report(TerminalReport::PrimaryAttributes(
-            (0..csi.count())
-                .map(|index| clamp(csi.number(index)))
-                .collect(),
-        )),
-        (Some(b'?'), b"", b'n') if csi.number(0) == 997 => match csi.number(1) {
-            1 => report(TerminalReport::ColorScheme(ColorScheme::Dark)),
-            2 => report(TerminalReport::ColorScheme(ColorScheme::Light)),
-            _ => None,
-        },
-        (Some(b'?'), b"$", b'y') => report(TerminalReport::Mode {
-            mode: clamp(csi.number(0)),
-            state: clamp(csi.number(1)),
-        }),
+        (Some(b'?'), _, _) => reply(&csi, last).map(report),
         _ => None,
     };
     meaning.unwrap_or(Meaning::Nothing)
+}
+
+/// The report of a sequence with the prefix `?`.
+fn reply(csi: &Csi<'_>, last: u8) -> Option<TerminalReport> {
+    let number = |index| clamp(csi.number(index));
+    Some(match (csi.intermediates, last) {
+        (b"", b'R') => cursor(csi),
+        (b"", b'u') => TerminalReport::KittyFlags(csi.number(0) as u8),
+        (b"", b'c') => TerminalReport::PrimaryAttributes((0..csi.count()).map(number).collect()),
+        (b"", b'n') => match (csi.number(0), csi.number(1)) {
+            (997, 1) => TerminalReport::ColorScheme(ColorScheme::Dark),
+            (997, 2) => TerminalReport::ColorScheme(ColorScheme::Light),
+            _ => return None,
+        },
+        (b"$", b'y') => TerminalReport::Mode {
+            mode: number(0),
+            state: number(1),
+        },
+        _ => return None,
+    })
 }
 
 /// Whether these bytes are a single number.
@@ -127,15 +132,15 @@ fn may_be_f3(csi: &Csi<'_>) -> bool {
     csi.number(0) == 1 && (2..=16).contains(&csi.number(1))
 }
 
-fn report(report: TerminalReport) -> Option<Meaning> {
-    Some(Meaning::Event(InputEvent::Report(report)))
+fn report(report: TerminalReport) -> Meaning {
+    Meaning::Event(InputEvent::Report(report))
 }
 
-fn cursor(csi: &Csi<'_>) -> Option<Meaning> {
-    report(TerminalReport::CursorPosition {
+fn cursor(csi: &Csi<'_>) -> TerminalReport {
+    TerminalReport::CursorPosition {
         col: clamp(csi.number(1).saturating_sub(1)),
         row: clamp(csi.number(0).saturating_sub(1)),
-    })
+    }
 }
 
 /// How a mouse report is written.

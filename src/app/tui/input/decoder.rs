@@ -270,13 +270,14 @@ impl Decoder {
     }
 
     fn finish_csi(&mut self, last: u8, before: Before, out: &mut Vec<InputEvent>) {
-        let meaning = match self.overlong {
-            true => Meaning::Nothing,
-            false => csi::meaning(&self.held, last),
+        let meaning = if self.overlong {
+            Meaning::Nothing
+        } else {
+            csi::meaning(&self.held, last)
         };
         self.begin(State::Ground);
         match meaning {
-            Meaning::Key(press) => return before.press(press, out),
+            Meaning::Key(press) => before.press(press, out),
             Meaning::Nothing => before.push(out),
             Meaning::Text(text) => {
                 before.push(out);

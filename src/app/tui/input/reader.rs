@@ -178,9 +178,8 @@ impl Reader {
     fn read_until_closed(&mut self) {
         let mut buffer = vec![0; READ_SIZE];
         while let Some(escape) = self.go_on() {
-            let woken = match self.wait(self.decoder.patience(escape)) {
-                Ok(woken) => woken,
-                Err(_) => return self.close(),
+            let Ok(woken) = self.wait(self.decoder.patience(escape)) else {
+                return self.close();
             };
             let mut out = Vec::new();
             match woken {
