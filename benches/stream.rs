@@ -1,3 +1,266 @@
-//! Benchmarks.
+//! What a stream costs, and whether the length of what came before matters: the fold of a delta
+//! and the layout of a token at 1 KB and at 1 MB, a frame at 100 and at 100,000 lines, a change of
+//! width, and a long reply that comes at once.
+//!
+//! `cargo bench --bench stream`
 
-fn main() {}
+use std::sync::Arc;
+
+use divan::{Bencher, black_box};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use tiller::agent::AgentEvent;
+use tiller::app::tui::theme::{ColorDepth, Theme};
+use tiller::app::tui::transcript::{ScrollBy, Transcript, TranscriptCache};
+use tiller::app::tui::view::transcript::draw;
+use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
+
+fn main() {
+    divan::main();
+}
+
+const AREA: Rect = Rect::new(0, 0, 120, 40);
+
+/// What a reply is made of.
+#[derive(Clone, Copy, Debug)]
+enum Text {
+    Paragraphs,
+    OneParagraph,
+    Code,
+    List,
+    Table,
+}
+
+const TEXTS: [Text; 5] = [
+    Text::Paragraphs,
+    Text::OneParagraph,
+    Text::Code,
+    Text::List,
+    Text::Table,
+];
+const KB: usize = 1_000;
+const MB: usize = 1_000_000;
+
+impl Text {
+    fn of_len(self, len: usize) -> String {
+        let mut text = match self {
+            Self::Code => "```rust\n".to_owned(),
+            Self::Table => "| number | words |\n|---|---|\n".to_owned(),
+            _ => String::new(),
+        };
+        let mut line = 0;
+        while text.len() < len {
+            line += 1;
+            match self {
+                Self::Paragraphs => text.push_str("A paragraph with *some* words, `code` and a [link](https://example.org) in it.\n\n"),
+                Self::OneParagraph => text.push_str("words of one paragraph that does not end and "),
+                Self::Code => text.push_str(&format!("    let value_{line} = compute({line}, \"text\"); // why\n")),
+                Self::List => text.push_str(&format!("- item {line} with **a few** words\n")),
+                Self::Table => text.push_str(&format!("| {line} | a few words |\n")),
+            }
+        }
+        text
+    }
+
+    /// What comes next, a token at a time.
+    fn token(self, number: usize) -> &'static str {
+        let tokens: &[&str] = match self {
+            Self::Paragraphs => &["And", " more", " *words*", ".", "\n\n"],
+            Self::OneParagraph => &["and", " more", " words", " ", "of it "],
+            Self::Code => &["    let", " x", " = ", "1;", "\n"],
+            Self::List => &["- and", " an", " item", " more", "\n"],
+            Self::Table => &["| and", " a | ", "row", " |", "\n"],
+        };
+        tokens[number % tokens.len()]
+    }
+}
+
+/// A transcript and what draws it.
+struct Stage {
+    transcript: Transcript,
+    cache: TranscriptCache,
+    theme: Theme,
+    buffers: [Buffer; 2],
+}
+
+impl Stage {
+    fn new(transcript: Transcript) -> Self {
+        Self {
+            transcript,
+            cache: TranscriptCache::new(None),
+            theme: Theme::load("dark", ColorDepth::TrueColor).expect("a built-in theme"),
+            buffers: [Buffer::empty(AREA), Buffer::empty(AREA)],
+        }
+    }
+
+    /// A transcript in which `text` was streamed, and more is to come.
+    fn streaming(text: &str) -> Self {
+        let mut stage = Self::new(Transcript::new());
+        let message = Arc::new(Message::Assistant(AssistantMessage::default()));
+        stage
+            .transcript
+            .apply(&AgentEvent::MessageStart { message }, 0);
+        stage.stream(StreamEvent::TextStart { index: 0 });
+        for piece in text.as_bytes().chunks(4_096) {
+            stage.delta(&String::from_utf8_lossy(piece));
+            stage.frame(AREA);
+        }
+        stage
+    }
+
+    fn stream(&mut self, event: StreamEvent) {
+        self.transcript
+            .apply(&AgentEvent::MessageUpdate { event }, 0);
+    }
+
+    fn delta(&mut self, text: &str) {
+        self.stream(StreamEvent::TextDelta {
+            index: 0,
+            delta: text.to_owned(),
+        });
+    }
+
+    /// Draws a frame and finds what is new in it, as the canvas does.
+    fn frame(&mut self, area: Rect) -> usize {
+        self.buffers.swap(0, 1);
+        let [now, before] = &mut self.buffers;
+        now.resize(area);
+        now.reset();
+        let drawn = draw(&self.transcript, &mut self.cache, area, now, &self.theme);
+        self.transcript.settle(&drawn);
+        if before.area == now.area {
+            before.diff(now).len()
+        } else {
+            0
+        }
+    }
+}
+
+/// A conversation of about `lines` rows.
+fn conversation(lines: usize) -> Transcript {
+    let mut messages = Vec::new();
+    for turn in 0..lines / 20 {
+        messages.push(Arc::new(Message::user(
+            format!("Prompt number {turn} of this conversation"),
+            0,
+        )));
+        let mut text = format!("## Answer {turn}\n\nSome *words* first.\n\n```rust\n");
+        for line in 0..8 {
+            text.push_str(&format!("let value_{line} = {turn};\n"));
+        }
+        text.push_str("```\n\n- one\n- two\n");
+        messages.push(Arc::new(Message::Assistant(AssistantMessage {
+            content: vec![Content::text(text)],
+            stop_reason: StopReason::Stop,
+            ..AssistantMessage::default()
+        })));
+    }
+    Transcript::from_messages(&messages)
+}
+
+/// The fold of one delta alone.
+#[divan::bench(args = [KB, MB], sample_count = 50, sample_size = 1000)]
+fn fold_of_a_delta(bencher: Bencher<'_, '_>, len: usize) {
+    let mut stage = Stage::streaming(&Text::Paragraphs.of_len(len));
+    let event = AgentEvent::MessageUpdate {
+        event: StreamEvent::TextDelta {
+            index: 0,
+            delta: "word ".to_owned(),
+        },
+    };
+    bencher.bench_local(move || stage.transcript.apply(black_box(&event), 0));
+}
+
+/// One token more and the frame that shows it, with the difference to the frame before.
+#[divan::bench_group(sample_count = 200, sample_size = 10)]
+mod frame_of_a_token {
+    use super::*;
+
+    fn run(bencher: Bencher<'_, '_>, text: Text, len: usize) {
+        let mut stage = Stage::streaming(&text.of_len(len));
+        let mut number = 0;
+        bencher.bench_local(move || {
+            number += 1;
+            stage.delta(text.token(number));
+            stage.frame(AREA)
+        });
+    }
+
+    #[divan::bench(args = TEXTS)]
+    fn at_1_kb(bencher: Bencher<'_, '_>, text: Text) {
+        run(bencher, text, KB);
+    }
+
+    #[divan::bench(args = TEXTS)]
+    fn at_1_mb(bencher: Bencher<'_, '_>, text: Text) {
+        run(bencher, text, MB);
+    }
+}
+
+/// A frame without any change.
+#[divan::bench(args = [100, 100_000], sample_count = 200, sample_size = 10)]
+fn frame(bencher: Bencher<'_, '_>, lines: usize) {
+    let mut stage = Stage::new(conversation(lines));
+    stage.frame(AREA);
+    bencher.bench_local(move || stage.frame(AREA));
+}
+
+/// A frame that scrolls by three rows, back and forth.
+#[divan::bench(args = [100, 100_000], sample_count = 200, sample_size = 10)]
+fn frame_with_scrolling(bencher: Bencher<'_, '_>, lines: usize) {
+    let mut stage = Stage::new(conversation(lines));
+    stage.frame(AREA);
+    let mut rows = -3;
+    bencher.bench_local(move || {
+        stage.transcript.scroll(ScrollBy::Rows(rows));
+        rows = -rows;
+        stage.frame(AREA)
+    });
+}
+
+/// The first frame of a resumed conversation.
+#[divan::bench(args = [100, 100_000], sample_count = 20)]
+fn first_frame(bencher: Bencher<'_, '_>, lines: usize) {
+    bencher
+        .with_inputs(|| Stage::new(conversation(lines)))
+        .bench_local_values(|mut stage| {
+            stage.frame(AREA);
+            stage
+        });
+}
+
+/// The frame after a change of width.
+#[divan::bench(args = [100, 100_000], sample_count = 50)]
+fn change_of_width(bencher: Bencher<'_, '_>, lines: usize) {
+    let mut stage = Stage::new(conversation(lines));
+    stage.frame(AREA);
+    stage.transcript.scroll(ScrollBy::Pages(-2));
+    stage.frame(AREA);
+    let mut width = 120;
+    bencher.bench_local(move || {
+        width = if width == 120 { 100 } else { 120 };
+        stage.frame(Rect::new(0, 0, width, 40))
+    });
+}
+
+/// 200 KB that come between two frames, to the end of the message.
+#[divan::bench(args = TEXTS, sample_count = 20)]
+fn reply_of_200_kb_at_once(bencher: Bencher<'_, '_>, text: Text) {
+    let reply = text.of_len(200 * KB);
+    bencher
+        .with_inputs(|| Stage::streaming(""))
+        .bench_local_values(|mut stage| {
+            stage.delta(&reply);
+            stage.frame(AREA);
+            let message = Arc::new(Message::Assistant(AssistantMessage {
+                content: vec![Content::text(reply.as_str())],
+                stop_reason: StopReason::Stop,
+                ..AssistantMessage::default()
+            }));
+            stage
+                .transcript
+                .apply(&AgentEvent::MessageEnd { message }, 0);
+            stage.frame(AREA);
+            stage
+        });
+}
