@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use super::writer::Sheet;
+use super::piece::Sheet;
 use crate::app::tui::text::code::CodeStore;
 use crate::app::tui::text::row::{CodeRef, Line, Row};
 use crate::app::tui::text::sanitize::visible_line;

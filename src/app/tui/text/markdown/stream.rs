@@ -8,7 +8,8 @@
 //! complete.
 
 use super::fence::{CodeText, Fence, write_code};
-use super::writer::{Mark, MarkKind, Piece, Sheet, Written, write};
+use super::piece::{Mark, MarkKind, Piece, Sheet, Written};
+use super::writer::write;
 use crate::app::tui::text::code::CodeStore;
 use crate::app::tui::text::row::{Line, Row};
 use ratatui::style::Style;

@@ -4,7 +4,7 @@
 use pulldown_cmark::Alignment;
 use ratatui::style::Style;
 
-use super::writer::Sheet;
+use super::piece::Sheet;
 use crate::app::tui::text::row::{Line, Row};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};

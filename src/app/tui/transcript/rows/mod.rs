@@ -148,20 +148,19 @@ impl CellRows {
     }
 }
 
-/// Blank rows between two cells: calls and thoughts stand close, everything else apart.
+/// Blank rows between two cells.
 fn gap(previous: Option<&Cell>, cell: &Cell) -> usize {
     let Some(previous) = previous else { return 0 };
     match (&previous.body, &cell.body) {
         (CellBody::Thinking { .. }, CellBody::Assistant { .. }) => {
             usize::from(previous.fold == Fold::Open)
         }
-        (before, _) if is_step(before) && cell.class().is_some() => 0,
+        // A thought begins something new; the calls it leads to belong to it and to each other.
+        (CellBody::Tool(_), CellBody::Tool(_)) => 0,
+        (CellBody::Thinking { .. }, CellBody::Tool(_)) => usize::from(previous.fold == Fold::Open),
+        (CellBody::Thinking { .. }, CellBody::Thinking { .. }) => 0,
         _ => 1,
     }
-}
-
-fn is_step(body: &CellBody) -> bool {
-    matches!(body, CellBody::Tool(_) | CellBody::Thinking { .. })
 }
 
 fn user(sheet: Sheet<'_>, text: &str, rows: &mut Vec<Row>) {
