@@ -4,6 +4,7 @@
 //!
 //! `cargo bench --bench stream`
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use divan::{Bencher, black_box};
@@ -51,13 +52,22 @@ impl Text {
         let mut line = 0;
         while text.len() < len {
             line += 1;
-            match self {
-                Self::Paragraphs => text.push_str("A paragraph with *some* words, `code` and a [link](https://example.org) in it.\n\n"),
-                Self::OneParagraph => text.push_str("words of one paragraph that does not end and "),
-                Self::Code => text.push_str(&format!("    let value_{line} = compute({line}, \"text\"); // why\n")),
-                Self::List => text.push_str(&format!("- item {line} with **a few** words\n")),
-                Self::Table => text.push_str(&format!("| {line} | a few words |\n")),
-            }
+            let _ = match self {
+                Self::Paragraphs => text.write_str(
+                    "A paragraph with *some* words, `code` and a [link](https://example.org).\n\n",
+                ),
+                Self::OneParagraph => {
+                    text.write_str("words of one paragraph that does not end and ")
+                }
+                Self::Code => {
+                    writeln!(
+                        text,
+                        "    let value_{line} = compute({line}, \"text\"); // why"
+                    )
+                }
+                Self::List => writeln!(text, "- item {line} with **a few** words"),
+                Self::Table => writeln!(text, "| {line} | a few words |"),
+            };
         }
         text
     }
@@ -146,7 +156,7 @@ fn conversation(lines: usize) -> Transcript {
         )));
         let mut text = format!("## Answer {turn}\n\nSome *words* first.\n\n```rust\n");
         for line in 0..8 {
-            text.push_str(&format!("let value_{line} = {turn};\n"));
+            let _ = writeln!(text, "let value_{line} = {turn};");
         }
         text.push_str("```\n\n- one\n- two\n");
         messages.push(Arc::new(Message::Assistant(AssistantMessage {

@@ -6,7 +6,7 @@ use tiller::app::tui::text::{CodeStore, Row, width};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 
 fn theme() -> Theme {
-    Theme::load("dark", ColorDepth::TrueColor).unwrap()
+    Theme::load("dark", ColorDepth::TrueColor).expect("a built-in theme")
 }
 
 fn sheet(theme: &Theme, columns: usize) -> Sheet<'_> {
@@ -46,9 +46,12 @@ fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
 }
 
 fn text(rows: &[Row]) -> String {
-    rows.iter()
-        .map(|row| format!("{}\n", row.text.trim_end()))
-        .collect()
+    let mut out = String::new();
+    for row in rows {
+        out.push_str(row.text.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 const SAMPLE: &str = "\

@@ -27,7 +27,7 @@ impl Stage {
         Self {
             transcript: Transcript::new(),
             cache: TranscriptCache::new(None),
-            theme: Theme::load("dark", ColorDepth::TrueColor).unwrap(),
+            theme: Theme::load("dark", ColorDepth::TrueColor).expect("a built-in theme"),
             width,
             height,
             time: 1_000_000,

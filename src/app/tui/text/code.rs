@@ -74,11 +74,12 @@ impl CodeStore {
     pub fn poll(&mut self) -> bool {
         let mut found = false;
         while let Some(done) = self.worker.as_ref().and_then(HighlightWorker::receive) {
-            if let Some(block) = self.blocks.get_mut(&done.key) {
-                if block.generation == done.generation && block.lines.len() == done.first_line {
-                    block.lines.extend(done.lines);
-                    found = true;
-                }
+            if let Some(block) = self.blocks.get_mut(&done.key)
+                && block.generation == done.generation
+                && block.lines.len() == done.first_line
+            {
+                block.lines.extend(done.lines);
+                found = true;
             }
         }
         found

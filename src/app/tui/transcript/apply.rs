@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::cell::{CellBody, ThinkingState, ToolCell, ToolState};
-use super::transcript::Transcript;
+use super::state::Transcript;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
 use crate::agent::tool::{Details, OtherDetails};
 use crate::llm::message::content_text;
@@ -358,7 +358,9 @@ pub(super) fn user_text(content: &[Content]) -> String {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&format!("[{}]", image.mime_type));
+            text.push('[');
+            text.push_str(&image.mime_type);
+            text.push(']');
         }
     }
     text

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::heights::Heights;
 use super::position::Hit;
 use super::rows::{CellRows, Page, estimate};
-use super::transcript::Transcript;
+use super::state::Transcript;
 use crate::app::tui::text::markdown::Work;
 use crate::app::tui::text::{CodeStore, HighlightWorker};
 use crate::app::tui::theme::Theme;

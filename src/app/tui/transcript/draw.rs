@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::cache::TranscriptCache;
 use super::cell::CellBody;
 use super::position::{Anchor, Drawn, Hit, Position, ScrollBy};
-use super::transcript::Transcript;
+use super::state::Transcript;
 use crate::app::tui::theme::Theme;
 
 impl TranscriptCache {

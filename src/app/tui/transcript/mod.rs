@@ -4,7 +4,7 @@
 
 mod cell;
 mod position;
-mod transcript;
+mod state;
 mod apply;
 mod rebuild;
 mod rows;
@@ -15,4 +15,4 @@ mod draw;
 pub use cache::TranscriptCache;
 pub use cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState};
 pub use position::{Anchor, Drawn, Hit, Position, ScrollBy};
-pub use transcript::Transcript;
+pub use state::Transcript;

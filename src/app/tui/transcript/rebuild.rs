@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::apply::user_text;
 use super::cell::CellBody;
-use super::transcript::Transcript;
+use super::state::Transcript;
 use crate::agent::event::ToolStatus;
 use crate::agent::tool::{Details, TextDetails};
 use crate::llm::message::content_text;
@@ -74,10 +74,10 @@ fn details(result: &ToolResultMessage) -> Details {
     if value.get("kind").is_some() {
         return Details::from_json(value.clone());
     }
-    if value.get("diff").is_some_and(Value::is_string) {
-        if let Ok(diff) = serde_json::from_value(value.clone()) {
-            return Details::Diff(diff);
-        }
+    if value.get("diff").is_some_and(Value::is_string)
+        && let Ok(diff) = serde_json::from_value(value.clone())
+    {
+        return Details::Diff(diff);
     }
     as_text()
 }

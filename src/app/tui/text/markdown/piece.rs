@@ -1,5 +1,6 @@
 //! What is written at once: a piece of source, what it is written on, and what writing found out.
 
+use pulldown_cmark::BlockQuoteKind;
 use ratatui::style::Style;
 
 use crate::app::tui::theme::Theme;
@@ -17,6 +18,20 @@ pub struct Sheet<'a> {
     pub margin: usize,
     /// The cell that is written; names its code blocks.
     pub cell: usize,
+}
+
+impl Sheet<'_> {
+    /// The word above a quote of a kind, and how it looks.
+    pub(super) fn alert(&self, kind: BlockQuoteKind) -> (&'static str, Style) {
+        let theme = self.theme;
+        match kind {
+            BlockQuoteKind::Note => ("Note", theme.accent),
+            BlockQuoteKind::Tip => ("Tip", theme.tool_ok),
+            BlockQuoteKind::Important => ("Important", theme.accent),
+            BlockQuoteKind::Warning => ("Warning", theme.warning),
+            BlockQuoteKind::Caution => ("Caution", theme.error),
+        }
+    }
 }
 
 /// Where an outermost block begins, or an item or row of the last of them.

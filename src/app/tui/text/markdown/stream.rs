@@ -133,11 +133,9 @@ impl MarkdownRows {
         let open_from = self.rows.len();
         let head = self.head_len();
         let written = self.write(sheet, source, line_end, true, store);
-        let blocks = written
-            .marks
-            .iter()
-            .filter(|mark| mark.kind == MarkKind::Block);
-        let Some(last) = blocks.last().copied() else {
+        let mut from_last = written.marks.iter().rev();
+        let last = from_last.find(|mark| mark.kind == MarkKind::Block).copied();
+        let Some(last) = last else {
             self.rows.truncate(open_from);
             return false;
         };
@@ -201,15 +199,13 @@ impl MarkdownRows {
 
     fn close_inner(&mut self, source: &str, mark: Mark, head: usize, written: Written) {
         let end = self.closed + mark.byte - head;
-        if mark.kind == MarkKind::TableRow {
-            if matches!(self.mode, Mode::Blocks) {
-                let open = &source[self.closed..end];
-                let head: String = open.split_inclusive('\n').take(2).collect();
-                self.mode = Mode::Table {
-                    head,
-                    widths: written.table_widths,
-                };
-            }
+        if mark.kind == MarkKind::TableRow && matches!(self.mode, Mode::Blocks) {
+            let open = &source[self.closed..end];
+            let head: String = open.split_inclusive('\n').take(2).collect();
+            self.mode = Mode::Table {
+                head,
+                widths: written.table_widths,
+            };
         }
         self.rough = true;
         self.rows.truncate(mark.rows);

@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{
-    BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd,
-};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 
 use super::fence::{CodeText, language, write_code};
@@ -163,7 +161,7 @@ impl Writer<'_, '_> {
                 }
             }
             Event::FootnoteReference(text) => {
-                self.inline(&format!("[^{text}]"), self.style(), &range)
+                self.inline(&format!("[^{text}]"), self.style(), &range);
             }
         }
     }
@@ -214,7 +212,7 @@ impl Writer<'_, '_> {
                 self.around.push(Around::Quote);
                 self.push_style(theme.quote);
                 if let Some(kind) = kind {
-                    let (name, style) = alert(kind, self.sheet);
+                    let (name, style) = self.sheet.alert(kind);
                     self.inline(name, style, range);
                     self.flush();
                 }
@@ -491,16 +489,5 @@ impl Writer<'_, '_> {
     fn push_style(&mut self, style: Style) {
         let style = self.patched(style);
         self.styles.push(style);
-    }
-}
-
-fn alert(kind: BlockQuoteKind, sheet: &Sheet<'_>) -> (&'static str, Style) {
-    let theme = sheet.theme;
-    match kind {
-        BlockQuoteKind::Note => ("Note", theme.accent),
-        BlockQuoteKind::Tip => ("Tip", theme.tool_ok),
-        BlockQuoteKind::Important => ("Important", theme.accent),
-        BlockQuoteKind::Warning => ("Warning", theme.warning),
-        BlockQuoteKind::Caution => ("Caution", theme.error),
     }
 }

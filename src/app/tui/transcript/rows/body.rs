@@ -183,14 +183,12 @@ impl Body<'_> {
         for (index, line) in lines.iter().enumerate().skip(skipped) {
             self.line(index, line, self.sheet.theme.tool_output);
         }
-        if self.fold == Fold::Open {
-            if let Some(path) = command
-                .full_output_path
-                .as_ref()
-                .filter(|_| command.truncated)
-            {
-                self.hint(&format!("full output: {}", visible_line(path)));
-            }
+        let full = command
+            .full_output_path
+            .as_ref()
+            .filter(|_| command.truncated);
+        if let Some(path) = full.filter(|_| self.fold == Fold::Open) {
+            self.hint(&format!("full output: {}", visible_line(path)));
         }
         if !command.still_running.is_empty() {
             let text = format!("still running: {}", command.still_running.join(", "));

@@ -96,7 +96,7 @@ impl CellRows {
                 }
             }
             CellBody::Tool(tool) => {
-                tool::write(sheet, tool, cell.fold, page.now, store, &mut rows.head)
+                tool::write(sheet, tool, cell.fold, page.now, store, &mut rows.head);
             }
             CellBody::Notice { level, text } => notice(sheet, *level, text, &mut rows.head),
             CellBody::Divider { label } => rows.head.push(divider(sheet, label)),
