@@ -1,6 +1,15 @@
 //! Whole frames, at the sizes people have.
 
-use tiller::agent::{Phase, RunState};
+use std::sync::Arc;
+
+use ratatui::layout::Size;
+use serde_json::Value;
+use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
+use tiller::agent::{AgentEvent, Phase, RunState, ToolStatus};
+use tiller::app::tui::app::Start;
+use tiller::app::tui::msg::{MsgKind, TerminalMsg};
+use tiller::llm::message::Cost;
+use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, Usage};
 
 use super::app_kit::Desk;
 
@@ -39,6 +48,15 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
                 frame.contains("full"),
                 "{width}x{height} {phase:?}\n{frame}"
             );
+            for key in ["f1", "ctrl+r"] {
+                desk.key(key);
+                let frame = desk.frame();
+                assert!(
+                    frame.contains("Esc stops"),
+                    "{width}x{height} {key}\n{frame}"
+                );
+                desk.key("esc");
+            }
             for (state, word) in [
                 (RunState::Stopping { processes: 1 }, "stopping"),
                 (RunState::Idle, ""),
@@ -78,4 +96,171 @@ fn a_screen_of_any_size_can_be_drawn() {
             }
         }
     }
+}
+
+fn call(desk: &mut Desk, id: &str, name: &str, details: Details, ended: Option<u64>) {
+    let details = Arc::new(details);
+    desk.agent(AgentEvent::ToolStart {
+        call_id: id.into(),
+        name: name.into(),
+        // The screen must not need them.
+        args: Arc::new(Value::Null),
+        details: details.clone(),
+    });
+    if let Some(millis) = ended {
+        desk.agent(AgentEvent::ToolEnd {
+            call_id: id.into(),
+            name: name.into(),
+            status: ToolStatus::Ok,
+            content: Vec::new(),
+            details,
+            duration_ms: Some(millis),
+        });
+    }
+}
+
+/// The picture of the design: a run in the middle of its work.
+fn at_work(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height);
+    desk.write("Fix the login bug in auth.rs; keep the tests green");
+    desk.key("enter");
+    desk.running(Phase::Streaming);
+    let message = Arc::new(Message::Assistant(AssistantMessage::default()));
+    desk.agent(AgentEvent::MessageStart { message });
+    let said = "I'll look at how tokens are checked **first**.";
+    for event in [
+        StreamEvent::ThinkingStart { index: 0 },
+        StreamEvent::ThinkingDelta {
+            index: 0,
+            delta: "Where are tokens compared?".into(),
+        },
+    ] {
+        desk.agent(AgentEvent::MessageUpdate { event });
+    }
+    desk.now += 4000;
+    for event in [
+        StreamEvent::ThinkingEnd {
+            index: 0,
+            signature: None,
+            redacted: false,
+        },
+        StreamEvent::TextStart { index: 1 },
+        StreamEvent::TextDelta {
+            index: 1,
+            delta: said.into(),
+        },
+        StreamEvent::TextEnd {
+            index: 1,
+            signature: None,
+        },
+    ] {
+        desk.agent(AgentEvent::MessageUpdate { event });
+    }
+    let message = AssistantMessage {
+        content: vec![
+            Content::Thinking(tiller::llm::Thinking {
+                thinking: "Where are tokens compared?".into(),
+                ..tiller::llm::Thinking::default()
+            }),
+            Content::text(said),
+        ],
+        stop_reason: StopReason::ToolUse,
+        usage: Usage {
+            input: 41_200,
+            output: 6_100,
+            cache_read: 38_000,
+            cost: Cost {
+                total: 0.21,
+                ..Cost::default()
+            },
+            ..Usage::default()
+        },
+        ..AssistantMessage::default()
+    };
+    desk.agent(AgentEvent::MessageEnd {
+        message: Arc::new(Message::Assistant(message)),
+    });
+    desk.running(Phase::Tools(vec!["bash".into()]));
+    let found = MatchesDetails {
+        pattern: "verify_token".into(),
+        path: "src".into(),
+        lines: vec![
+            "src/auth.rs:41: fn verify_token(&self, token: &str) -> bool {".into(),
+            "src/auth.rs:88:     if !self.verify_token(t) {".into(),
+        ],
+        count: 2,
+        ..MatchesDetails::default()
+    };
+    call(&mut desk, "1", "grep", Details::Matches(found), Some(12));
+    let diff = DiffDetails {
+        path: "src/auth.rs".into(),
+        diff: " 40 impl Session {\n-41     token == self.token\n\
+               +41     constant_time_eq(token, &self.token)\n 42 }"
+            .into(),
+        first_changed_line: Some(41),
+        added: 1,
+        removed: 1,
+        old_lines: 90,
+        new_lines: 90,
+        files: Vec::new(),
+    };
+    call(&mut desk, "2", "edit", Details::Diff(diff), Some(8));
+    let tests = CommandDetails {
+        command: "cargo test auth".into(),
+        output: "running 3 tests\ntest auth::rejects_expired ... ok".into(),
+        total_lines: 2,
+        ..CommandDetails::default()
+    };
+    call(&mut desk, "3", "bash", Details::Command(tests), None);
+    desk.waiting(
+        &["use the subtle crate instead of a helper"],
+        &["update the changelog\n\nand tag"],
+    );
+    desk.wait(6200);
+    desk.write("a draft");
+    desk
+}
+
+#[test]
+fn a_run_at_work() {
+    for (width, height) in [(200, 60), (80, 24), (40, 10)] {
+        let frame = at_work(width, height).frame();
+        insta::assert_snapshot!(format!("at_work_{width}x{height}"), frame);
+    }
+}
+
+#[test]
+fn an_empty_screen() {
+    let start = || Start {
+        notices: vec!["--permission full: commands run without asking".into()],
+        ..Start::default()
+    };
+    for (width, height) in [(80, 24), (40, 10)] {
+        let frame = Desk::starting(width, height, start()).frame();
+        insta::assert_snapshot!(format!("empty_{width}x{height}"), frame);
+    }
+}
+
+#[test]
+fn what_lies_over_the_screen() {
+    for (name, key) in [("help", "f1"), ("history", "ctrl+r"), ("leave", "ctrl+d")] {
+        let mut desk = at_work(80, 24);
+        desk.key("ctrl+w");
+        desk.key("ctrl+w");
+        desk.key(key);
+        insta::assert_snapshot!(format!("over_{name}"), desk.frame());
+    }
+}
+
+#[test]
+fn a_screen_that_shrinks_and_grows_again_is_the_same() {
+    let mut desk = at_work(80, 24);
+    let before = desk.frame();
+    for (width, height) in [(1, 1), (40, 10), (0, 0), (200, 60), (80, 24)] {
+        desk.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(
+            width, height,
+        ))));
+        desk.frame();
+    }
+    assert_eq!(desk.frame(), before);
 }

@@ -1,4 +1,5 @@
-//! What lies over the screen: a box in the middle, its text, and the caret where it takes text.
+//! What lies over the screen: a box in the middle of the conversation, its text, and the caret where
+//! it takes text. What runs and how to stop it stays visible below.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,18 +11,18 @@ use crate::app::tui::overlay::{Help, HelpLine, HistorySearch, Overlay, help_line
 use crate::app::tui::text::width::{ellipsis, fit, width};
 
 /// Draws it; the caret, where it has one.
-pub fn draw(app: &App, overlay: &Overlay, buffer: &mut Buffer) -> Option<(u16, u16)> {
+pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<(u16, u16)> {
     match overlay {
-        Overlay::Help(help) => draw_help(app, *help, buffer),
-        Overlay::ConfirmQuit => draw_confirm(app, buffer),
-        Overlay::HistorySearch(search) => return draw_search(app, search, buffer),
+        Overlay::Help(help) => draw_help(app, *help, area, buffer),
+        Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
+        Overlay::HistorySearch(search) => return draw_search(app, search, area, buffer),
     }
     None
 }
 
-fn draw_help(app: &App, help: Help, buffer: &mut Buffer) {
+fn draw_help(app: &App, help: Help, room: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
-    let columns = buffer.area.width.saturating_sub(4).min(100);
+    let columns = room.width.saturating_sub(4).min(100);
     let inside = usize::from(columns.saturating_sub(4));
     let mut lines = Vec::new();
     for line in help_lines(&app.keymap) {
@@ -49,7 +50,7 @@ fn draw_help(app: &App, help: Help, buffer: &mut Buffer) {
             }
         }
     }
-    let Some(area) = frame(app, "Keys", columns, lines.len(), buffer) else {
+    let Some(area) = frame(app, "Keys", (columns, lines.len()), room, buffer) else {
         return;
     };
     let top = help
@@ -70,7 +71,7 @@ fn draw_help(app: &App, help: Help, buffer: &mut Buffer) {
     foot(app, &note, area, buffer);
 }
 
-fn draw_confirm(app: &App, buffer: &mut Buffer) {
+fn draw_confirm(app: &App, room: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let lines = [
         Line::new().with("A run is under way. Leaving ends it.", theme.popup),
@@ -81,18 +82,23 @@ fn draw_confirm(app: &App, buffer: &mut Buffer) {
             .with(app.key(Action::Cancel), theme.popup.patch(theme.key_hint))
             .with(" stays", theme.popup),
     ];
-    if let Some(area) = frame(app, "Leave?", 44, lines.len(), buffer) {
+    if let Some(area) = frame(app, "Leave?", (44, lines.len()), room, buffer) {
         for (y, line) in lines.iter().take(usize::from(area.height)).enumerate() {
             line.draw(buffer, area.x, area.y + y as u16, area.width);
         }
     }
 }
 
-fn draw_search(app: &App, search: &HistorySearch, buffer: &mut Buffer) -> Option<(u16, u16)> {
+fn draw_search(
+    app: &App,
+    search: &HistorySearch,
+    screen: Rect,
+    buffer: &mut Buffer,
+) -> Option<(u16, u16)> {
     let theme = &app.theme;
-    let columns = buffer.area.width.saturating_sub(4).min(100);
-    let rows = usize::from(buffer.area.height / 2).clamp(3, 14);
-    let area = frame(app, "Earlier prompts", columns, rows, buffer)?;
+    let columns = screen.width.saturating_sub(4).min(100);
+    let rows = usize::from(screen.height / 2).clamp(3, 14);
+    let area = frame(app, "Earlier prompts", (columns, rows), screen, buffer)?;
     // What is typed may be longer than the row: its end is shown.
     let mut query = search.query.as_str();
     while width(query) + 3 > usize::from(area.width) && !query.is_empty() {
@@ -144,17 +150,23 @@ fn draw_search(app: &App, search: &HistorySearch, buffer: &mut Buffer) -> Option
     Some((caret, area.y))
 }
 
-/// A framed box in the middle with room for `rows`; the room inside, if there is any.
-fn frame(app: &App, title: &str, columns: u16, rows: usize, buffer: &mut Buffer) -> Option<Rect> {
-    let screen = buffer.area;
+/// A framed box in the middle of `screen`, as wide as this and with room for so many rows; the room
+/// inside, if there is any.
+fn frame(
+    app: &App,
+    title: &str,
+    (columns, rows): (u16, usize),
+    screen: Rect,
+    buffer: &mut Buffer,
+) -> Option<Rect> {
     let width_wanted = columns.min(screen.width);
     let height_wanted = (rows.min(1000) as u16 + 2).min(screen.height);
     if width_wanted < 6 || height_wanted < 3 {
         return None;
     }
     let area = Rect::new(
-        (screen.width - width_wanted) / 2,
-        (screen.height - height_wanted) / 2,
+        screen.x + (screen.width - width_wanted) / 2,
+        screen.y + (screen.height - height_wanted) / 2,
         width_wanted,
         height_wanted,
     );

@@ -35,9 +35,13 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let mut left = Line::new()
             .with(mark, style)
             .with(first, app.theme.queue_text);
-        let more = lines.count();
-        if more > 0 {
-            left.push(format!("  +{more} lines"), app.theme.dim);
+        let more = match lines.count() {
+            0 => String::new(),
+            1 => "  +1 line".to_owned(),
+            many => format!("  +{many} lines"),
+        };
+        if left.width() + more.len() + 2 <= usize::from(area.width) {
+            left.push(more, app.theme.dim);
         }
         let mut right = Line::new();
         if last && rest > 0 {

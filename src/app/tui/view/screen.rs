@@ -52,10 +52,11 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     activity::draw(app, areas.activity, buffer);
     let caret = editor::draw(app, &layout, &areas, buffer);
     status::draw(app, areas.status, buffer);
+    let above = Rect::new(0, 0, buffer.area.width, areas.activity.y);
     let over = app
         .overlays
         .last()
-        .map(|top| overlay::draw(app, top, buffer));
+        .map(|top| overlay::draw(app, top, above, buffer));
     ScreenDrawn {
         areas,
         transcript: drawn,

@@ -46,7 +46,7 @@ fn lines(app: &App) -> Vec<Line> {
     }
     lines.push(Line::new());
     let hints = [
-        (Action::Submit, "sends, and steers while it works"),
+        (Action::Submit, "sends, or steers a run"),
         (Action::Newline, "starts a new line"),
         (Action::Help, "shows all keys"),
     ];
