@@ -354,7 +354,7 @@ impl Catalog {
         }
     }
 
-    fn ids<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
         let user = self.user.iter().flat_map(|(provider, entry)| {
             entry
                 .models

@@ -14,7 +14,7 @@ use super::error::{ErrorClass, LlmError};
 /// How long to wait for a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server may stay silent, before its headers or in the middle of a stream.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 /// Most bytes read of an error's body.
 pub const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// How long the rest of an error's body is waited for.
@@ -164,7 +164,7 @@ pub fn join(base: &str, path: &str) -> String {
             && last.starts_with('v')
             && last[1..2].chars().all(|c| c.is_ascii_digit());
         if version && (twice || in_path) {
-            base = rest.to_owned();
+            base.truncate(rest.len());
         } else {
             break;
         }

@@ -209,7 +209,8 @@ mod tests {
 
     #[test]
     fn lines_of_every_kind() {
-        let cases: &[(&[u8], &[(&str, &str)])] = &[
+        type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)]);
+        let cases: &[Case] = &[
             (b"data: a\n\ndata: b\n\n", &[("", "a"), ("", "b")]),
             (b"event: x\r\ndata: a\r\n\r\n", &[("x", "a")]),
             (b"data: a\r\rdata: b\r\r", &[("", "a"), ("", "b")]),

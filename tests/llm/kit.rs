@@ -66,7 +66,9 @@ pub async fn answer(wires: &Wires, request: Request) -> (AssistantMessage, Vec<S
         ..AssistantMessage::default()
     };
     let events: Vec<StreamEvent> = wires.stream(request).collect().await;
-    events.iter().for_each(|event| message.apply(event));
+    for event in &events {
+        message.apply(event);
+    }
     (message, events)
 }
 

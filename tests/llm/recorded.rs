@@ -80,7 +80,9 @@ fn fold_with<'a>(
         reader.end(&mut events);
     }
     let mut message = AssistantMessage::default();
-    events.iter().for_each(|event| message.apply(event));
+    for event in &events {
+        message.apply(event);
+    }
     (message, events)
 }
 

@@ -227,7 +227,9 @@ impl Decoder for AnthropicDecoder {
                 let open = json["index"]
                     .as_u64()
                     .and_then(|index| self.open.remove(&index));
-                open.into_iter().for_each(|open| close(open, out));
+                if let Some(open) = open {
+                    close(open, out);
+                }
             }
             "message_delta" => {
                 if let Some(reason) = filled(&json["delta"]["stop_reason"]) {

@@ -282,13 +282,13 @@ fn block<'a>(content: &'a Cow<'a, Content>) -> Option<Block<'a>> {
 fn mark_last_two_user_turns(turns: &mut [Turn]) {
     let users = turns.iter_mut().rev().filter(|turn| turn.role == "user");
     for turn in users.take(2) {
-        match turn.content.last_mut() {
-            Some(
-                Block::Text { cache_control, .. }
-                | Block::Image { cache_control, .. }
-                | Block::ToolResult { cache_control, .. },
-            ) => *cache_control = Some(CacheControl::EPHEMERAL),
-            _ => {}
+        if let Some(
+            Block::Text { cache_control, .. }
+            | Block::Image { cache_control, .. }
+            | Block::ToolResult { cache_control, .. },
+        ) = turn.content.last_mut()
+        {
+            *cache_control = Some(CacheControl::EPHEMERAL);
         }
     }
 }

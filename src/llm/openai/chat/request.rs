@@ -220,7 +220,7 @@ fn user<'a>(content: &'a [Cow<'a, Content>]) -> Line<'a> {
     }
 }
 
-fn part<'a>(block: &'a Content) -> Option<Part<'a>> {
+fn part(block: &Content) -> Option<Part<'_>> {
     match block {
         Content::Text(text) => Some(Part::Text {
             text: Cow::Borrowed(&text.text),
