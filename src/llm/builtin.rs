@@ -14,6 +14,12 @@ pub fn provider(id: &str) -> Option<ProviderEntry> {
         .map(|piece| piece.parse())
 }
 
+/// The headers of all built-in providers, in the order in which their keys are looked for. One pass.
+pub fn headers() -> impl Iterator<Item = (&'static str, ProviderEntry)> {
+    let headers = pieces().filter(|piece| piece.model.is_none());
+    headers.map(|piece| (piece.provider, piece.parse()))
+}
+
 /// The built-in model `id` of `provider`.
 pub fn model(provider: &str, id: &str) -> Option<ModelEntry> {
     pieces()

@@ -110,21 +110,26 @@ impl Catalog {
     /// The newest sensible model of the first provider that has a key, built-in providers first;
     /// nothing without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
-        let has_key = |provider: &str| matches!(self.key(provider, keys), Ok(Some(_)));
-        let builtin = builtin::provider_ids().find_map(|provider| {
-            let model = self.known(provider, &builtin::provider(provider)?.default?)?;
-            (has_key(provider) && available(model.clone()).is_ok()).then_some(model)
-        });
-        builtin.or_else(|| {
-            self.user.iter().find_map(|(provider, entry)| {
-                let id = entry
-                    .default
-                    .as_ref()
-                    .or(entry.models.first().map(|model| &model.id))?;
-                let model = self.known(provider, id)?;
-                (self.key(provider, keys).is_ok() && available(model.clone()).is_ok())
-                    .then_some(model)
-            })
+        for (provider, header) in builtin::headers() {
+            if !matches!(self.find_key(provider, Some(&header), keys), Ok(Some(_))) {
+                continue;
+            }
+            let own = self
+                .user
+                .get(provider)
+                .and_then(|entry| entry.default.as_deref());
+            let model = own
+                .or(header.default.as_deref())
+                .and_then(|id| self.known(provider, id));
+            if let Some(Ok(model)) = model.map(available) {
+                return Some(model);
+            }
+        }
+        self.user.iter().find_map(|(provider, entry)| {
+            let first = entry.models.first().map(|model| &model.id);
+            let model = self.known(provider, entry.default.as_ref().or(first)?)?;
+            self.key(provider, keys).ok()?;
+            available(model).ok()
         })
     }
 
@@ -156,6 +161,15 @@ impl Catalog {
     /// A missing key, as an [`ErrorClass::Auth`] error that says what was looked for, where, and
     /// the exact line that sets it.
     pub fn key(&self, provider: &str, keys: &Keys) -> Result<Option<Secret>, LlmError> {
+        self.find_key(provider, builtin::provider(provider).as_ref(), keys)
+    }
+
+    fn find_key(
+        &self,
+        provider: &str,
+        header: Option<&ProviderEntry>,
+        keys: &Keys,
+    ) -> Result<Option<Secret>, LlmError> {
         let file = self.file.display();
         let missing = |looked: String, variable: &str| {
             LlmError::new(
@@ -184,10 +198,9 @@ impl Catalog {
             }
             None => {}
         }
-        let built_in = builtin::provider(provider).map(|entry| entry.env);
         let names = match user {
-            Some(entry) if !entry.env.is_empty() => entry.env.clone(),
-            _ => built_in.unwrap_or_default(),
+            Some(entry) if !entry.env.is_empty() => &entry.env[..],
+            _ => header.map_or(&[][..], |entry| &entry.env),
         };
         if let Some(key) = names.iter().find_map(|name| keys.get(name)) {
             return Ok(Some(Secret::new(key)));
@@ -197,7 +210,7 @@ impl Catalog {
         };
         let looked = format!(
             "{} not set in the environment, and {file} has no api_key for it",
-            match names.as_slice() {
+            match names {
                 [one] => format!("{one} is"),
                 several => format!("{} are", several.join(" and ")),
             }

@@ -135,6 +135,7 @@ static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
         "permission_error",
         "unauthorized",
         "forbidden",
+        "unsupported_country",
     ])
 });
 

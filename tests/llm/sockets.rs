@@ -313,13 +313,15 @@ async fn dropping_the_stream_closes_the_socket() {
         let dropped = Instant::now();
         drop(stream);
         let closed = server.wait_disconnect(0);
-        assert!(closed < dropped + Duration::from_millis(200), "{wire:?}");
+        assert!(closed < dropped + Duration::from_secs(1), "{wire:?}");
 
         let server = ModelServer::start(Script::of([Reply::text("x").hold_headers("never")]));
         let mut stream = wires(&server).stream(hello(wire, &server));
-        let first = tokio::time::timeout(Duration::from_millis(50), stream.next()).await;
-        assert!(first.is_err(), "no headers yet");
-        server.wait_requests(1);
+        // The request leaves while the stream is polled, and only then.
+        while server.requests().is_empty() {
+            let first = tokio::time::timeout(Duration::from_millis(20), stream.next()).await;
+            assert!(first.is_err(), "no headers yet");
+        }
         drop(stream);
         server.wait_disconnect(0);
     }
@@ -466,4 +468,31 @@ async fn a_missing_key_costs_no_request() {
             .contains("export ANTHROPIC_API_KEY=YOUR_KEY")
     );
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_without_anything_is_an_error() {
+    let server = ModelServer::start(Script::of([Reply::http(
+        200,
+        "text/event-stream",
+        "data: [DONE]\n\n",
+    )]));
+    let (_, events) = answer(&wires(&server), hello(Wire::Chat, &server)).await;
+    assert_eq!(error(&events).class, ErrorClass::Retryable);
+    assert!(
+        error(&events).message.contains("empty answer"),
+        "{}",
+        error(&events)
+    );
+}
+
+// Warming up must not look like a request to a server that is near.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn warming_sends_nothing_to_a_plain_server() {
+    let server = ModelServer::start(Script::of([Reply::text("ok")]));
+    let wires = wires(&server);
+    wires.warm(&model(Wire::Chat, &server.url(Wire::Chat)));
+    let (message, _) = answer(&wires, hello(Wire::Chat, &server)).await;
+    assert_eq!(Message::Assistant(message).text(), "ok");
+    assert_eq!(server.requests().len(), 1);
 }

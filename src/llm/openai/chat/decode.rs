@@ -277,6 +277,14 @@ impl ChatDecoder {
     }
 
     fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+        if !self.started {
+            let what = format!("{}: the server sent an empty answer", self.about.model);
+            out.push(StreamEvent::Error(LlmError::new(
+                ErrorClass::Retryable,
+                what,
+            )));
+            return Progress::Finished;
+        }
         self.close(out);
         for call in &mut self.calls {
             // A call that never got a name is one of an unknown tool: its result will say so.
