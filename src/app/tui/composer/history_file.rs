@@ -200,15 +200,9 @@ mod tests {
     fn the_newest_of_a_long_file_are_read() {
         let (_folder, file) = file();
         file.append("x").unwrap();
-        let many: String = (0..MAX_ENTRIES * 3)
-            .map(|i| {
-                format!(
-                    "{{\"time\":1,\"text\":\"prompt {i} {}\"}}\n",
-                    "x".repeat(100)
-                )
-            })
-            .collect();
-        std::fs::write(file.path(), many).unwrap();
+        let line = |i| format!("{{\"time\":1,\"text\":\"prompt {i} {}\"}}", "x".repeat(100));
+        let many: Vec<String> = (0..MAX_ENTRIES * 3).map(line).collect();
+        std::fs::write(file.path(), many.join("\n")).unwrap();
         let loaded = file.load().unwrap();
         assert_eq!(loaded.len(), MAX_ENTRIES);
         assert!(loaded[0].starts_with("prompt 20000 "), "{}", loaded[0]);
