@@ -1,5 +1,13 @@
 //! What the tests share: a model server, a sandbox project, a screen, a process census.
-#![allow(dead_code, unused_imports)]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test uses a part; the example shares the server"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
 pub mod model_server;
 pub mod sandbox;

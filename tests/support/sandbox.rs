@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::model_server::{ModelServer, Wire};
 
 /// How long a program may run before the test fails.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A temporary project and home.
 pub struct Sandbox {

@@ -146,3 +146,71 @@ fn a_paste_of_any_size_is_sent_whole() {
     assert!(user.ends_with("thanks"));
     leave(&screen);
 }
+
+/// 1 MB of markdown, cut at arbitrary bytes, arrives whole; keys echo meanwhile.
+#[test]
+fn a_megabyte_of_markdown() {
+    let mut text = String::new();
+    let mut section = 0;
+    while text.len() < 1_000_000 {
+        section += 1;
+        text.push_str(&format!(
+            "## Größe {section}\n\nA paragraph with **bold**, `code` and 日本語 🦀.\n\n\
+             - one\n- two\n\n```rust\nfn f{section}() {{ println!(\"ä\"); }}\n```\n\n\
+             | a | b |\n| --- | --- |\n| {section} | x |\n\n"
+        ));
+    }
+    text.push_str("The very last words.");
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .say_slowly(&text, 997, 0)
+            .gate("keys")
+            .say(" Indeed.")
+            .in_pieces_of(4_099),
+    ]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    server.request(0);
+    screen.keys("typed meanwhile");
+    screen.wait_for("typed meanwhile");
+    screen.wait_for("The very last words.");
+    server.release("keys");
+    screen.wait_for("The very last words. Indeed.");
+    screen.wait_gone("Esc stops");
+    let stored = sandbox.session_messages();
+    assert_eq!(stored[1]["content"][0]["text"], format!("{text} Indeed."));
+    screen.keys("<c-c>");
+    screen.wait_gone("typed meanwhile");
+    leave(&screen);
+}
+
+/// D10: queued messages can be taken back and sent as something else.
+#[test]
+fn queued_messages_can_be_taken_back() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::text("I write").gate("text"),
+        Reply::text("Corrected."),
+    ]);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("go<enter>");
+    screen.wait_for("I write");
+    screen.keys("wrogn<enter>");
+    screen.wait_until("it waits", |view| {
+        view.line_with("wrogn")
+            .is_some_and(|line| line.contains("steer"))
+    });
+    screen.keys("<a-up>");
+    screen.wait_until("it is back in the editor", |view| {
+        view.line_with("wrogn")
+            .is_some_and(|line| line.contains('│'))
+    });
+    screen.keys("<backspace><backspace>ng<enter>");
+    screen.wait_until("it waits again", |view| {
+        view.line_with("wrong")
+            .is_some_and(|line| line.contains("steer"))
+    });
+    server.release("text");
+    screen.wait_for("Corrected.");
+    assert_eq!(server.request(1).last_user(), "wrong");
+    leave(&screen);
+}

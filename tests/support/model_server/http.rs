@@ -106,7 +106,7 @@ impl Incoming {
     }
 
     async fn more(&mut self) -> io::Result<bool> {
-        let mut piece = [0; 16 * 1024];
+        let mut piece = [0; 4 * 1024];
         let count = self.socket.read(&mut piece).await?;
         self.buffer.extend_from_slice(&piece[..count]);
         Ok(count > 0)
@@ -165,7 +165,7 @@ impl Outgoing<'_> {
     ) -> Result<(), Broken> {
         let mut head = format!("HTTP/1.1 {status} {}\r\n", reason(status));
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([name, ": ", value, "\r\n"]);
         }
         head.push_str("\r\n");
         self.socket.write_all(head.as_bytes()).await?;

@@ -5,7 +5,7 @@ pub(super) fn encode(keys: &str, flags: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = keys;
     while let Some(at) = rest.find('<') {
-        bytes.extend_from_slice(rest[..at].as_bytes());
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
         let Some(end) = rest[at..].find('>') else {
             panic!("a key name without its end in {keys:?}");
         };

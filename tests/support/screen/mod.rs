@@ -217,7 +217,7 @@ impl Screen {
             }
             let left = end.saturating_duration_since(Instant::now());
             assert!(
-                !left.is_zero() && !(state.closed && state.exit.is_some()),
+                !left.is_zero() && (!state.closed || state.exit.is_none()),
                 "waited for {what}; exit: {:?}; the screen:\n{}",
                 state.exit,
                 view(&state).picture()
@@ -232,6 +232,10 @@ impl Screen {
     }
 
     /// The screen as text, for messages and for simple checks.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the lifetimes need it"
+    )]
     pub fn text(&self) -> String {
         self.look(|view| view.text())
     }

@@ -112,7 +112,7 @@ impl<'a> View<'a> {
         let edge = "─".repeat(usize::from(self.size().0));
         let mut picture = format!("┌{edge}\n");
         for line in self.lines() {
-            picture.push_str(&format!("│{line}\n"));
+            picture.extend(["│", &line, "\n"]);
         }
         picture + &format!("└{edge} cursor {:?}", self.cursor())
     }
