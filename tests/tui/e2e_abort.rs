@@ -92,7 +92,6 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
     screen.keys(key);
     screen.wait_gone("Esc stops");
     let back = pressed.elapsed();
-    println!("{shown}: the prompt is back after {} ms", back.as_millis());
     assert!(back < Duration::from_secs(1), "{shown}: {back:?}");
 
     // The next prompt works at once, while processes may still be dying.
@@ -120,10 +119,6 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
     }
     sandbox.wait_no_processes(&[screen.pid()]);
     let gone = pressed.elapsed();
-    println!(
-        "{shown}: every process is gone after {} ms",
-        gone.as_millis()
-    );
     assert!(gone < Duration::from_secs(5), "{shown}: {gone:?}");
     check_session(&sandbox, &shown);
     leave(&screen);
@@ -193,7 +188,6 @@ fn a_killed_tiller_takes_its_children_along() {
     screen.wait_for("up-42");
     screen.signal(Signal::SIGKILL);
     let took = sandbox.wait_no_processes(&[]);
-    println!("gone {} ms after kill -9", took.as_millis());
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
@@ -209,9 +203,14 @@ fn signals_restore_the_terminal() {
         let sent = Instant::now();
         screen.signal(signal);
         assert_eq!(screen.wait_exit().code, code, "{signal}");
-        println!("{signal}: out after {} ms", sent.elapsed().as_millis());
+        // 200 ms on a quiet machine.
+        assert!(
+            sent.elapsed() < Duration::from_secs(2),
+            "{:?}",
+            sent.elapsed()
+        );
         assert_eq!(screen.leftovers(), Vec::<String>::new(), "{signal}");
-        assert!(!screen.look(|view| view.is_alternate()));
+        assert!(!screen.is_alternate());
         sandbox.wait_no_processes(&[]);
     }
 }

@@ -1,7 +1,5 @@
 //! The demo: what a bare machine shows first, in the real screen, with the real tools.
 
-use std::time::Instant;
-
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::Launch;
 
@@ -10,10 +8,8 @@ use crate::support::screen::Launch;
 #[test]
 fn it_starts_answers_and_tidies_up() {
     let sandbox = Sandbox::with(&[("mine.txt", "hands off\n")]);
-    let started = Instant::now();
     let screen = Launch::new(&sandbox).size(100, 40).start();
     screen.wait_for("Hello, I am tiller");
-    println!("the first words after {} ms", started.elapsed().as_millis());
     screen.wait_for("export ANTHROPIC_API_KEY=");
     let scratch = || -> Vec<String> {
         let entries = std::fs::read_dir(sandbox.tmp()).unwrap().flatten();

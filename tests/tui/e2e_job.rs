@@ -1,6 +1,8 @@
 //! The main job in the full screen, end to end: a prompt, streamed text, three tools side by side,
 //! an edit with its diff, a command, an answer; steering and follow-ups on the way.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use crate::support::job;
@@ -129,14 +131,15 @@ fn steering_while_it_streams() {
     leave(&screen);
 }
 
-/// The screen shows what the session keeps: thinking is folded, a long paste arrives whole.
+/// A long paste is one block in the editor and whole in the request.
 #[test]
 fn a_paste_of_any_size_is_sent_whole() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Got it.")]);
     let screen = open(&sandbox, Wire::Chat);
-    let paste: String = (0..3_000)
-        .map(|line| format!("line {line} äöü\n"))
-        .collect();
+    let mut paste = String::new();
+    for line in 0..3_000 {
+        let _ = writeln!(paste, "line {line} äöü");
+    }
     screen.paste(&paste);
     screen.wait_for("[paste #1");
     screen.keys(" thanks<enter>");
@@ -154,11 +157,12 @@ fn a_megabyte_of_markdown() {
     let mut section = 0;
     while text.len() < 1_000_000 {
         section += 1;
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "## Größe {section}\n\nA paragraph with **bold**, `code` and 日本語 🦀.\n\n\
              - one\n- two\n\n```rust\nfn f{section}() {{ println!(\"ä\"); }}\n```\n\n\
              | a | b |\n| --- | --- |\n| {section} | x |\n\n"
-        ));
+        );
     }
     text.push_str("The very last words.");
     let (server, sandbox) = job::stage_with(vec![

@@ -1,5 +1,7 @@
 //! Terminal manners, end to end: sizes, colours, restoring, hostile text, failures on the screen.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use super::e2e_job::{leave, open};
@@ -9,9 +11,10 @@ use crate::support::screen::{Launch, Terminal};
 
 #[test]
 fn a_storm_of_resizes() {
-    let text: String = (0..200)
-        .map(|line| format!("word {line} größe 日本\n\n"))
-        .collect();
+    let mut text = String::new();
+    for line in 0..200 {
+        let _ = write!(text, "word {line} größe 日本\n\n");
+    }
     let (server, sandbox) = job::stage_with(vec![
         Reply::new()
             .say_slowly(text, 7, 0)

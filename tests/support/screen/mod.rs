@@ -240,6 +240,11 @@ impl Screen {
         self.look(|view| view.text())
     }
 
+    /// Whether the alternate screen shows.
+    pub fn is_alternate(&self) -> bool {
+        self.shared.lock().parser.screen().alternate_screen()
+    }
+
     /// Every byte the program has written.
     pub fn raw(&self) -> Vec<u8> {
         self.shared.lock().raw.clone()

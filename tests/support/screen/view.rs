@@ -96,11 +96,6 @@ impl<'a> View<'a> {
         (!self.screen.hide_cursor()).then(|| self.screen.cursor_position())
     }
 
-    /// Whether the alternate screen shows.
-    pub fn is_alternate(&self) -> bool {
-        self.screen.alternate_screen()
-    }
-
     /// Columns and rows.
     pub fn size(&self) -> (u16, u16) {
         let (rows, columns) = self.screen.size();
