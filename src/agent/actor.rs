@@ -318,10 +318,7 @@ impl Actor {
                 content: queued.content,
                 timestamp: now_ms(),
             }));
-            self.audience.send(AgentEvent::MessageStart {
-                message: Arc::clone(&message),
-            });
-            self.publish(AgentEvent::MessageEnd { message });
+            self.publish_whole(message);
         }
     }
 
@@ -350,7 +347,7 @@ impl Actor {
             outcome = RunOutcome::Aborted;
         }
         for message in self.context.missing_results(now_ms()) {
-            self.publish(AgentEvent::MessageEnd { message });
+            self.publish_whole(message);
         }
         self.context.complete_iteration();
         let (aborted, done) = (outcome == RunOutcome::Aborted, outcome == RunOutcome::Done);
@@ -390,6 +387,14 @@ impl Actor {
         }
         self.show_queues();
         self.audience.send(AgentEvent::QueueReturned { messages });
+    }
+
+    /// Stores and hands out a message that is whole from its start.
+    fn publish_whole(&mut self, message: Arc<Message>) {
+        self.audience.send(AgentEvent::MessageStart {
+            message: Arc::clone(&message),
+        });
+        self.publish(AgentEvent::MessageEnd { message });
     }
 
     /// Stores what an event says, then hands it out.

@@ -31,6 +31,8 @@ pub enum Step {
     Say(StreamEvent),
     /// Waits until the gate opens.
     Wait(Arc<Gate>),
+    /// Breaks the provider's promise never to panic.
+    Panic,
 }
 
 /// Something a test holds shut until it is ready. Opens once for each `open`.
@@ -133,6 +135,7 @@ impl Provider for Script {
                             gate.pass().await;
                             None
                         }
+                        Step::Panic => panic!("a provider's own fault"),
                     }
                 }
             })

@@ -32,11 +32,12 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 impl Log {
-    /// Its lines from `Tool` on, their numbers as `N`.
+    /// Its lines about this test's tools, from `Tool` on, their times as `N`.
     fn lines(&self) -> Vec<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let digits = regex::Regex::new("[0-9]+ms").unwrap();
         text.lines()
+            .filter(|line| line.contains("logged_"))
             .filter_map(|line| {
                 Some(
                     digits
@@ -52,26 +53,32 @@ impl Log {
 #[tokio::test]
 async fn each_call_is_logged_with_its_end_and_time() {
     let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
+    // For the whole process: tracing remembers per place in the code whether anybody listens,
+    // and asks only the thread that comes by first.
+    tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(log.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+        .init();
 
     let gate = Gate::new();
     let shared = Arc::default();
     let tools = vec![
-        FakeTool::new("quick", false, Act::Succeed("done".into()), &shared) as _,
-        FakeTool::new("barred", false, Act::Succeed("never".into()), &shared) as _,
-        FakeTool::new("slow", false, Act::Gate(gate.clone()), &shared) as _,
+        FakeTool::new("logged_quick", false, Act::Succeed("done".into()), &shared) as _,
+        FakeTool::new(
+            "logged_barred",
+            false,
+            Act::Succeed("never".into()),
+            &shared,
+        ) as _,
+        FakeTool::new("logged_slow", false, Act::Gate(gate.clone()), &shared) as _,
     ];
     let mut bench = Setup {
         answers: vec![call(&[
-            ("c1", "quick", json!({})),
-            ("c2", "barred", json!({})),
-            ("c3", "slow", json!({})),
+            ("c1", "logged_quick", json!({})),
+            ("c2", "logged_barred", json!({})),
+            ("c3", "logged_slow", json!({})),
         ])],
-        toolbox: Some(Toolbox::select(tools, &"-barred".parse().unwrap()).unwrap()),
+        toolbox: Some(Toolbox::select(tools, &"-logged_barred".parse().unwrap()).unwrap()),
         ..Setup::default()
     }
     .start();
@@ -84,9 +91,9 @@ async fn each_call_is_logged_with_its_end_and_time() {
     assert_eq!(
         log.lines(),
         [
-            "Tool: quick | completed after Nms",
-            "Tool blocked by policy: barred",
-            "Tool: slow | cancelled after Nms",
+            "Tool: logged_quick | completed after Nms",
+            "Tool blocked by policy: logged_barred",
+            "Tool: logged_slow | cancelled after Nms",
         ]
     );
 }

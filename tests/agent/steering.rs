@@ -354,3 +354,34 @@ async fn model_and_thinking_change_from_the_next_call_on() {
         ]
     );
 }
+
+// D7: a failed call loses nothing; what waits goes out with the next prompt, in the order typed.
+#[tokio::test]
+async fn messages_wait_through_a_failure() {
+    let gate = Gate::new();
+    let broken = vec![start(), Step::Wait(gate.clone())];
+    let mut bench = bench(vec![broken, say("ok"), say("followed")], vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("later");
+    bench.steer("waiting");
+    bench.until(queued).await;
+    bench.until(queued).await;
+    gate.open();
+    let outcome = bench.settled().await;
+    assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
+    bench.prompt("next");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.stored(),
+        [
+            "user: Go",
+            "assistant: ",
+            "user: waiting",
+            "user: next",
+            "assistant: ok",
+            "user: later",
+            "assistant: followed",
+        ]
+    );
+}

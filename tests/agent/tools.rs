@@ -384,3 +384,17 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     assert_eq!(bench.settled().await, RunOutcome::Done);
     assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
 }
+
+#[tokio::test]
+async fn a_provider_that_panics_ends_the_run_and_nothing_else() {
+    let mut bench = bench(vec![vec![start(), Step::Panic], say("ok")], vec![]);
+    bench.prompt("Go");
+    let outcome = bench.settled().await;
+    assert!(
+        matches!(&outcome, RunOutcome::Failed { message } if message.contains("own fault")),
+        "{outcome:?}"
+    );
+    bench.prompt("again");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.request(1), ["user: Go", "user: again"]);
+}
