@@ -1,5 +1,6 @@
 //! Commands and their process trees, with the real supervisor: what the result says, and that
 //! nothing survives.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bench;
 mod results;

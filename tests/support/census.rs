@@ -3,6 +3,7 @@
 //!
 //! The mark is a number of seconds to sleep, so that it can be an argument (seen also under
 //! `env -i`), and the value of an environment variable for processes that have no use for it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write;
 use std::fs;
