@@ -6,4 +6,5 @@ mod bench;
 mod results;
 mod survivors;
 mod killed;
+mod program;
 mod figures;
