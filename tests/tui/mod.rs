@@ -5,6 +5,7 @@ mod app_keys;
 mod app_frames;
 mod app_storm;
 mod keymap;
+mod screen_away;
 mod screen_canvas;
 
 mod composer;
