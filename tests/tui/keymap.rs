@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tiller::app::action::{ACTIONS, Action};
+use tiller::app::action::{ACTIONS, Action, Group};
 use tiller::app::tui::keymap::{Keymap, Mode, label};
 
 fn resolve(map: &Keymap, key: &str, mode: Mode) -> Option<Action> {
@@ -151,4 +151,30 @@ fn keys_are_written_for_people() {
     ] {
         assert_eq!(label(key.parse().expect("a key")), wanted);
     }
+}
+
+/// The key table of the README, as the table of actions has it.
+fn key_table() -> String {
+    let keymap = Keymap::default();
+    let mut out = String::from("\n| key | what it does |\n| --- | --- |\n");
+    for group in Group::ALL {
+        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
+            let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
+            out.push_str(&format!("| {} | {} |\n", keys.join(", "), spec.help));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[test]
+fn the_readme_lists_every_action() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("<!-- keys -->\n").expect("the mark");
+    let (listed, _) = rest.split_once("<!-- /keys -->").expect("the mark");
+    let wanted = key_table();
+    assert!(
+        listed == wanted,
+        "put this between the marks of README.md:\n{wanted}"
+    );
 }
