@@ -177,7 +177,7 @@ impl Outgoing<'_> {
         let allowed = self.left.unwrap_or(usize::MAX).min(bytes.len());
         for piece in bytes[..allowed].chunks(self.write_bytes.unwrap_or(usize::MAX).max(1)) {
             if !self.write_delay.is_zero() {
-                tokio::time::sleep(self.write_delay).await;
+                tokio::time::sleep(self.write_delay).await; // poll-free: the script's pace
             }
             let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
             chunk.extend_from_slice(piece);

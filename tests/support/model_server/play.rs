@@ -216,7 +216,7 @@ impl Stage<'_> {
 
 async fn sleep(ms: u64) {
     if ms > 0 {
-        tokio::time::sleep(Duration::from_millis(ms)).await;
+        tokio::time::sleep(Duration::from_millis(ms)).await; // poll-free: the script's pace
     }
 }
 
