@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tempfile::TempDir;
 use tiller::agent::process::Processes;
+use tiller::agent::tool::TextDetails;
 use tiller::agent::tools::builtin;
 use tiller::agent::{Details, Progress, Tool, ToolContext, ToolOutput, ToolSettings};
 use tiller::llm::Content;
@@ -66,7 +67,7 @@ impl Workshop {
     }
 
     pub fn context(&self) -> ToolContext {
-        let details = Arc::new(Details::Text(Default::default()));
+        let details = Arc::new(Details::Text(TextDetails::default()));
         ToolContext {
             call_id: "call".into(),
             cwd: self.cwd.clone(),
