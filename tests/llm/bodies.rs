@@ -306,13 +306,16 @@ fn the_output_limit_leaves_room_for_the_prompt() {
     assert_eq!(limit(&model, None, 900_000), 8_000);
 }
 
-/// A block, a message, a conversation in any disorder.
-fn conversations() -> impl Strategy<Value = Vec<(u8, u8, Vec<(u8, u8)>)>> {
+/// Messages as numbers: who speaks, in which way, and the blocks said.
+type Plan = Vec<(u8, u8, Vec<(u8, u8)>)>;
+
+/// Conversations in any disorder.
+fn conversations() -> impl Strategy<Value = Plan> {
     let blocks = proptest::collection::vec((0u8..8, 0u8..6), 0..4);
     proptest::collection::vec((0u8..6, 0u8..6, blocks), 0..12)
 }
 
-fn conversation(model: &Model, plan: &[(u8, u8, Vec<(u8, u8)>)]) -> Vec<Message> {
+fn conversation(model: &Model, plan: &Plan) -> Vec<Message> {
     let other = Model::new("elsewhere", "m", model.api, "");
     let ids = [
         "a",

@@ -80,3 +80,55 @@ pub fn of(model: &Model, base_url: &str) -> Quirks {
         cache_marks: openrouter && model.id.starts_with("anthropic/"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::model::Api;
+
+    #[test]
+    fn hosts_are_known_by_provider_or_address() {
+        let quirks = |provider: &str, base_url: &str| {
+            of(
+                &Model::new(provider, "m", Api::OpenAiChat, base_url),
+                base_url,
+            )
+        };
+        // A provider stays itself behind a proxy, and a host whatever the user calls it.
+        for known in [
+            quirks("openai", "http://127.0.0.1:1/v1"),
+            quirks("mine", "https://api.openai.com/v1"),
+        ] {
+            assert!(known.developer_role && known.completion_tokens);
+            assert_eq!(known.ids, IdRule::OpenAi);
+        }
+        assert!(
+            !quirks("openai", "http://127.0.0.1:1/v1").cache_key,
+            "only the host itself"
+        );
+        let plain = quirks("lab", "http://127.0.0.1:1/v1");
+        assert!(!plain.developer_role && !plain.completion_tokens && !plain.reasoning_always);
+        assert_eq!(
+            (plain.thinking, plain.ids),
+            (ThinkingForm::Effort, IdRule::Any)
+        );
+        assert_eq!(
+            quirks("mistral", "https://api.mistral.ai/v1").ids,
+            IdRule::Mistral
+        );
+        assert!(quirks("deepseek", "https://api.deepseek.com").reasoning_always);
+        for (provider, form) in [
+            ("openrouter", ThinkingForm::Object),
+            ("deepseek", ThinkingForm::SwitchAndEffort),
+            ("zai", ThinkingForm::Switch),
+            ("moonshotai", ThinkingForm::Switch),
+            ("together", ThinkingForm::Enabled),
+            ("nvidia", ThinkingForm::None),
+            ("groq", ThinkingForm::Effort),
+        ] {
+            assert_eq!(quirks(provider, "http://x").thinking, form, "{provider}");
+        }
+        let marks = Model::new("openrouter", "anthropic/claude", Api::OpenAiChat, "");
+        assert!(of(&marks, "").cache_marks);
+    }
+}
