@@ -346,9 +346,12 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
             drop(listener);
             for _ in 0..2 {
                 read_request(&mut socket);
-                write!(socket, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n", body.len()).unwrap();
-                socket.flush().unwrap();
-                write!(socket, "0\r\n\r\n").unwrap();
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+                     transfer-encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n"
+                );
+                socket.write_all(answer.as_bytes()).unwrap();
             }
         });
         let mut model = model(wire, "");
@@ -362,8 +365,10 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
             )
             .await;
             assert_eq!(message.stop_reason, StopReason::Stop, "{wire:?} {events:?}");
-            // The rest of the body is read behind our back; give it the chance to be.
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            // The end of the body is read behind our back; give it the chance to be.
+            for _ in 0..200 {
+                tokio::task::yield_now().await;
+            }
         }
         server.join().unwrap();
     }
