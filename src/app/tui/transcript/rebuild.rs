@@ -37,6 +37,7 @@ impl Transcript {
             }
         }
         transcript.close_open_cells();
+        transcript.forget_touched();
         transcript
     }
 }

@@ -225,6 +225,11 @@ impl Transcript {
         }
     }
 
+    /// All cells are new: nothing changed since a draw that never was.
+    pub(super) fn forget_touched(&mut self) {
+        self.touched.clear();
+    }
+
     pub(super) fn set_now(&mut self, now: i64) {
         self.now = self.now.max(now);
     }
