@@ -1,6 +1,7 @@
 //! Key files against the table of actions.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use tiller::app::action::{ACTIONS, Action, Group};
 use tiller::app::tui::keymap::{Keymap, Mode, label};
@@ -160,7 +161,7 @@ fn key_table() -> String {
     for group in Group::ALL {
         for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
             let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
-            out.push_str(&format!("| {} | {} |\n", keys.join(", "), spec.help));
+            let _ = writeln!(out, "| {} | {} |", keys.join(", "), spec.help);
         }
     }
     out.push('\n');
