@@ -4,7 +4,14 @@
 //! stand in `assets/keymap.toml`, in the form a user's own file has; a test keeps the two complete
 //! against each other. What an action does is `update`'s business, never this file's.
 
-use {Action::*, Group::*, When::*};
+#![expect(
+    clippy::enum_glob_use,
+    reason = "a table of forty rows reads better without prefixes"
+)]
+
+use Action::*;
+use Group::*;
+use When::*;
 
 /// One thing a person can trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
