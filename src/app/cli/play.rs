@@ -1,5 +1,6 @@
 //! The demo without a terminal: the whole run as plain text on stdout, as it happens.
 
+use std::fmt::Write as _;
 use std::io;
 
 use super::once::Sink;
@@ -97,10 +98,8 @@ fn shown(details: &Details) -> String {
         text.push_str(line);
     }
     if lines.len() > PREVIEW_LINES {
-        text.push_str(&format!(
-            "\n    ... {} more lines",
-            lines.len() - PREVIEW_LINES
-        ));
+        let more = lines.len() - PREVIEW_LINES;
+        let _ = write!(text, "\n    ... {more} more lines");
     }
     text
 }

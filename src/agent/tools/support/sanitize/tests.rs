@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::cleaner::*;
 
 fn clean(bytes: &[u8]) -> String {
     let mut cleaner = Cleaner::default();
@@ -90,7 +90,7 @@ fn an_endless_line_is_neither_held_nor_lost() {
     for _ in 0..1000 {
         cleaner.push(&[b'x'; 1000], &mut out);
     }
-    assert!(cleaner.line.text.capacity() <= 4 * LINE_LIMIT);
+    assert!(cleaner.line_capacity() <= 4 * LINE_LIMIT);
     cleaner.push(b"\rnew", &mut out);
     cleaner.finish(&mut out);
     assert_eq!(out, format!("{}\nnew", "x".repeat(1_000_000)));

@@ -9,7 +9,7 @@
 use std::fmt::Write;
 
 /// Characters of an unfinished line that can still be taken back by a carriage return.
-const LINE_LIMIT: usize = 16 * 1024;
+pub(super) const LINE_LIMIT: usize = 16 * 1024;
 /// Bytes that are judged together as text or data: a line, or this much of one.
 const PIECE_LIMIT: usize = 4 * 1024;
 /// Clean bytes after which data is believed to be over. A few clean bytes happen in any data.
@@ -298,6 +298,12 @@ impl Cleaner {
             _ => self.line.put(c, out),
         }
     }
+
+    /// Bytes of memory the line being built holds.
+    #[cfg(test)]
+    pub(super) fn line_capacity(&self) -> usize {
+        self.line.text.capacity()
+    }
 }
 
 impl Line {
@@ -378,6 +384,3 @@ fn odd_bytes(piece: &[u8]) -> usize {
         })
         .sum()
 }
-
-#[cfg(test)]
-mod tests;
