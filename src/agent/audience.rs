@@ -15,6 +15,10 @@ use super::event::{AgentEvent, Event, now_ms};
 /// How long a subscriber may read nothing before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Patience wears off in steps of this length, and however late a step is noticed it is one step:
+/// a subscriber in a program that was suspended had no chance to read.
+const TICK: Duration = Duration::from_millis(100);
+
 /// All subscribers of one agent.
 #[derive(Debug, Default)]
 pub(super) struct Audience {
@@ -26,8 +30,10 @@ pub(super) struct Audience {
 struct Subscriber {
     sender: mpsc::Sender<Arc<Event>>,
     backlog: VecDeque<Arc<Event>>,
-    /// When its backlog last became shorter, or began.
-    moved_at: Instant,
+    /// What is left since its backlog last became shorter, or began.
+    patience: Duration,
+    /// When the next step of it is over.
+    tick_at: Instant,
 }
 
 impl Audience {
@@ -36,7 +42,8 @@ impl Audience {
         self.subscribers.push(Subscriber {
             sender,
             backlog: VecDeque::new(),
-            moved_at: Instant::now(),
+            patience: PATIENCE,
+            tick_at: Instant::now(),
         });
     }
 
@@ -67,17 +74,16 @@ impl Audience {
         }
     }
 
-    /// Waits until one subscriber that is behind takes something, and returns 0; or until one has
-    /// been stuck for 5 s: drops it and returns how many were dropped. Safe to cancel.
+    /// Waits a moment, or until a subscriber that is behind takes something. Drops those that have
+    /// been stuck for 5 s of running time and returns how many they were. Safe to cancel.
     pub async fn catch_up(&mut self) -> usize {
         let waits: Vec<_> = self
             .subscribers
             .iter()
             .filter(|subscriber| !subscriber.backlog.is_empty())
             .map(|subscriber| {
-                let deadline = subscriber.moved_at + PATIENCE;
                 Box::pin(async move {
-                    let _ = timeout_at(deadline, subscriber.sender.reserve()).await;
+                    let _ = timeout_at(subscriber.tick_at, subscriber.sender.reserve()).await;
                 })
             })
             .collect();
@@ -93,7 +99,7 @@ impl Audience {
                 closed += 1;
                 return false;
             }
-            subscriber.backlog.is_empty() || now < subscriber.moved_at + PATIENCE
+            subscriber.wait_on(now)
         });
         before - self.subscribers.len() - closed
     }
@@ -106,7 +112,7 @@ impl Subscriber {
             match self.sender.try_send(Arc::clone(event)) {
                 Ok(()) => return true,
                 Err(TrySendError::Closed(_)) => return false,
-                Err(TrySendError::Full(_)) => self.moved_at = Instant::now(),
+                Err(TrySendError::Full(_)) => self.be_patient(Instant::now()),
             }
         }
         if !lossy {
@@ -115,11 +121,25 @@ impl Subscriber {
         true
     }
 
+    fn be_patient(&mut self, now: Instant) {
+        self.patience = PATIENCE;
+        self.tick_at = now + TICK;
+    }
+
+    /// Whether to go on waiting for it; false when it was stuck for too long.
+    fn wait_on(&mut self, now: Instant) -> bool {
+        if !self.backlog.is_empty() && now >= self.tick_at {
+            self.patience = self.patience.saturating_sub(TICK);
+            self.tick_at = now + TICK;
+        }
+        !self.patience.is_zero()
+    }
+
     /// Sends what fits now; false when the reader is gone.
     fn drain(&mut self, now: Instant) -> bool {
         while let Some(event) = self.backlog.pop_front() {
             match self.sender.try_send(event) {
-                Ok(()) => self.moved_at = now,
+                Ok(()) => self.be_patient(now),
                 Err(TrySendError::Closed(_)) => return false,
                 Err(TrySendError::Full(event)) => {
                     self.backlog.push_front(event);
@@ -171,6 +191,24 @@ mod tests {
         assert_eq!(start.elapsed(), PATIENCE);
         assert_eq!(stuck_reader.recv().await.unwrap().seq, 1);
         assert!(stuck_reader.recv().await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_program_that_was_suspended_drops_nobody() {
+        let mut audience = Audience::default();
+        let (sender, mut reader) = mpsc::channel(1);
+        audience.join(sender);
+        for n in 0..3 {
+            audience.send(notice(n));
+        }
+        tokio::time::advance(PATIENCE * 100).await;
+        assert_eq!(audience.catch_up().await, 0);
+        assert_eq!(audience.subscribers.len(), 1);
+        for seq in 1..=3 {
+            assert_eq!(reader.recv().await.unwrap().seq, seq);
+            audience.catch_up().await;
+        }
+        assert!(!audience.behind());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! settings, and everything slow (HTTP client, TLS roots, syntaxes) is made on first use.
 
 use std::collections::HashMap;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,11 +12,11 @@ use std::sync::Arc;
 use clap::Parser;
 
 use super::args::{Args, ConfigCommand, SubCommand};
-use super::cli::{self, Json, OnceOptions, Play, Print, Sink};
+use super::cli::{self, Json, OnceOptions, Play, Print, Reader, Sink};
 use super::demo::Scratch;
 use super::dirs::Dirs;
 use super::outcome::StartError;
-use super::plan::{self, FrontEnd, Plan};
+use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{log, tui};
 use crate::agent::process::Processes;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
@@ -55,7 +56,11 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         let layers = plan::layers(&dirs, assignments)?;
         return Ok(cli::config(what, &layers, &dirs.config_file()).into());
     }
-    let plan = Plan::new(args.run, &dirs)?;
+    let terminals = Terminals {
+        stdin: io::stdin().is_terminal(),
+        stdout: io::stdout().is_terminal(),
+    };
+    let plan = Plan::new(args.run, &dirs, terminals)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()
@@ -75,6 +80,11 @@ async fn run_plan(
     let mut stage = Stage::set(&plan, dirs, env)?;
     let header = stage.session_header();
     let handle = stage.start_agent(&plan)?;
+    let reader = if plan.terminals.stdout {
+        Reader::Person
+    } else {
+        Reader::Program
+    };
     let code = match plan.front_end {
         FrontEnd::Screen => {
             let exit = tui::run(stage.screen(&plan, dirs, handle.clone())).await;
@@ -82,7 +92,7 @@ async fn run_plan(
             cli::farewell(&exit.summary);
             ExitCode::from(exit.kind.code())
         }
-        FrontEnd::Print => stage.once(&plan, handle, &mut Print::default()).await,
+        FrontEnd::Print => stage.once(&plan, handle, &mut Print::new(reader)).await,
         FrontEnd::Play => stage.once(&plan, handle, &mut Play::default()).await,
         FrontEnd::Json => {
             let mut sink = Json::start(&header);

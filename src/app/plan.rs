@@ -1,7 +1,6 @@
 //! What is to be done, decided from the command line and the settings before anything is started.
 //! Every refusal happens here, with a text that names the way out.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +27,15 @@ pub enum FrontEnd {
     Play,
 }
 
+/// Which of the standard streams are terminals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminals {
+    /// A person types.
+    pub stdin: bool,
+    /// A person reads.
+    pub stdout: bool,
+}
+
 /// What is to be done.
 pub struct Plan {
     /// The command line.
@@ -36,6 +44,8 @@ pub struct Plan {
     pub settings: Settings,
     /// The folder to work in.
     pub cwd: PathBuf,
+    /// Which of the standard streams are terminals.
+    pub terminals: Terminals,
     /// How the run meets people or programs.
     pub front_end: FrontEnd,
     /// The first message; empty when there is none.
@@ -50,7 +60,7 @@ pub struct Plan {
 
 impl Plan {
     /// Decides. Reads the settings, the user's models, `@FILE`s and piped stdin.
-    pub fn new(args: RunArgs, dirs: &Dirs) -> Result<Self, StartError> {
+    pub fn new(args: RunArgs, dirs: &Dirs, terminals: Terminals) -> Result<Self, StartError> {
         let settings = settings(&args, dirs)?;
         if settings.permission != "full" {
             return Err(StartError::usage(format!(
@@ -63,8 +73,8 @@ impl Plan {
         let keys = Keys::from_env();
         let catalog = Arc::new(Catalog::load(&dirs.models_file()).map_err(StartError::usage)?);
         let model = choose_model(&args, &settings, &catalog, &keys)?;
-        let prompt = gather_prompt(&args, model.is_some(), &cwd)?;
-        let front_end = front_end(&args, model.is_some(), !prompt.is_empty());
+        let prompt = gather_prompt(&args, terminals, model.is_some(), &cwd)?;
+        let front_end = front_end(&args, terminals, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {
             return Err(StartError::usage(
@@ -83,6 +93,7 @@ impl Plan {
             args,
             settings,
             cwd,
+            terminals,
             front_end,
             prompt,
             catalog,
@@ -184,11 +195,16 @@ fn choose_model(
     Ok(Some((model, thinking)))
 }
 
-fn gather_prompt(args: &RunArgs, has_model: bool, cwd: &Path) -> Result<Vec<Content>, StartError> {
+fn gather_prompt(
+    args: &RunArgs,
+    terminals: Terminals,
+    has_model: bool,
+    cwd: &Path,
+) -> Result<Vec<Content>, StartError> {
     if args.demo {
         return Ok(Vec::new());
     }
-    let stdin = if std::io::stdin().is_terminal() {
+    let stdin = if terminals.stdin {
         None
     } else {
         // Without a model and without a word to go on, what is left is the demo: it must not hang
@@ -199,13 +215,12 @@ fn gather_prompt(args: &RunArgs, has_model: bool, cwd: &Path) -> Result<Vec<Cont
     prompt::build(&args.prompt, stdin.as_deref(), cwd)
 }
 
-fn front_end(args: &RunArgs, has_model: bool, has_prompt: bool) -> FrontEnd {
-    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+fn front_end(args: &RunArgs, terminals: Terminals, has_model: bool, has_prompt: bool) -> FrontEnd {
     match args.mode {
         Some(OutputMode::Json) => FrontEnd::Json,
         Some(OutputMode::Text) => FrontEnd::Print,
         None if args.print => FrontEnd::Print,
-        None if terminal => FrontEnd::Screen,
+        None if terminals.stdin && terminals.stdout => FrontEnd::Screen,
         None if args.demo || (!has_model && !has_prompt) => FrontEnd::Play,
         None => FrontEnd::Print,
     }

@@ -1,6 +1,6 @@
 //! JSON mode, end to end: the record shapes that programs written for pi rely on.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::job;
 use crate::support::model_server::{Failure, Reply, Wire};
@@ -65,6 +65,142 @@ fn the_main_job_as_records() {
         assert!(numbers.windows(2).all(|two| two[0] < two[1]), "{numbers:?}");
         assert!(records[1..].iter().all(|record| record["time"].is_number()));
     }
+}
+
+/// E1, E3: a whole run, record by record: types in the order of pi's docs/json.md, and of each the
+/// fields it must and must not have.
+#[test]
+fn a_run_record_by_record() {
+    for wire in Wire::ALL {
+        let (_server, sandbox) = job::stage_with(vec![
+            Reply::text("Look.")
+                .and_call("ls", json!({}))
+                .and_call("grep", json!({"pattern": "fn add"}))
+                .and_call("bash", json!({"command": "true"})),
+            Reply::text("Done."),
+        ]);
+        let ran = sandbox.run(&["--mode", "json", "-m", wire.model(), "go"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let mut told: Vec<String> = Vec::new();
+        for record in &ran.records() {
+            let line = one_line(record);
+            // Pieces are counted elsewhere; progress may or may not come.
+            if !line.starts_with("tool_execution_update") && told.last() != Some(&line) {
+                told.push(line);
+            }
+        }
+        // The two that only look may end in any order.
+        let ends = told
+            .iter()
+            .position(|it| it.starts_with("tool_execution_end"));
+        let ends = ends.unwrap();
+        told[ends..ends + 2].sort();
+        let expected = "\
+            session\n\
+            agent_start\n\
+            turn_start\n\
+            message_start user\n\
+            message_end user\n\
+            message_start assistant\n\
+            message_update text_start\n\
+            message_update text_delta\n\
+            message_update text_end\n\
+            message_update toolcall_start ls\n\
+            message_update toolcall_delta\n\
+            message_update toolcall_end ls\n\
+            message_update toolcall_start grep\n\
+            message_update toolcall_delta\n\
+            message_update toolcall_end grep\n\
+            message_update toolcall_start bash\n\
+            message_update toolcall_delta\n\
+            message_update toolcall_end bash\n\
+            message_end assistant\n\
+            tool_execution_start ls\n\
+            tool_execution_start grep\n\
+            tool_execution_end grep\n\
+            tool_execution_end ls\n\
+            message_start toolResult ls\n\
+            message_end toolResult ls\n\
+            message_start toolResult grep\n\
+            message_end toolResult grep\n\
+            tool_execution_start bash\n\
+            tool_execution_end bash\n\
+            message_start toolResult bash\n\
+            message_end toolResult bash\n\
+            turn_end assistant 3\n\
+            turn_start\n\
+            message_start assistant\n\
+            message_update text_start\n\
+            message_update text_delta\n\
+            message_update text_end\n\
+            message_end assistant\n\
+            turn_end assistant 0\n\
+            agent_end 6\n\
+            agent_settled";
+        assert_eq!(told.join("\n"), expected, "{wire:?}");
+    }
+}
+
+/// A record as one line, its form checked.
+fn one_line(record: &Value) -> String {
+    let kind = record["type"].as_str().unwrap();
+    let keys: Vec<&str> = record
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .filter(|key| !["type", "seq", "time"].contains(key))
+        .collect();
+    let (expected, rest): (&[&str], String) = match kind {
+        "session" => (&["version", "id", "timestamp", "cwd"], String::new()),
+        "agent_start" | "turn_start" => (&[], String::new()),
+        "message_start" | "message_end" => {
+            let message = &record["message"];
+            let role = message["role"].as_str().unwrap();
+            let tool = message["toolName"].as_str().unwrap_or_default();
+            (&["message"], format!("{role} {tool}"))
+        }
+        "message_update" => {
+            let event = &record["assistantMessageEvent"];
+            assert!(event.get("partial").is_none() && event["contentIndex"].is_u64());
+            let name = [&event["toolName"], &event["toolCall"]["name"]];
+            let name = name.into_iter().find_map(Value::as_str).unwrap_or_default();
+            let step = event["type"].as_str().unwrap();
+            (
+                &["usage", "assistantMessageEvent"],
+                format!("{step} {name}"),
+            )
+        }
+        "tool_execution_start" => (&["toolCallId", "toolName", "args"], tool_of(record)),
+        "tool_execution_update" => (
+            &["toolCallId", "toolName", "args", "partialResult"],
+            tool_of(record),
+        ),
+        "tool_execution_end" => {
+            assert!(record["isError"].is_boolean() && record["durationMs"].is_u64());
+            let form = &["toolCallId", "toolName", "result", "isError", "durationMs"];
+            (form, tool_of(record))
+        }
+        "turn_end" => {
+            let results = record["toolResults"].as_array().unwrap().len();
+            (&["message", "toolResults"], format!("assistant {results}"))
+        }
+        "agent_end" => {
+            let messages = record["messages"].as_array().unwrap().len();
+            (&["messages", "willRetry"], messages.to_string())
+        }
+        "agent_settled" => (&["aborted"], String::new()),
+        other => panic!("no such record: {other}"),
+    };
+    let (mut keys, mut expected) = (keys, expected.to_vec());
+    keys.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(keys, expected, "{record}");
+    format!("{kind} {rest}").trim_end().to_owned()
+}
+
+fn tool_of(record: &Value) -> String {
+    record["toolName"].as_str().unwrap().to_owned()
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::support::job;
 use crate::support::model_server::{Reply, Said, Wire};
+use crate::support::screen::Launch;
 
 /// The whole job: tools, edit on disk, what each request holds, what the session keeps.
 #[test]
@@ -72,6 +73,24 @@ fn the_main_job() {
             "{diff}"
         );
         assert_eq!(messages[6]["details"]["firstChangedLine"], 2);
+    }
+}
+
+/// J2: a terminal obeys nothing that a model says; a pipe gets every byte of it.
+#[test]
+fn escapes_of_a_model_do_not_reach_a_terminal() {
+    let said = "\u{1b}]0;owned\u{7}\u{1b}[31mred\u{9b}2J end";
+    for wire in Wire::ALL {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text(said), Reply::text(said)]);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "go"]);
+        assert_eq!(ran.stdout, format!("{said}\n"), "{ran:#?}");
+        let screen = Launch::new(&sandbox)
+            .args(&["-p", "-m", wire.model(), "go"])
+            .start();
+        assert_eq!(screen.wait_exit().code, 0);
+        let raw = String::from_utf8(screen.raw()).unwrap();
+        assert!(raw.contains("red") && raw.contains("end"), "{raw:?}");
+        assert!(!raw.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{raw:?}");
     }
 }
 

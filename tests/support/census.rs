@@ -96,7 +96,7 @@ impl Census {
                 living.len(),
                 list(&living)
             );
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await; // poll
         }
     }
 
@@ -116,7 +116,7 @@ impl Census {
                 empty = 0;
                 assert!(Instant::now() < deadline, "survivors:\n{}", list(&living));
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await; // poll
         }
     }
 
@@ -125,7 +125,7 @@ impl Census {
         for _ in 0..3 {
             let living = self.living();
             assert!(living.is_empty(), "survivors:\n{}", list(&living));
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await; // poll
         }
     }
 }

@@ -243,7 +243,7 @@ fn a_cancelled_call_ends() {
     let context = shop.context();
     context.cancel.cancel();
     let result = shop.call_in("read", json!({"file_path": "f"}), context);
-    assert_eq!(result.unwrap_err(), "Execution cancelled");
+    assert_eq!(result.unwrap_err(), "Tool execution cancelled");
 }
 
 fn encoded(width: u32, height: u32, format: ImageFormat, noise: bool) -> Vec<u8> {

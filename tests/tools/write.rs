@@ -137,7 +137,7 @@ fn a_cancelled_write_leaves_nothing_behind() {
     for name in ["f", "new/deep/file"] {
         let args = json!({"file_path": name, "content": "new"});
         let result = shop.call_in("write", args, context.clone());
-        assert_eq!(result.unwrap_err(), "Execution cancelled");
+        assert_eq!(result.unwrap_err(), "Tool execution cancelled");
     }
     assert_eq!(shop.bytes("f"), b"old");
     assert_eq!(names(&shop), ["f"]);

@@ -115,6 +115,11 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
             "the output so far: {results:?}"
         );
         assert_eq!(results[1], "Execution cancelled before start", "{shown}");
+        // Both say so on the screen, too.
+        screen.wait_until("why the calls ended", |view| {
+            let ended = |line: &String| line.trim() == "Execution cancelled";
+            view.lines().iter().any(ended) && view.contains("Execution cancelled before start")
+        });
         assert!(!sandbox.path().join("never-run").exists());
     }
     sandbox.wait_no_processes(&[screen.pid()]);

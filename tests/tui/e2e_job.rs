@@ -103,12 +103,15 @@ fn steering_and_a_follow_up() {
         assert_eq!(third.last_user(), "then the changelog");
         assert!(!sandbox.path().join("second").exists());
         assert!(!sandbox.path().join("third").exists());
-        // The strip is empty again, and the skipped calls say why.
+        // The skipped calls say why, each below its title.
         screen.wait_until("the skipped calls", |view| {
-            let text = view.text().to_lowercase();
+            let lines = view.lines();
             ["touch second", "touch third"].iter().all(|call| {
-                text.lines()
-                    .any(|line| line.contains(call) && line.contains("skipped"))
+                lines.windows(2).any(|rows| {
+                    rows[0].contains(call)
+                        && rows[0].contains("skipped")
+                        && rows[1].contains("Skipped due to user message.")
+                })
             })
         });
         leave(&screen);

@@ -394,6 +394,75 @@ fn a_failure_without_details_shows_what_the_model_was_told() {
     assert!(stage.text().contains("old_text was not found"));
 }
 
+/// D1, H10, H11, I1, I2, K22: a call that did not run, or was cut short, says so below its title,
+/// folded as it is, whatever else stands there.
+#[test]
+fn what_became_of_a_call_is_said_below_it() {
+    let no_output = || command_details(0, true);
+    let asked_for = || {
+        Details::Other(tiller::agent::tool::OtherDetails {
+            title: String::new(),
+            value: serde_json::json!({"a": "b"}),
+        })
+    };
+    let cases = [
+        (
+            ToolStatus::Skipped,
+            "Skipped due to user message.",
+            no_output(),
+        ),
+        (
+            ToolStatus::Skipped,
+            "Skipped due to user message.",
+            read_details(),
+        ),
+        (
+            ToolStatus::Skipped,
+            "Skipped due to user message.",
+            asked_for(),
+        ),
+        (
+            ToolStatus::Cancelled,
+            "Execution cancelled before start",
+            edit_nothing(),
+        ),
+        (
+            ToolStatus::Cancelled,
+            "Execution cancelled",
+            command_details(9, false),
+        ),
+        (
+            ToolStatus::Cancelled,
+            "Interrupted by user message",
+            command_details(9, false),
+        ),
+        (ToolStatus::Error, "Tool 'foo' not found", asked_for()),
+        (ToolStatus::Error, "Tool 'bash' not available", asked_for()),
+        (ToolStatus::Error, "error: invalid input: a; b", no_output()),
+    ];
+    for (status, said, details) in cases {
+        let mut stage = Stage::new(60, 30);
+        // A call that was cut short has its output behind the reason.
+        let text = format!("{said}\ntest auth::case_9 ... ok");
+        let text = match &details {
+            Details::Command(command) if !command.output.is_empty() => text.as_str(),
+            _ => said,
+        };
+        stage.tool_start("x", "bash", details.clone());
+        stage.tool_end("x", "bash", status, text, details, None);
+        let shown = stage.text();
+        assert_eq!(
+            shown.matches(said).count(),
+            1,
+            "{status:?} {said}:\n{shown}"
+        );
+        assert!(
+            shown.matches("case_9 ").count() <= 1,
+            "its output twice:\n{shown}"
+        );
+    }
+}
+
 fn edit_nothing() -> Details {
     Details::Diff(tiller::agent::tool::DiffDetails {
         path: "a.rs".to_owned(),

@@ -13,4 +13,4 @@ pub use json::Json;
 pub use once::{OnceOptions, Sink, run_once};
 pub use out::{complain, farewell};
 pub use play::Play;
-pub use print::Print;
+pub use print::{Print, Reader};

@@ -8,9 +8,29 @@ use crate::agent::{AgentEvent, Event, NoticeLevel};
 use crate::llm::{Message, StopReason};
 
 /// Keeps the last reply and prints it at the end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Print {
     reply: String,
+    reader: Reader,
+}
+
+/// Who reads stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Somebody at a terminal, which must not obey what a model says.
+    Person,
+    /// A pipe or a file, which gets every byte as it is.
+    Program,
+}
+
+impl Print {
+    /// Nothing said yet.
+    pub fn new(reader: Reader) -> Self {
+        Self {
+            reply: String::new(),
+            reader,
+        }
+    }
 }
 
 impl Sink for Print {
@@ -42,7 +62,10 @@ impl Sink for Print {
         if self.reply.is_empty() {
             return Ok(());
         }
-        let mut reply = std::mem::take(&mut self.reply);
+        let mut reply = match self.reader {
+            Reader::Person => out::sanitize(&self.reply),
+            Reader::Program => std::mem::take(&mut self.reply),
+        };
         if !reply.ends_with('\n') {
             reply.push('\n');
         }

@@ -50,9 +50,9 @@ pub fn invalid(why: &str) -> ToolError {
     ToolError::new(format!("error: invalid input: {why}"))
 }
 
-/// The error of a call that was cancelled.
+/// The error of a call that noticed that it was cancelled; the run answers for it in its own words.
 pub fn cancelled() -> ToolError {
-    ToolError::new("Execution cancelled")
+    ToolError::new("Tool execution cancelled")
 }
 
 /// Runs `work` where it may block and waits for its end, come what may: for changes, whose end

@@ -278,7 +278,7 @@ impl Transcript {
             tool.state = ToolState::Ended(status);
             tool.details = Arc::clone(details);
             tool.duration_ms = duration_ms;
-            if status == ToolStatus::Error {
+            if status != ToolStatus::Ok {
                 tool.failure = content_text(content);
             }
         });

@@ -83,7 +83,8 @@ pub struct ToolCell {
     pub state: ToolState,
     /// What there is to show.
     pub details: Arc<Details>,
-    /// What the model was told when the call failed; shown where the details say nothing.
+    /// What the model was told when the call failed or did not run; shown where the details do
+    /// not say it.
     pub failure: String,
     /// Milliseconds it ran.
     pub duration_ms: Option<u64>,

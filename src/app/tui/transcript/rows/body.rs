@@ -68,8 +68,31 @@ pub fn write(
         Details::Other(other) => body.other(&other.value),
     }
     let silent = body.rows.len() == from_row;
-    if silent && tool.state == ToolState::Ended(ToolStatus::Error) {
-        body.failure(&tool.failure);
+    if let ToolState::Ended(status) = tool.state {
+        let said = failure(tool, silent);
+        body.failure(said, failure_style(sheet, status));
+    }
+}
+
+/// What the model was told of a call that did not come to a good end, as far as the rows of the
+/// details do not say it already.
+fn failure(tool: &ToolCell, silent: bool) -> &str {
+    let first_line = tool.failure.lines().next().unwrap_or_default();
+    match (tool.state, &*tool.details) {
+        _ if silent => &tool.failure,
+        // What stands there is what the model asked for, not what came of it.
+        (ToolState::Ended(ToolStatus::Error), Details::Other(_)) => &tool.failure,
+        // Its output stands there, its end in the title.
+        (ToolState::Ended(ToolStatus::Error), Details::Command(_)) => "",
+        // A call that was cut short: why, then the output that stands there already.
+        _ => first_line,
+    }
+}
+
+fn failure_style(sheet: Sheet<'_>, status: ToolStatus) -> Style {
+    match status {
+        ToolStatus::Ok | ToolStatus::Error => sheet.theme.error,
+        ToolStatus::Skipped | ToolStatus::Cancelled => sheet.theme.tool_skipped,
     }
 }
 
@@ -309,13 +332,13 @@ impl Body<'_> {
         self.lines(text.lines(), text.lines().count(), TEXT_LINES);
     }
 
-    fn failure(&mut self, text: &str) {
+    fn failure(&mut self, text: &str, style: Style) {
         let limit = self.limit(TEXT_LINES);
         let clean = visible(text);
         let count = clean.lines().count();
         let margin = Prefix::both(Line::of(" ".repeat(self.sheet.margin), Style::new()));
         for (index, line) in clean.lines().take(limit).enumerate() {
-            let mut line = Line::of(line, self.sheet.theme.error);
+            let mut line = Line::of(line, style);
             line.byte = index as u32;
             wrap(&line, &margin, self.sheet.columns, Break::Words, self.rows);
         }
