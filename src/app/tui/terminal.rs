@@ -1,6 +1,6 @@
 //! The terminal's modes: taken on, given back on every way out.
 //!
-//! Exit, error, panic, suspension and the external editor all go through [`Modes::leave`]; only
+//! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
 //! `kill -9` escapes it. The canvas makes the bytes of a frame, this writes them, in one call.
 //! Reading is `input`'s business.
 
