@@ -95,7 +95,18 @@ fn a_run_record_by_record() {
             .position(|it| it.starts_with("tool_execution_end"));
         let ends = ends.unwrap();
         told[ends..ends + 2].sort();
-        let expected = "\
+        let begun =
+            |name| format!("message_update toolcall_start {name}\nmessage_update toolcall_delta\n");
+        let ended = |name| format!("message_update toolcall_end {name}\n");
+        let names = ["ls", "grep", "bash"];
+        let calls: String = match wire {
+            Wire::Anthropic => names.map(|name| begun(name) + &ended(name)).concat(),
+            // This wire says where a call begins, but of no call where it ends.
+            Wire::Chat => names.map(begun).concat() + &names.map(ended).concat(),
+        };
+        let calls = calls.trim_end();
+        let expected = format!(
+            "\
             session\n\
             agent_start\n\
             turn_start\n\
@@ -105,15 +116,7 @@ fn a_run_record_by_record() {
             message_update text_start\n\
             message_update text_delta\n\
             message_update text_end\n\
-            message_update toolcall_start ls\n\
-            message_update toolcall_delta\n\
-            message_update toolcall_end ls\n\
-            message_update toolcall_start grep\n\
-            message_update toolcall_delta\n\
-            message_update toolcall_end grep\n\
-            message_update toolcall_start bash\n\
-            message_update toolcall_delta\n\
-            message_update toolcall_end bash\n\
+            {calls}\n\
             message_end assistant\n\
             tool_execution_start ls\n\
             tool_execution_start grep\n\
@@ -136,7 +139,8 @@ fn a_run_record_by_record() {
             message_end assistant\n\
             turn_end assistant 0\n\
             agent_end 6\n\
-            agent_settled";
+            agent_settled"
+        );
         assert_eq!(told.join("\n"), expected, "{wire:?}");
     }
 }

@@ -3,5 +3,6 @@
 mod config;
 mod e2e_demo;
 mod e2e_errors;
+mod e2e_flags;
 mod e2e_json;
 mod e2e_print;

@@ -236,6 +236,7 @@ fn utf_16_is_decoded() {
     );
 }
 
+// H9
 #[test]
 fn a_cancelled_call_ends() {
     let shop = Workshop::new();

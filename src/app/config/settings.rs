@@ -137,6 +137,7 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layers::Origin;
     use super::*;
 
     #[test]
@@ -147,25 +148,66 @@ mod tests {
         assert_eq!(settings.thinking, ThinkingLevel::Medium);
     }
 
-    // A10, A11
+    // A10, A11, C1, D3, J8
     #[test]
     fn changed_values_arrive() {
         let mut layers = Layers::defaults();
         for text in [
             "agent.max_iterations=0",
+            "agent.skip_on_steering=false",
+            "agent.steering_mode=one",
             "agent.follow_up_mode=all",
-            "tools.bash.timeout_seconds=7",
-            "tools.read.max_lines=9",
+            "agent.parallel_tool_execution=false",
+            "models.default=lab/scripted",
             "models.thinking=xhigh",
+            "tools.set=read_only",
+            "tools.bash.timeout_seconds=1",
+            "tools.bash.max_timeout_seconds=2",
+            "tools.bash.max_output_chars=3",
+            "tools.bash.max_output_lines=4",
+            "tools.bash.max_spill_bytes=5",
+            "tools.bash.secret_env=[\"PIN\"]",
+            "tools.read.max_lines=6",
+            "tools.read.max_bytes=7",
+            "tools.search.max_bytes=8",
+            "tools.search.timeout_seconds=9",
+            "ui.theme=light",
+            "permission.mode=plan",
         ] {
             layers.add_assignment(text).unwrap();
         }
-        let settings = Settings::resolve(&layers).unwrap();
-        assert_eq!(settings.rules.max_iterations, 0);
-        assert_eq!(settings.rules.follow_up_mode, QueueMode::All);
-        assert_eq!(settings.tools.bash_timeout_s, 7);
-        assert_eq!(settings.tools.read_max_lines, 9);
-        assert_eq!(settings.thinking, ThinkingLevel::Xhigh);
+        let changed = layers.entries().into_iter().map(|(_, _, origin)| origin);
+        assert!(
+            changed.into_iter().all(|origin| *origin == Origin::Command),
+            "a setting is not tested"
+        );
+        let expected = Settings {
+            rules: LoopRules {
+                max_iterations: 0,
+                skip_on_steering: false,
+                steering_mode: QueueMode::One,
+                follow_up_mode: QueueMode::All,
+                parallel_tools: false,
+            },
+            tools: ToolSettings {
+                bash_timeout_s: 1,
+                bash_max_timeout_s: 2,
+                bash_max_output_chars: 3,
+                bash_max_output_lines: 4,
+                bash_max_spill_bytes: 5,
+                bash_secret_env: vec!["PIN".to_owned()],
+                read_max_lines: 6,
+                read_max_bytes: 7,
+                search_max_bytes: 8,
+                search_timeout_s: 9,
+            },
+            tool_set: "read_only".parse().unwrap(),
+            model: "lab/scripted".to_owned(),
+            thinking: ThinkingLevel::Xhigh,
+            permission: "plan".to_owned(),
+            theme: "light".to_owned(),
+        };
+        assert_eq!(Settings::resolve(&layers).unwrap(), expected);
     }
 
     #[test]

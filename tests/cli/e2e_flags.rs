@@ -1,0 +1,191 @@
+//! What flags and settings change of a run, seen where it counts: in the request, the results, the
+//! session file.
+
+use serde_json::json;
+
+use crate::support::job;
+use crate::support::model_server::{Reply, Usage, Wire};
+
+#[test]
+fn the_system_prompt_is_replaced_and_added_to() {
+    let built_in = include_str!("../../assets/system.md");
+    let first_words = &built_in[..40];
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![Reply::text("ok"), Reply::text("ok")]);
+        let plain = [
+            "-p",
+            "-m",
+            wire.model(),
+            "go",
+            "--append-system-prompt",
+            "Say arr.",
+        ];
+        assert_eq!(sandbox.run(&plain).code, Some(0));
+        let told = server.request(0).text();
+        assert!(
+            told.contains(first_words) && told.contains("Say arr."),
+            "{told}"
+        );
+        let own = [
+            "--system-prompt",
+            "You are a pirate.",
+            "--append-system-prompt",
+            "Twice.",
+        ];
+        assert_eq!(sandbox.run(&[&plain[..], &own].concat()).code, Some(0));
+        let told = server.request(1).text();
+        assert!(!told.contains(first_words), "{told}");
+        for text in ["You are a pirate.", "Say arr.", "Twice."] {
+            assert!(told.contains(text), "{text}: {told}");
+        }
+    }
+}
+
+#[test]
+fn the_working_folder_is_where_tools_work_and_what_the_session_is_of() {
+    let (server, sandbox) = job::stage_with(vec![Reply::call("ls", json!({})), Reply::text("ok")]);
+    sandbox.write("below/only-here.txt", "x");
+    let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "-C", "below", "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(server.request(1).results(), ["only-here.txt"]);
+    let cwd = sandbox.path().join("below").display().to_string();
+    assert_eq!(sandbox.session()[0]["cwd"], cwd);
+}
+
+#[test]
+fn files_are_put_into_the_prompt() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    sandbox.write("notes.txt", "remember the milk");
+    let ran = sandbox.run(&[
+        "-p",
+        "-m",
+        Wire::Anthropic.model(),
+        "what is in",
+        "@notes.txt",
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let user = server.request(0).last_user();
+    for text in ["remember the milk", "what is in", "notes.txt"] {
+        assert!(user.contains(text), "{text}: {user}");
+    }
+}
+
+#[test]
+fn the_thinking_level_is_stored_with_each_answer() {
+    for wire in Wire::ALL {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "--thinking", "low", "go"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert_eq!(sandbox.session_messages()[1]["thinkingLevel"], "low");
+    }
+}
+
+/// A10, I12, J8: a changed setting is seen in what the tools do.
+#[test]
+fn settings_reach_the_tools() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .and_call("bash", json!({"command": "echo before; sleep 1000"}))
+            .and_call("bash", json!({"command": "seq 1 100", "timeout": 60}))
+            .and_call("read", json!({"file_path": "src/math.rs"}))
+            .and_call("bash", json!({"command": "echo $MY_PIN-$MY_NAME"})),
+        Reply::text("ok"),
+    ]);
+    std::fs::create_dir_all(sandbox.config()).unwrap();
+    std::fs::write(
+        sandbox.config().join("config.toml"),
+        "[tools.bash]\nmax_output_chars = 50\nsecret_env = [\"*_PIN\"]\n[tools.read]\nmax_lines = 1\n",
+    )
+    .unwrap();
+    let mut sandbox = sandbox;
+    sandbox.set("MY_PIN", "1234");
+    sandbox.set("MY_NAME", "me");
+    let model = Wire::Anthropic.model();
+    let timeout = "tools.bash.timeout_seconds=1";
+    let ran = sandbox.run(&["-p", "-m", model, "--config", timeout, "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let results = server.request(1).results();
+    assert_eq!(results[0], "before\n[timed out after 1 s]");
+    assert!(results[1].contains("characters left out"), "{}", results[1]);
+    assert!(results[2].contains("[truncated: lines 1-1 of 3. Use offset=2 to continue.]"));
+    assert_eq!(results[3], "-me");
+}
+
+/// K16: searching needs no program of the machine.
+#[test]
+fn searching_works_without_a_path() {
+    let (server, mut sandbox) = job::stage_with(vec![
+        Reply::new()
+            .and_call("grep", json!({"pattern": "fn add"}))
+            .and_call("find", json!({"pattern": "*.rs"})),
+        Reply::text("ok"),
+    ]);
+    sandbox.set("PATH", "/nonexistent");
+    let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let results = server.request(1).results();
+    assert!(
+        results[0].starts_with("src/math.rs:1: fn add"),
+        "{results:?}"
+    );
+    assert_eq!(results[1], "src/math.rs");
+}
+
+/// L8: each answer is stored with its tokens and what they cost.
+#[test]
+fn tokens_are_stored_per_answer() {
+    for wire in Wire::ALL {
+        let usage = |input, output| Usage {
+            input,
+            output,
+            cache_read: 30,
+            ..Usage::default()
+        };
+        let (_server, sandbox) = job::stage_with(vec![
+            Reply::call("ls", json!({})).usage(usage(100, 7)),
+            Reply::text("ok").usage(usage(200, 9)),
+        ]);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "go"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let messages = sandbox.session_messages();
+        for (message, input, output) in [(&messages[1], 100, 7), (&messages[3], 200, 9)] {
+            let stored = &message["usage"];
+            assert_eq!(stored["input"], input, "{wire:?}: {stored}");
+            assert_eq!(stored["output"], output);
+            assert_eq!(stored["cacheRead"], 30);
+            assert_eq!(stored["totalTokens"], input + output + 30);
+            assert!(stored["cost"]["total"].is_number());
+        }
+    }
+}
+
+#[test]
+fn the_version_and_the_help_are_answers() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let ran = sandbox.run(&["--version"]);
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(
+        ran.stdout,
+        format!("tiller {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    let help = sandbox.run(&["--help"]).stdout;
+    for option in [
+        "--print",
+        "--model",
+        "--mode",
+        "--thinking",
+        "--tools",
+        "--cd",
+        "--no-session",
+        "--system-prompt",
+        "--append-system-prompt",
+        "--max-iterations",
+        "--timeout",
+        "--permission",
+        "--config",
+        "--theme",
+        "--demo",
+    ] {
+        assert!(help.contains(option), "{option}");
+    }
+}
