@@ -34,11 +34,7 @@ impl Header {
     /// A header for a run in `cwd` that is not stored.
     pub fn unstored(cwd: &Path) -> Self {
         let id = uuid::Uuid::now_v7().to_string();
-        Self::new(
-            id,
-            super::log::timestamp(),
-            cwd.to_string_lossy().into_owned(),
-        )
+        Self::new(id, timestamp(), cwd.to_string_lossy().into_owned())
     }
 }
 
@@ -120,6 +116,11 @@ impl Ids {
         self.next = self.next.wrapping_add(0x9E37_79B1);
         format!("{:08x}", self.next)
     }
+}
+
+/// Now, in ISO 8601 with milliseconds.
+pub(super) fn timestamp() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::entry::{Body, Entry, Header, Ids};
+use super::entry::{Body, Entry, Header, Ids, timestamp};
 use super::folder::{file_name, folder_for};
 use super::sync::Syncer;
 use crate::llm::{Message, ThinkingLevel};
@@ -191,11 +191,6 @@ fn line(value: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.push(b'\n');
     line
-}
-
-/// Now, in ISO 8601 with milliseconds.
-pub(super) fn timestamp() -> String {
-    format!("{:.3}", jiff::Timestamp::now())
 }
 
 #[cfg(test)]
