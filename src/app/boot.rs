@@ -21,7 +21,6 @@ use super::{log, tui};
 use crate::agent::process::Processes;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
-use crate::llm::message::content_text;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
 
@@ -200,7 +199,7 @@ impl Stage {
             theme: Some(plan.settings.theme.clone()).filter(|name| name != "auto"),
             history_file: self.session_file.is_some().then(|| dirs.history_file()),
             keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
-            initial_prompt: Some(content_text(&plan.prompt)).filter(|prompt| !prompt.is_empty()),
+            initial_prompt: plan.prompt.clone(),
             demo: self.scratch.is_some().then(|| tui::DemoStart {
                 prompt: demo_script().prompt,
             }),

@@ -27,7 +27,7 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
     let (kind, said) = words(&body);
     let mut error = from_words(Some(status), &format!("{kind} {body}"), &said, about);
     error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
-    error
+    with_patience(error)
 }
 
 /// The error an error event in the middle of a stream stands for. `body` is its JSON.
@@ -52,7 +52,7 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
     {
         error.class = ErrorClass::Retryable;
     }
-    error
+    with_patience(error)
 }
 
 /// An event that cannot be read: going on would lose a piece of the answer without a word.
@@ -96,9 +96,27 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
         ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
             Some("Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable".into())
         }
+        ErrorClass::Overflow => Some(
+            "Start a new conversation, or choose a model with a larger window: --model provider/id".into(),
+        ),
+        ErrorClass::Quota => Some(
+            "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id".into(),
+        ),
         _ => None,
     };
     error
+}
+
+/// The same error; where waiting helps, its hint says so and for how long.
+fn with_patience(error: LlmError) -> LlmError {
+    if error.class != ErrorClass::Retryable {
+        return error;
+    }
+    let hint = match error.retry_after_ms.map(|ms| ms.div_ceil(1000)) {
+        Some(seconds @ 1..) => format!("Send it again in {seconds} s"),
+        _ => "Send it again in a moment".to_owned(),
+    };
+    error.with_hint(hint)
 }
 
 /// The provider's word for the kind of error and its sentence, out of whatever it sent.
@@ -210,6 +228,8 @@ pub fn retry_after(headers: &HeaderMap) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::HeaderValue;
+
     use super::ErrorClass::*;
     use super::*;
 
@@ -217,6 +237,27 @@ mod tests {
         Subject {
             model: "lab/m1".into(),
             key_hint: "Set it with: export LAB_KEY=YOUR_KEY".into(),
+        }
+    }
+
+    // G5
+    #[test]
+    fn failures_name_the_way_out() {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", HeaderValue::from_static("30"));
+        let none = HeaderMap::new();
+        let cases = [
+            (401, &none, "export LAB_KEY=YOUR_KEY"),
+            (402, &none, "billing"),
+            (413, &none, "larger window"),
+            (429, &none, "again in a moment"),
+            (429, &headers, "again in 30 s"),
+            (502, &none, "again in a moment"),
+        ];
+        for (status, headers, expected) in cases {
+            let hint = from_response(status, headers, b"", &about()).hint;
+            let hint = hint.unwrap_or_default();
+            assert!(hint.contains(expected), "{status}: {hint}");
         }
     }
 
@@ -349,11 +390,11 @@ mod tests {
                 503,
                 "<!DOCTYPE html><html><head><title>Back soon</title></head></html>"
             ),
-            "lab/m1: the server failed (503): a web page: Back soon"
+            "lab/m1: the server failed (503): a web page: Back soon\nSend it again in a moment"
         );
         assert_eq!(
             show(502, "<html><body><h1>Bad</h1> gateway</body></html>"),
-            "lab/m1: the server failed (502): a web page: Bad gateway"
+            "lab/m1: the server failed (502): a web page: Bad gateway\nSend it again in a moment"
         );
         assert!(
             show(
@@ -364,8 +405,11 @@ mod tests {
         );
         assert!(show(404, "Not Found").contains("base URL"));
         assert_eq!(
-            show(500, &"é".repeat(5000)).chars().count(),
-            "lab/m1: the server failed (500): ...".len() + QUOTED_CHARS
+            show(500, &"é".repeat(5000))
+                .lines()
+                .next()
+                .map(|line| line.chars().count()),
+            Some("lab/m1: the server failed (500): ...".len() + QUOTED_CHARS)
         );
     }
 

@@ -106,6 +106,13 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
             format!("{target} is no address to send a request to: {cause}"),
         );
     }
+    let address = "Is the network up, and the address right? It is set by base_url in models.toml or by \
+                   the provider's *_BASE_URL variable";
+    let hint = if error.is_connect() {
+        address
+    } else {
+        "Send it again; what came so far is kept"
+    };
     let what = if error.is_connect() && error.is_timeout() {
         format!(
             "no connection to {target} within {} s",
@@ -120,7 +127,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
     } else {
         format!("the connection to {target} broke off: {cause}")
     };
-    LlmError::new(ErrorClass::Retryable, what)
+    LlmError::new(ErrorClass::Retryable, what).with_hint(hint)
 }
 
 /// The body of a failed response, as far as it comes: at most [`MAX_ERROR_BYTES`].

@@ -1,12 +1,14 @@
 //! Keys in, effects out: the key table of the design, row by row.
 
+use std::sync::Arc;
+
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{MsgKind, TerminalMsg};
 use tiller::app::tui::options::{DemoStart, ExitKind};
 use tiller::app::tui::overlay::Overlay;
-use tiller::llm::Content;
+use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage};
 
 use super::app_kit::{Desk, prompt, queued};
 
@@ -318,21 +320,80 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
     desk.write("m");
     desk.now += 5000;
     assert_eq!(desk.send(MsgKind::Tick), []);
+
+    let mut desk = Desk::starting(80, 24, start());
+    desk.send(MsgKind::Started);
+    assert!(desk.frame().contains("Enter starts it now"));
+    assert_eq!(desk.key("enter"), [prompt("show me")]);
+    assert_eq!(desk.key("enter"), [], "once");
+}
+
+#[test]
+fn the_line_of_activity_says_how_the_run_went() {
+    let mut desk = Desk::new(80, 24);
+    desk.write("go");
+    desk.key("enter");
+    desk.running(Phase::Requesting);
+    let deltas = ["x".repeat(700), "y".repeat(700)];
+    desk.agent(AgentEvent::MessageStart {
+        message: Arc::new(Message::Assistant(AssistantMessage::default())),
+    });
+    for delta in deltas {
+        desk.agent(AgentEvent::MessageUpdate {
+            event: StreamEvent::TextDelta { index: 0, delta },
+        });
+        desk.now += 4000;
+    }
+    desk.now -= 4000;
+    desk.running(Phase::Tools(vec!["bash".into()]));
+    desk.wait(6000);
+    let frame = desk.frame();
+    assert!(
+        frame.contains("bash 6 s · 100 tok/s · Esc stops"),
+        "{frame}"
+    );
+    desk.agent(AgentEvent::MessageEnd {
+        message: Arc::new(Message::Assistant(AssistantMessage {
+            usage: Usage {
+                output: 1234,
+                ..Usage::default()
+            },
+            ..AssistantMessage::default()
+        })),
+    });
+    desk.agent(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::Done,
+    });
+    desk.state(RunState::Idle);
+    let frame = desk.frame();
+    assert!(frame.contains("✓ done in 10 s · ↓1.2k"), "{frame}");
+    assert!(!frame.contains("Esc stops"), "{frame}");
+    desk.write("more");
+    desk.key("enter");
+    assert!(!desk.frame().contains("done in"));
 }
 
 #[test]
 fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
+    // A picture named on the command line goes with it.
+    let picture = Content::Image(tiller::llm::Image {
+        mime_type: "image/png".into(),
+        data: "AAAA".into(),
+    });
     let mut desk = Desk::starting(
         80,
         24,
         Start {
-            prompt: Some("hello".into()),
+            prompt: vec![Content::text("hello"), picture],
             notices: vec!["runs everything without asking".into()],
             demo: None,
         },
     );
+    let whole = vec![Content::text("hello"), desk.app.start.prompt[1].clone()];
     let effects = desk.send(MsgKind::Started);
-    assert!(effects.contains(&prompt("hello")));
+    assert!(effects.contains(&Effect::Prompt(whole)));
+    assert!(desk.frame().contains("[image/png]"));
     assert_eq!(
         desk.app.transcript.cells().len(),
         2,

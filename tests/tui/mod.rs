@@ -15,6 +15,7 @@ mod input_reader;
 mod markdown;
 mod transcript;
 mod transcript_support;
+mod transcript_titles;
 
 mod e2e_abort;
 mod e2e_demo;

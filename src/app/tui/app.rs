@@ -16,9 +16,9 @@ use super::options::{DemoStart, SessionInfo};
 use super::overlay::Overlay;
 use super::theme::{ColorDepth, Theme};
 use super::transcript::{Drawn, Transcript};
-use crate::agent::{Phase, QueueKind, Queued, RunState};
+use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::Action;
-use crate::llm::{Model, ThinkingLevel, Usage};
+use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
 /// Everything the screen shows or remembers.
 #[derive(Clone, Debug)]
@@ -86,8 +86,8 @@ pub struct AppOptions {
 /// What happens by itself at the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Start {
-    /// A prompt that is sent at once.
-    pub prompt: Option<String>,
+    /// A prompt that is sent at once; empty when there is none.
+    pub prompt: Vec<Content>,
     /// A demonstration, and when it begins (Unix ms; 0 until the screen stands).
     pub demo: Option<(DemoStart, i64)>,
     /// What the person should read; shown on the empty screen, then part of the transcript.
@@ -118,6 +118,11 @@ pub struct Status {
 }
 
 impl Status {
+    /// Whether a script plays instead of a model.
+    pub fn is_demo(&self) -> bool {
+        self.model.provider == "demo"
+    }
+
     /// The folder as people write it.
     pub fn place(&self) -> String {
         let below_home = self.home.as_deref().filter(|home| *home != Path::new("/"));
@@ -136,8 +141,27 @@ pub struct Work {
     pub phase_since: i64,
     /// When the first token of the answer came (Unix ms).
     pub first_token: Option<i64>,
+    /// When its last token so far came (Unix ms).
+    pub last_token: i64,
     /// Bytes of the answer so far.
     pub bytes: u64,
+    /// When the run began (Unix ms).
+    pub since: i64,
+    /// Tokens the model has written since then.
+    pub output: u64,
+    /// How the run before ended; gone when the next one begins.
+    pub last: Option<LastRun>,
+}
+
+/// What is left to say of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastRun {
+    /// How it ended.
+    pub outcome: RunOutcome,
+    /// How long it took, in milliseconds.
+    pub millis: i64,
+    /// Tokens the model has written.
+    pub output: u64,
 }
 
 /// Messages that wait, as the agent last told.
@@ -202,10 +226,17 @@ impl App {
         let mut composer = Composer::new();
         let (width, rows) = editor_size(options.size);
         composer.resize(width, rows);
+        let mut transcript = Transcript::new();
+        transcript.set_fold_key(
+            options
+                .keymap
+                .label(Action::ToggleOutput)
+                .unwrap_or_default(),
+        );
         Self {
             size: options.size,
             now: options.now,
-            transcript: Transcript::new(),
+            transcript,
             composer,
             keymap: options.keymap,
             theme: options.theme,
@@ -246,6 +277,11 @@ impl App {
         };
         if phase_changed {
             self.work.phase_since = self.now;
+        }
+        if self.run == RunState::Idle && run != RunState::Idle {
+            self.work.since = self.now;
+            self.work.output = 0;
+            self.work.last = None;
         }
         if matches!(
             &run,

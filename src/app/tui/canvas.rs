@@ -132,14 +132,17 @@ impl Canvas {
         let Some(Move { top, bottom, by }) = find_move(&self.shown, &self.next) else {
             return;
         };
-        // Deleting and inserting lines at the top of a region does what `CSI S` and `CSI T` do, and
-        // is understood by every terminal, also by those that know no others.
-        let letter = if by > 0 { 'M' } else { 'L' };
+        // A line feed on the last row of a region scrolls it up, a reverse index on its first row
+        // down: the oldest way there is. Some terminals know no `CSI S`, and some leave old rows
+        // standing when lines are deleted.
         let (first, last, count) = (top + 1, bottom, by.unsigned_abs());
-        let _ = write!(
-            out,
-            "\x1b[0m\x1b[{first};{last}r\x1b[{first};1H\x1b[{count}{letter}\x1b[r"
-        );
+        let (row, step) = if by > 0 {
+            (last, "\n")
+        } else {
+            (first, "\x1bM")
+        };
+        let steps = step.repeat(count);
+        let _ = write!(out, "\x1b[0m\x1b[{first};{last}r\x1b[{row};1H{steps}\x1b[r");
         let width = usize::from(self.shown.area.width);
         let rows = &mut self.shown.content[top * width..bottom * width];
         let moved = by.unsigned_abs() * width;

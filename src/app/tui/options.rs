@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::agent::{AgentHandle, Event};
-use crate::llm::{Model, ThinkingLevel};
+use crate::llm::{Content, Model, ThinkingLevel};
 
 /// Everything the screen needs to know.
 pub struct TuiOptions {
@@ -30,8 +30,8 @@ pub struct TuiOptions {
     pub history_file: Option<PathBuf>,
     /// The user's key bindings, when the file exists.
     pub keymap_file: Option<PathBuf>,
-    /// A prompt that is sent as soon as the screen stands.
-    pub initial_prompt: Option<String>,
+    /// A prompt that is sent as soon as the screen stands; empty when there is none.
+    pub initial_prompt: Vec<Content>,
     /// A demonstration that starts by itself unless the person types first.
     pub demo: Option<DemoStart>,
     /// What a person should read at the start.

@@ -40,7 +40,7 @@ pub fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, ExitKi
             context: 0,
         },
         start: Start {
-            prompt: options.initial_prompt.take(),
+            prompt: std::mem::take(&mut options.initial_prompt),
             demo: options.demo.take().map(|demo| (demo, 0)),
             notices: std::mem::take(&mut options.notices),
         },

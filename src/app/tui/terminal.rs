@@ -24,8 +24,9 @@ const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?1006l\x1b[?1002l\x1b[?1004l
 /// tmux passes modified keys on only to those who ask this way.
 const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
 const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
-/// Kitty keyboard, "disambiguate": Ctrl+Enter and a lone Esc become unmistakable.
-const KITTY: &[u8] = b"\x1b[>1u";
+/// Kitty keyboard, "disambiguate" and "alternate keys": Ctrl+Enter and a lone Esc become
+/// unmistakable, and shortcuts work on layouts without Latin letters.
+const KITTY: &[u8] = b"\x1b[>5u";
 const KITTY_OFF: &[u8] = b"\x1b[<u";
 /// Kitty flags, background colour, and last what every terminal answers (DA1).
 const QUESTIONS: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";

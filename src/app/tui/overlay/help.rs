@@ -39,8 +39,24 @@ pub fn help_lines(keymap: &Keymap) -> Vec<HelpLine> {
             });
         }
     }
+    lines.push(HelpLine::Blank);
+    lines.push(HelpLine::Heading("Mouse"));
+    lines.extend(MOUSE.map(|(keys, help)| HelpLine::Action {
+        keys: keys.to_owned(),
+        help: help.to_owned(),
+    }));
     lines
 }
+
+/// What the mouse does; it has no actions of its own.
+const MOUSE: [(&str, &str); 3] = [
+    ("Wheel", "Scroll"),
+    (
+        "Click",
+        "Open or fold an entry; put the caret; on the pill: to the end",
+    ),
+    ("Shift+drag", "Select text, as the terminal does it"),
+];
 
 #[cfg(test)]
 mod tests {

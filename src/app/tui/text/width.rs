@@ -61,9 +61,44 @@ pub fn ellipsis(text: &str, columns: usize) -> String {
     format!("{head}…")
 }
 
+/// `text` in at most `columns`, with an ellipsis in the middle where something was cut; the end keeps
+/// two thirds.
+pub fn ellipsis_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns || columns < 8 {
+        return ellipsis(text, columns);
+    }
+    let (head, used) = fit(text, (columns - 1) / 3);
+    let room = columns - 1 - used;
+    let mut start = text.len();
+    let mut tail = 0;
+    for grapheme in text[head.len()..].graphemes(true).rev() {
+        tail += grapheme_width(grapheme);
+        if tail > room {
+            break;
+        }
+        start -= grapheme.len();
+    }
+    format!("{head}…{}", &text[start..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_path_survives() {
+        let cases = [
+            ("src/lib.rs", 10, "src/lib.rs"),
+            ("src/agent/tools/bash.rs", 16, "src/a…ls/bash.rs"),
+            ("日本語/日本語/main.rs", 12, "日…/main.rs"),
+            ("abcdefghij", 4, "abc…"),
+            ("abc", 0, ""),
+        ];
+        for (text, columns, expected) in cases {
+            assert_eq!(ellipsis_middle(text, columns), expected, "{text} {columns}");
+            assert!(width(expected) <= columns, "{text}");
+        }
+    }
 
     #[test]
     fn widths() {

@@ -204,7 +204,7 @@ impl Transcript {
             StopReason::Aborted => self.push_notice(NoticeLevel::Info, "Interrupted"),
             StopReason::Length => self.push_notice(
                 NoticeLevel::Warning,
-                "The answer was cut at the model's output limit",
+                "The answer was cut at the model's output limit\nSay \"go on\" to get the rest",
             ),
             _ => {}
         }
@@ -227,6 +227,10 @@ impl Transcript {
                     };
                 }
             }
+            (CellBody::Tool(tool), Content::ToolCall(_)) => match tool.state {
+                ToolState::Preparing { .. } => tool.state = ToolState::Waiting,
+                _ => return,
+            },
             _ => return,
         }
         self.touch(index);
@@ -310,7 +314,13 @@ impl Transcript {
 
     fn push_notice_once(&mut self, level: NoticeLevel, said: &str) {
         let first_line = said.lines().next().unwrap_or_default();
-        let known = self.cells.iter().rev().take(2).any(
+        // The same failure after another prompt is news.
+        let since_prompt = self
+            .cells
+            .iter()
+            .rev()
+            .take_while(|cell| !matches!(cell.body, CellBody::User { .. }));
+        let known = since_prompt.take(2).any(
             |cell| matches!(&cell.body, CellBody::Notice { text, .. } if text.contains(first_line)),
         );
         if !known {

@@ -78,6 +78,7 @@ impl TranscriptCache {
             theme,
             width: self.width,
             now: transcript.now(),
+            fold_key: transcript.fold_key(),
         };
         let mut no_colours = CodeStore::default();
         while self.guessed_below > 0 {
@@ -165,6 +166,7 @@ impl TranscriptCache {
                     theme,
                     width: self.width,
                     now: transcript.now(),
+                    fold_key: transcript.fold_key(),
                 };
                 let old = old.map(|kept| kept.rows);
                 let rows = CellRows::new(page, cell, index, before, old, &mut self.code);

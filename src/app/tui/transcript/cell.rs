@@ -98,6 +98,8 @@ pub enum ToolState {
         /// Bytes of argument text.
         bytes: usize,
     },
+    /// Complete, and not yet its turn.
+    Waiting,
     /// Since when it runs (Unix ms).
     Running {
         /// Start.

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::apply::Live;
+use super::apply::{Live, user_text};
 use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState};
 use super::position::{Anchor, Drawn, Hit, Position, ScrollBy};
 use crate::agent::NoticeLevel;
+use crate::llm::Content;
 
 /// The conversation as the screen holds it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,10 @@ pub struct Transcript {
     hits: Vec<Option<Hit>>,
     seen: Hit,
     now: i64,
+    /// When time last passed for what runs (Unix ms).
+    ticked: i64,
+    /// The key that opens tool output, as people write it.
+    fold_key: String,
 }
 
 impl Transcript {
@@ -54,6 +59,21 @@ impl Transcript {
         });
     }
 
+    /// The same for a message that may hold pictures.
+    pub fn push_prompt(&mut self, content: &[Content]) {
+        self.push_user(user_text(content));
+    }
+
+    /// Names the key that opens tool output; previews tell it.
+    pub fn set_fold_key(&mut self, key: String) {
+        self.fold_key = key;
+    }
+
+    /// The key that opens tool output; empty when there is none.
+    pub fn fold_key(&self) -> &str {
+        &self.fold_key
+    }
+
     /// Adds something to read. The lines after the first are shown as the way out.
     pub fn push_notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         self.push(CellBody::Notice {
@@ -71,7 +91,8 @@ impl Transcript {
 
     /// Lets time pass for what runs. Answers whether a shown second changed.
     pub fn tick(&mut self, now: i64) -> bool {
-        let before = self.now;
+        // Events move the time on as well, without a look at what else runs.
+        let before = std::mem::replace(&mut self.ticked, now);
         self.now = self.now.max(now);
         // What runs is at the end, except for parallel calls; more than these never run at once.
         let first = self.cells.len().saturating_sub(64);

@@ -1,7 +1,7 @@
 //! What the agent said: into the transcript, the queue strip, the activity and status lines.
 
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState};
-use crate::app::tui::app::{App, Queue};
+use crate::app::tui::app::{App, LastRun, Queue};
 use crate::app::tui::effect::Effect;
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
@@ -42,6 +42,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         }
         AgentEvent::AgentEnd { outcome, .. } => {
             app.at_limit = matches!(outcome, RunOutcome::LimitReached { .. });
+            app.work.last = Some(LastRun {
+                outcome: outcome.clone(),
+                millis: app.now - app.work.since,
+                output: app.work.output,
+            });
         }
         // A command may have switched branches.
         AgentEvent::AgentSettled { .. } => return vec![Effect::ReadBranch],
@@ -71,6 +76,7 @@ fn count(app: &mut App, event: &StreamEvent) {
     };
     let now = app.now;
     app.work.first_token.get_or_insert(now);
+    app.work.last_token = now;
     app.work.bytes += bytes as u64;
     if let RunState::Running {
         phase: phase @ Phase::Requesting,
@@ -89,6 +95,7 @@ fn account(app: &mut App, message: &AssistantMessage) {
     total.cache_read += usage.cache_read;
     total.cache_write += usage.cache_write;
     total.cost.total += usage.cost.total;
+    app.work.output += usage.output;
     let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
     if whole && usage.context_tokens() > 0 {
         app.status.context = usage.context_tokens();

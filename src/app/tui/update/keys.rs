@@ -9,9 +9,16 @@ use crate::app::tui::overlay::{Help, HistorySearch, Overlay};
 
 /// A key was pressed.
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
-    // A person who types does not want the demonstration to begin.
-    app.start.demo = None;
+    // A person who types does not want the demonstration to begin; Enter alone does.
+    let demo = app.start.demo.take();
     let action = app.keymap.resolve(press, app.mode());
+    if let Some((demo, _)) = demo
+        && action == Some(Action::Submit)
+        && app.composer.is_empty()
+        && app.overlays.is_empty()
+    {
+        return queue::start_demo(app, demo);
+    }
     if !app.overlays.is_empty() && action != Some(Action::Suspend) {
         return overlay::press(app, press, action);
     }

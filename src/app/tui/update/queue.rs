@@ -5,6 +5,7 @@ use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::options::DemoStart;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 
@@ -19,7 +20,8 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     if let Some((_, due)) = &mut app.start.demo {
         *due = app.now + DEMO_WAIT_MS;
     }
-    if let Some(prompt) = app.start.prompt.take() {
+    let prompt = std::mem::take(&mut app.start.prompt);
+    if !prompt.is_empty() {
         app.start.demo = None;
         effects.extend(send(app, prompt));
     }
@@ -30,9 +32,14 @@ pub fn start(app: &mut App) -> Vec<Effect> {
 pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     match app.start.demo.take_if(|(_, due)| *due > 0 && *due <= now) {
-        Some((demo, _)) => send(app, demo.prompt),
+        Some((demo, _)) => start_demo(app, demo),
         None => Vec::new(),
     }
+}
+
+/// Begins the demonstration.
+pub fn start_demo(app: &mut App, demo: DemoStart) -> Vec<Effect> {
+    send(app, vec![Content::text(demo.prompt)])
 }
 
 /// Enter.
@@ -50,7 +57,7 @@ pub fn submit(app: &mut App) -> Vec<Effect> {
         return keys::act(app, action);
     }
     let text = take(app);
-    send(app, text)
+    send(app, vec![Content::text(text)])
 }
 
 /// Alt+Enter.
@@ -111,20 +118,20 @@ fn go_on(app: &mut App) -> Vec<Effect> {
 }
 
 /// Sends a message: what it does, start a run or steer, the agent knows best.
-fn send(app: &mut App, text: String) -> Vec<Effect> {
+fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     if !app.is_running() {
         for notice in std::mem::take(&mut app.start.notices) {
             app.transcript.push_notice(NoticeLevel::Info, notice);
         }
         // Shown before the agent has heard of it; its own words replace these.
-        app.transcript.push_user(text.clone());
+        app.transcript.push_prompt(&content);
         app.transcript.scroll(ScrollBy::End);
         app.at_limit = false;
         app.set_run(RunState::Running {
             phase: Phase::Requesting,
         });
     }
-    vec![Effect::Prompt(vec![Content::text(text)])]
+    vec![Effect::Prompt(content)]
 }
 
 fn take(app: &mut App) -> String {

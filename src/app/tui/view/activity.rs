@@ -5,10 +5,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::Line;
-use crate::agent::{Phase, QueueKind, RunState};
+use crate::agent::{Phase, QueueKind, RunOutcome, RunState};
 use crate::app::action::Action;
-use crate::app::tui::app::App;
-use crate::app::tui::figures::duration;
+use crate::app::tui::app::{App, LastRun};
+use crate::app::tui::figures::{duration, short};
 use crate::app::tui::text::width::ellipsis;
 
 /// Bytes a token has on average, for a speed before the provider has counted.
@@ -59,17 +59,42 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 fn idle(app: &App) -> Line {
     let theme = &app.theme;
     if app.start.demo.is_some() {
-        return Line::new().with(
-            "The demonstration begins in a moment; type to stay at the prompt",
-            theme.activity,
-        );
+        return Line::new()
+            .with("The demo begins in a moment · ", theme.activity)
+            .with(app.key(Action::Submit), theme.key_hint)
+            .with(" starts it now · any other key stays here", theme.activity);
     }
     if app.at_limit {
         return Line::new()
             .with(app.key(Action::Submit), theme.key_hint)
             .with(" on the empty editor goes on", theme.activity);
     }
-    Line::new()
+    app.work
+        .last
+        .as_ref()
+        .map_or_else(Line::new, |last| ended(app, last))
+}
+
+/// What is left to say of the run before.
+fn ended(app: &App, last: &LastRun) -> Line {
+    let (mark, what) = match &last.outcome {
+        RunOutcome::Done => ("✓", "done"),
+        RunOutcome::Aborted => ("⊘", "stopped"),
+        RunOutcome::Failed { .. } => ("✗", "failed"),
+        RunOutcome::LimitReached { .. } => ("!", "at the limit"),
+    };
+    let mut text = format!("{mark} {what}");
+    if last.millis >= 1000 {
+        let after = match last.outcome {
+            RunOutcome::Done => "in",
+            _ => "after",
+        };
+        text = format!("{text} {after} {}", duration(last.millis / 1000));
+    }
+    if last.output > 0 {
+        text = format!("{text} · ↓{}", short(last.output));
+    }
+    Line::new().with(text, app.theme.faint)
 }
 
 fn running(app: &App, phase: &Phase, right: &Line, area: Rect, buffer: &mut Buffer) {
@@ -120,7 +145,7 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
     match phase {
         Phase::Requesting => (for_seconds("waiting for the model"), None),
         Phase::Streaming => (for_seconds("writing"), speed(app)),
-        Phase::Tools(names) => (for_seconds(&tools(names)), None),
+        Phase::Tools(names) => (for_seconds(&tools(names)), speed(app)),
         Phase::Retrying { attempt, at } => {
             let left = ((at - app.now).max(0) + 999) / 1000;
             (format!("attempt {attempt} in {}", duration(left)), None)
@@ -141,8 +166,15 @@ fn tools(names: &[String]) -> String {
     }
 }
 
+/// How fast the answer comes; while tools run, how fast it came.
 fn speed(app: &App) -> Option<String> {
-    let millis = app.now - app.work.first_token?;
+    let until = match app.run {
+        RunState::Running {
+            phase: Phase::Tools(_),
+        } => app.work.last_token,
+        _ => app.now,
+    };
+    let millis = until - app.work.first_token?;
     // Too early to tell.
     if millis < 1000 {
         return None;

@@ -22,15 +22,25 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
 
 fn draw_help(app: &App, help: Help, room: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
-    let columns = room.width.saturating_sub(4).min(100);
+    let columns = box_columns(room);
     let inside = usize::from(columns.saturating_sub(4));
+    let key_columns = (inside / 3).clamp(1, 26);
     let mut lines = Vec::new();
     for line in help_lines(&app.keymap) {
         match line {
             HelpLine::Blank => lines.push(Line::new()),
             HelpLine::Heading(title) => lines.push(Line::new().with(title, theme.popup_title)),
+            // On a narrow screen the text stands below its keys, not beside them.
+            HelpLine::Action { keys, help } if inside < 50 => {
+                let keys = wrap(&keys, inside.max(1));
+                lines.extend(keys.iter().map(|keys| {
+                    Line::new().with(keys.as_str(), theme.popup.patch(theme.key_hint))
+                }));
+                for text in wrap(&help, inside.saturating_sub(2).max(1)) {
+                    lines.push(Line::new().with(format!("  {text}"), theme.popup));
+                }
+            }
             HelpLine::Action { keys, help } => {
-                let key_columns = (inside / 3).clamp(1, 26);
                 let indent = " ".repeat(key_columns + 2);
                 let texts = wrap(&help, inside.saturating_sub(key_columns + 2).max(1));
                 let keys_shown = wrap(&keys, key_columns);
@@ -64,11 +74,19 @@ fn draw_help(app: &App, help: Help, room: Rect, buffer: &mut Buffer) {
         line.draw(buffer, area.x, area.y + y as u16, area.width);
     }
     let below = lines.len().saturating_sub(top + usize::from(area.height));
-    let note = match below {
-        0 => format!(" {} closes ", app.key(Action::Cancel)),
-        more => format!(" {more} more lines · {} closes ", app.key(Action::Cancel)),
+    let closes = format!("{} closes ", app.key(Action::Cancel));
+    let page = app.key(Action::PageDown);
+    let notes = match below {
+        0 => vec![format!(" {closes}")],
+        more => vec![
+            format!(" {more} more lines · ↑↓ {page} scroll · {closes}"),
+            format!(" {more} more · ↑↓ · {closes}"),
+        ],
     };
-    foot(app, &note, area, buffer);
+    let fits = |note: &&String| width(note) <= usize::from(area.width);
+    if let Some(note) = notes.iter().find(fits) {
+        foot(app, note, area, buffer);
+    }
 }
 
 fn draw_confirm(app: &App, room: Rect, buffer: &mut Buffer) {
@@ -96,7 +114,7 @@ fn draw_search(
     buffer: &mut Buffer,
 ) -> Option<(u16, u16)> {
     let theme = &app.theme;
-    let columns = screen.width.saturating_sub(4).min(100);
+    let columns = box_columns(screen);
     let rows = usize::from(screen.height / 2).clamp(3, 14);
     let area = frame(app, "Earlier prompts", (columns, rows), screen, buffer)?;
     // What is typed may be longer than the row: its end is shown.
@@ -148,6 +166,11 @@ fn draw_search(
         );
     }
     Some((caret, area.y))
+}
+
+/// Columns of a large box: all there are, unless that would make long lines.
+fn box_columns(room: Rect) -> u16 {
+    room.width.min(104)
 }
 
 /// A framed box in the middle of `screen`, as wide as this and with room for so many rows; the room

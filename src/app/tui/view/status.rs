@@ -79,7 +79,12 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (Line, Line) {
 
     let mut right = Line::new();
     right.push(ellipsis(&status.model.id, 40), theme.status_model);
-    if most >= Detail::Thinking && status.model.reasoning && status.thinking != ThinkingLevel::Off {
+    if status.is_demo() {
+        right.push(" (a script, no model)", theme.status);
+    } else if most >= Detail::Thinking
+        && status.model.reasoning
+        && status.thinking != ThinkingLevel::Off
+    {
         right.push(format!(" {}", status.thinking), theme.status);
     }
     if most >= Detail::Percent {

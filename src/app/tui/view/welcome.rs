@@ -26,7 +26,12 @@ fn lines(app: &App) -> Vec<Line> {
     let theme = &app.theme;
     let status = &app.status;
     let mut model = Line::new().with(status.model.full_id(), theme.status_model);
-    if status.model.reasoning && status.thinking != ThinkingLevel::Off {
+    if status.is_demo() {
+        model = Line::new().with("demo", theme.status_model).with(
+            ": a script speaks in place of a model; tools, files and screen are real",
+            theme.dim,
+        );
+    } else if status.model.reasoning && status.thinking != ThinkingLevel::Off {
         model.push(format!(" {}", status.thinking), theme.dim);
     }
     let mut lines = vec![
@@ -43,6 +48,17 @@ fn lines(app: &App) -> Vec<Line> {
                 lines.push(Line::new().with(text, theme.info));
             }
         }
+    }
+    if status.is_demo() {
+        lines.push(Line::new());
+        let key = "export ANTHROPIC_API_KEY=YOUR_KEY";
+        let other = "or OPENAI_API_KEY, or your own server in models.toml";
+        lines.push(Line::new().with(
+            "To work with a model, set a key and start again:",
+            theme.text,
+        ));
+        lines.push(Line::new().with("  ", theme.text).with(key, theme.code));
+        lines.push(Line::new().with(format!("  {other}"), theme.dim));
     }
     lines.push(Line::new());
     let hints = [

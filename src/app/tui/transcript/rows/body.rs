@@ -27,18 +27,29 @@ pub const FILE_LINES: usize = 20;
 /// Of an edit's diff.
 pub const DIFF_LINES: usize = 60;
 
+/// How a body is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// How much of it.
+    pub fold: Fold,
+    /// Whether the title has told all of what the call is about.
+    pub subject: Subject,
+    /// The key that opens it; empty when there is none.
+    pub key: &'a str,
+}
+
 /// Writes what is below the title.
 pub fn write(
     sheet: Sheet<'_>,
     tool: &ToolCell,
-    fold: Fold,
-    subject: Subject,
+    view: View<'_>,
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
     let mut body = Body {
         sheet,
-        fold,
+        fold: view.fold,
+        key: view.key,
         store,
         rows,
     };
@@ -52,7 +63,7 @@ pub fn write(
             };
             body.diffs(diff, limit);
         }
-        Details::Command(command) => body.command(command, subject),
+        Details::Command(command) => body.command(command, view.subject),
         Details::Matches(matches) => body.matches(&matches.lines),
         Details::Files(files) => body.lines(
             files.files.iter().map(String::as_str),
@@ -99,6 +110,7 @@ fn failure_style(sheet: Sheet<'_>, status: ToolStatus) -> Style {
 struct Body<'a> {
     sheet: Sheet<'a>,
     fold: Fold,
+    key: &'a str,
     store: &'a mut CodeStore,
     rows: &'a mut Vec<Row>,
 }
@@ -129,7 +141,16 @@ impl Body<'_> {
     fn hint_more(&mut self, count: usize) {
         if count > 0 {
             let noun = if count == 1 { "line" } else { "lines" };
-            self.hint(&format!("… {count} more {noun}"));
+            self.folded(&format!("… {count} more {noun}"));
+        }
+    }
+
+    /// Says what is folded away, and the key that opens it.
+    fn folded(&mut self, text: &str) {
+        if self.key.is_empty() {
+            self.hint(text);
+        } else {
+            self.hint(&format!("{text} · {}", self.key));
         }
     }
 
@@ -201,7 +222,12 @@ impl Body<'_> {
         let earlier = (command.total_lines as usize).max(lines.len()) - (lines.len() - skipped);
         if earlier > 0 && (skipped > 0 || command.duration_ms.is_none()) {
             let noun = if earlier == 1 { "line" } else { "lines" };
-            self.hint(&format!("… {earlier} earlier {noun}"));
+            let text = format!("… {earlier} earlier {noun}");
+            if skipped > 0 {
+                self.folded(&text);
+            } else {
+                self.hint(&text);
+            }
         }
         for (index, line) in lines.iter().enumerate().skip(skipped) {
             self.line(index, line, self.sheet.theme.tool_output);
@@ -338,6 +364,11 @@ impl Body<'_> {
         let count = clean.lines().count();
         let margin = Prefix::both(Line::of(" ".repeat(self.sheet.margin), Style::new()));
         for (index, line) in clean.lines().take(limit).enumerate() {
+            // The first line says what went wrong; the rest is there to look at.
+            let style = match index {
+                0 => style,
+                _ => self.sheet.theme.tool_output,
+            };
             let mut line = Line::of(line, style);
             line.byte = index as u32;
             wrap(&line, &margin, self.sheet.columns, Break::Words, self.rows);

@@ -20,6 +20,8 @@ pub struct Page<'a> {
     pub width: u16,
     /// The time that running things are measured against (Unix ms).
     pub now: i64,
+    /// The key that opens tool output; empty when there is none.
+    pub fold_key: &'a str,
 }
 
 /// The rows of a cell.
@@ -88,7 +90,7 @@ impl CellRows {
                 }
             }
             CellBody::Tool(tool) => {
-                tool::write(sheet, tool, cell.fold, page.now, store, &mut rows.head);
+                tool::write(sheet, tool, cell.fold, page, store, &mut rows.head);
             }
             CellBody::Notice { level, text } => notice(sheet, *level, text, &mut rows.head),
             CellBody::Divider { label } => rows.head.push(divider(sheet, label)),

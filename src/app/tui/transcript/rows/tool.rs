@@ -2,14 +2,14 @@
 
 use ratatui::style::Style;
 
-use super::body;
+use super::{Page, body};
 use crate::agent::ToolStatus;
 use crate::agent::tool::{
     CommandDetails, Details, DiffDetails, FilesDetails, MatchesDetails, TextDetails,
 };
 use crate::app::tui::text::markdown::Sheet;
 use crate::app::tui::text::sanitize::visible_line;
-use crate::app::tui::text::width::ellipsis;
+use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::{CodeStore, Line, Row, width};
 use crate::app::tui::transcript::cell::{Fold, ToolCell, ToolState};
 
@@ -24,17 +24,22 @@ pub fn write(
     sheet: Sheet<'_>,
     tool: &ToolCell,
     fold: Fold,
-    now: i64,
+    page: Page<'_>,
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
     let title = rows.len();
-    let cut = write_title(sheet, tool, now, rows);
+    let cut = write_title(sheet, tool, page.now, rows);
     let body_sheet = Sheet {
         margin: if sheet.columns < 30 { 2 } else { 5 },
         ..sheet
     };
-    body::write(body_sheet, tool, fold, cut, store, rows);
+    let view = body::View {
+        fold,
+        subject: cut,
+        key: page.fold_key,
+    };
+    body::write(body_sheet, tool, view, store, rows);
     // Rows of the body count source lines; the title stands before the first.
     for row in &mut rows[title..=title] {
         row.byte = 0;
@@ -54,6 +59,7 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
     let theme = sheet.theme;
     let (mark, mark_style) = match tool.state {
         ToolState::Preparing { .. } | ToolState::Running { .. } => ("●", theme.tool_running),
+        ToolState::Waiting => ("○", theme.tool_skipped),
         ToolState::Ended(ToolStatus::Ok) => ("✓", theme.tool_ok),
         ToolState::Ended(ToolStatus::Error) => ("✗", theme.tool_error),
         ToolState::Ended(ToolStatus::Skipped | ToolStatus::Cancelled) => ("⊘", theme.tool_skipped),
@@ -72,7 +78,7 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
         name_style,
     );
 
-    let subject = subject(tool);
+    let (subject, shorten) = subject(tool);
     let (summary, time) = (summary(tool), time(tool, now));
     let room = sheet.columns.saturating_sub(width(&line.text) + 2);
     let time_field = if time.is_empty() {
@@ -98,8 +104,11 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
         0
     };
     let subject_room = room.saturating_sub(summary_field + time_field);
-    let shown = ellipsis(&subject, subject_room);
-    let cut = if width(&subject) > subject_room {
+    let shown = match shorten {
+        Shorten::End | Shorten::Lines => ellipsis(&subject, subject_room),
+        Shorten::Middle => ellipsis_middle(&subject, subject_room),
+    };
+    let cut = if shorten == Shorten::Lines || width(&subject) > subject_room {
         Subject::Cut
     } else {
         Subject::Whole
@@ -157,27 +166,52 @@ fn push_summary(sheet: Sheet<'_>, line: &mut Line, (text, tone): &(String, Tone)
     }
 }
 
-/// What the call is about, on one line.
-pub fn subject(tool: &ToolCell) -> String {
-    if let ToolState::Preparing { bytes } = tool.state {
+/// How a subject that does not fit is shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shorten {
+    /// Its end goes.
+    End,
+    /// Its end goes, and lines are missing already.
+    Lines,
+    /// Its middle goes: of a path the end tells most.
+    Middle,
+}
+
+/// What the call is about, on one line, and how to shorten that.
+fn subject(tool: &ToolCell) -> (String, Shorten) {
+    match tool.state {
         // The arguments are still being written; only how much of them there is can be said.
-        return if bytes < 1024 {
-            String::new()
-        } else {
-            format!("… {} KB", bytes / 1024)
-        };
+        ToolState::Preparing { bytes: 0..1024 } => return (String::new(), Shorten::End),
+        ToolState::Preparing { bytes } => {
+            return (format!("… {} KB", bytes / 1024), Shorten::End);
+        }
+        ToolState::Waiting => return ("waits its turn".to_owned(), Shorten::End),
+        ToolState::Running { .. } | ToolState::Ended(_) => {}
     }
-    let text = match &*tool.details {
-        Details::Diff(diff) => many_paths(diff),
-        Details::Command(command) => command.command.trim().to_owned(),
-        Details::Matches(matches) => matches_subject(matches),
-        Details::Files(files) => files_subject(files),
-        Details::Text(text) => text_subject(text),
-        Details::Attachment(file) if file.title.is_empty() => file.path.clone(),
-        Details::Attachment(file) => format!("{}  {}", file.title, file.path),
-        Details::Other(other) => other.title.clone(),
+    let (text, shorten) = match &*tool.details {
+        Details::Diff(diff) if diff.files.is_empty() => (diff.path.clone(), Shorten::Middle),
+        Details::Diff(diff) => (many_paths(diff), Shorten::End),
+        Details::Command(command) => first_line(command.command.trim()),
+        Details::Matches(matches) => (matches_subject(matches), Shorten::End),
+        Details::Files(files) if files.pattern.is_empty() => {
+            (files_subject(files), Shorten::Middle)
+        }
+        Details::Files(files) => (files_subject(files), Shorten::End),
+        Details::Text(text) if text.note.is_none() => (text_subject(text), Shorten::Middle),
+        Details::Text(text) => (text_subject(text), Shorten::End),
+        Details::Attachment(file) if file.title.is_empty() => (file.path.clone(), Shorten::Middle),
+        Details::Attachment(file) => (format!("{}  {}", file.title, file.path), Shorten::End),
+        Details::Other(other) => (other.title.clone(), Shorten::End),
     };
-    visible_line(&text).into_owned()
+    (visible_line(&text).into_owned(), shorten)
+}
+
+/// The first line of a command; an ellipsis says that there are more.
+fn first_line(command: &str) -> (String, Shorten) {
+    match command.split_once('\n') {
+        Some((first, _)) => (format!("{} …", first.trim_end()), Shorten::Lines),
+        None => (command.to_owned(), Shorten::End),
+    }
 }
 
 fn many_paths(diff: &DiffDetails) -> String {
@@ -330,7 +364,8 @@ fn time(tool: &ToolCell, now: i64) -> String {
 /// A measured time: exact where it is short.
 fn duration(millis: u64) -> String {
     match millis {
-        0..1_000 => format!("{millis} ms"),
+        0 => "<1 ms".to_owned(),
+        1..1_000 => format!("{millis} ms"),
         1_000..60_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
         _ => seconds(millis),
     }
@@ -353,7 +388,7 @@ mod tests {
     #[test]
     fn times() {
         let cases = [
-            (0, "0 ms"),
+            (0, "<1 ms"),
             (999, "999 ms"),
             (1_000, "1.0 s"),
             (6_249, "6.2 s"),

@@ -1,0 +1,123 @@
+//! Titles and previews of tool calls, and what failures say.
+
+use std::sync::Arc;
+
+use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
+use tiller::app::tui::transcript::{CellClass, Fold};
+use tiller::llm::{Content, Message, StopReason, StreamEvent, ToolCall};
+
+use super::transcript_support::*;
+
+fn command(text: &str) -> Details {
+    Details::Command(CommandDetails {
+        command: text.to_owned(),
+        exit_code: Some(0),
+        ..CommandDetails::default()
+    })
+}
+
+#[test]
+fn long_subjects_are_cut_where_they_tell_least() {
+    let path = format!("src/{}module.rs", "deep/".repeat(20));
+    let file = Details::Text(TextDetails {
+        path,
+        ..TextDetails::default()
+    });
+    let mut stage = Stage::new(60, 12);
+    stage.tool_end("1", "read", ToolStatus::Ok, "", file, Some(3));
+    let many = command("set -e\nmake\nmake test");
+    stage.tool_end("2", "bash", ToolStatus::Ok, "", many, Some(0));
+    let text = stage.text();
+    assert!(text.contains("read  src/deep/deep"), "{text}");
+    assert!(text.contains("/deep/module.rs"), "{text}");
+    assert!(text.contains("bash  set -e …"), "{text}");
+    assert!(text.contains("<1 ms"), "{text}");
+    stage.transcript.set_all(CellClass::Tool, Fold::Open);
+    let text = stage.text();
+    assert!(text.contains("$ make test"), "{text}");
+}
+
+#[test]
+fn a_preview_names_the_key_that_opens_it() {
+    let mut stage = Stage::new(60, 12);
+    stage.transcript.set_fold_key("Ctrl+O".to_owned());
+    let output = command_details(14, true);
+    stage.tool_end("1", "bash", ToolStatus::Ok, "", output, Some(3));
+    let text = stage.text();
+    assert!(text.contains("… 9 earlier lines · Ctrl+O"), "{text}");
+    stage.transcript.set_all(CellClass::Tool, Fold::Open);
+    assert!(!stage.text().contains("Ctrl+O"));
+}
+
+#[test]
+fn a_call_whose_turn_has_not_come_says_so() {
+    let call = |id: &str| {
+        Content::ToolCall(ToolCall {
+            id: id.to_owned(),
+            name: "bash".to_owned(),
+            ..ToolCall::default()
+        })
+    };
+    let mut stage = Stage::new(60, 12);
+    stage.begin();
+    for (index, id) in ["a", "b"].into_iter().enumerate() {
+        stage.stream(StreamEvent::ToolCallStart {
+            index,
+            id: id.to_owned(),
+            name: "bash".to_owned(),
+        });
+    }
+    stage.end(vec![call("a"), call("b")], StopReason::ToolUse);
+    stage.tool_start("a", "bash", command("sleep 9"));
+    stage.wait(2000);
+    let text = stage.text();
+    assert!(text.contains("● bash  sleep 9"), "{text}");
+    assert!(text.contains("○ bash  waits its turn"), "{text}");
+    stage.tool_start("b", "bash", command("make"));
+    assert!(stage.text().contains("● bash  make"));
+}
+
+/// A silent call's time goes on although events of others move the clock.
+#[test]
+fn running_times_go_on_while_events_come() {
+    let mut stage = Stage::new(60, 12);
+    stage.tool_start("a", "bash", command("sleep 9"));
+    stage.tool_start("b", "bash", command("make"));
+    stage.wait(900);
+    stage.text();
+    stage.time += 150;
+    stage.apply(AgentEvent::ToolUpdate {
+        call_id: "b".to_owned(),
+        details: Arc::new(command("make")),
+    });
+    stage.text();
+    stage.wait(10);
+    let text = stage.text();
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.trim_end().ends_with("1 s"), "{text}");
+}
+
+/// G5: the same failure after another prompt is said again; the same failure told twice is not.
+#[test]
+fn a_failure_is_said_once_for_each_prompt() {
+    let mut stage = Stage::new(60, 20);
+    for prompt in ["first", "second"] {
+        stage.user(prompt);
+        let message = tiller::llm::AssistantMessage {
+            stop_reason: StopReason::Error,
+            error_message: Some("the key was refused\nexport KEY=...".to_owned()),
+            ..tiller::llm::AssistantMessage::default()
+        };
+        stage.apply(AgentEvent::MessageEnd {
+            message: Arc::new(Message::Assistant(message)),
+        });
+        stage.apply(AgentEvent::AgentEnd {
+            messages: Vec::new(),
+            outcome: RunOutcome::Failed {
+                message: "the key was refused".to_owned(),
+            },
+        });
+    }
+    assert_eq!(stage.text().matches("✗ the key was refused").count(), 2);
+}
