@@ -86,10 +86,12 @@ async fn run_plan(
     };
     let code = match plan.front_end {
         FrontEnd::Screen => {
-            let exit = tui::run(stage.screen(&plan, dirs, handle.clone())).await;
+            let end = tui::run(stage.screen(&plan, dirs, handle.clone())).await;
             handle.shutdown().await;
-            cli::farewell(&exit.summary);
-            ExitCode::from(exit.kind.code())
+            if let tui::ExitKind::BadKeymap(why) | tui::ExitKind::Unusable(why) = &end {
+                return Err(StartError::usage(why));
+            }
+            ExitCode::from(end.code())
         }
         FrontEnd::Print => stage.once(&plan, handle, &mut Print::new(reader)).await,
         FrontEnd::Play => stage.once(&plan, handle, &mut Play::default()).await,

@@ -1,7 +1,9 @@
 //! Terminal manners, end to end: sizes, colours, restoring, hostile text, failures on the screen.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::e2e_job::{leave, open};
@@ -158,6 +160,55 @@ fn failures_are_shown_and_survived() {
             screen.wait_for("Better now.");
             leave(&screen);
         }
+    }
+}
+
+/// What cannot start says why, on the screen it leaves.
+#[test]
+fn a_bad_key_file_is_named() {
+    let (_server, sandbox) = job::stage();
+    std::fs::write(sandbox.config().join("keymap.toml"), "odd-act = \"x\"").unwrap();
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", Wire::Chat.model()])
+        .start();
+    assert_eq!(screen.wait_exit().code, 2);
+    let text = screen.text();
+    assert!(
+        text.contains("keymap.toml") && text.contains("unknown action"),
+        "{text}"
+    );
+}
+
+/// A terminal that reads nothing holds up neither signals nor the agent; what happened meanwhile
+/// shows when it reads again.
+#[test]
+fn a_frozen_terminal_holds_nothing_up() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::text("before ").gate("frozen").say("after."),
+            Reply::text("unseen").gate("never"),
+        ]);
+        let screen = open(&sandbox, Wire::Anthropic);
+        screen.keys("go<enter>");
+        screen.wait_for("before");
+        screen.freeze();
+        screen.keys("next<enter>");
+        server.release("frozen");
+        // The next request proves that the loop and the agent went on.
+        assert!(server.request(1).last_user().contains("next"));
+        screen.thaw();
+        screen.wait_for("unseen");
+        screen.freeze();
+        screen.keys("not to be seen");
+        let sent = Instant::now();
+        screen.signal(signal);
+        assert_eq!(screen.wait_dead().code, code);
+        // 200 ms on a quiet machine.
+        assert!(sent.elapsed() < Duration::from_secs(2), "{sent:?}");
+        screen.thaw();
+        screen.wait_exit();
+        assert_eq!(screen.leftovers(), Vec::<String>::new());
+        assert!(!screen.is_alternate());
     }
 }
 

@@ -11,6 +11,6 @@ mod config;
 pub use config::config;
 pub use json::Json;
 pub use once::{OnceOptions, Sink, run_once};
-pub use out::{complain, farewell};
+pub use out::complain;
 pub use play::Play;
 pub use print::{Print, Reader};

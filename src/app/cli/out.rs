@@ -19,13 +19,6 @@ pub fn write(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
-/// What is left on the main screen after the full screen was closed.
-pub fn farewell(text: &str) {
-    if !text.is_empty() {
-        let _ = write(format!("{}\n", sanitize(text.trim_end())).as_bytes());
-    }
-}
-
 /// `text` without anything that a terminal would obey, newlines and tabs kept. Only for a person's
 /// eyes: what goes to another program stays as it is.
 pub fn sanitize(text: &str) -> String {

@@ -20,7 +20,7 @@ use super::effect::Effect;
 use super::figures::dollars;
 use super::input::{Input, InputEvent};
 use super::msg::{EffectResult, Msg, MsgKind, TerminalMsg};
-use super::options::{ExitKind, TuiExit, TuiOptions};
+use super::options::{ExitKind, TuiOptions};
 use super::perform::World;
 use super::setup;
 use super::signals::{Caught, Signals};
@@ -45,23 +45,15 @@ const ECHO: Duration = Duration::from_millis(300);
 
 /// Runs the screen on this thread until the person leaves, a signal asks or the terminal is gone.
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
-pub async fn run(mut options: TuiOptions) -> TuiExit {
+pub async fn run(mut options: TuiOptions) -> ExitKind {
     let clock = Clock::start();
     let app = match setup::app(&mut options, Terminal::size(), clock.now()) {
         Ok(app) => app,
-        Err(kind) => {
-            return TuiExit {
-                kind,
-                summary: String::new(),
-            };
-        }
+        Err(kind) => return kind,
     };
     match Screen::open(options, app, clock) {
         Ok(screen) => screen.run().await,
-        Err(error) => TuiExit {
-            kind: ExitKind::Unusable(error.to_string()),
-            summary: String::new(),
-        },
+        Err(error) => ExitKind::Unusable(error.to_string()),
     }
 }
 
@@ -167,7 +159,7 @@ impl Screen {
         Ok(screen)
     }
 
-    async fn run(mut self) -> TuiExit {
+    async fn run(mut self) -> ExitKind {
         let kind = loop {
             if let Err(error) = self.turn().await {
                 tracing::warn!("the terminal is gone: {error}");
@@ -178,16 +170,15 @@ impl Screen {
             }
         };
         self.terminal.leave();
+        self.terminal.say(&summary(&self.app));
         self.world.finish().await;
-        TuiExit {
-            kind,
-            summary: summary(&self.app),
-        }
+        kind
     }
 
     /// Waits for the next thing and takes it in.
     async fn turn(&mut self) -> io::Result<()> {
-        let frame = (self.dirty && !self.away).then_some(self.next_frame);
+        let behind = self.terminal.is_behind();
+        let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
         let wake = self.app.next_wake().map(|at| self.clock.instant(at));
         let refine = self.unmeasured && !self.dirty;
         let mut events = Vec::new();
@@ -195,6 +186,7 @@ impl Screen {
             biased;
             caught = self.signals.next() => self.caught(caught)?,
             event = self.keys.recv() => self.typed(event)?,
+            caught_up = self.terminal.caught_up(), if behind => caught_up?,
             () = reached(frame) => self.draw()?,
             () = reached(wake) => self.update(MsgKind::Tick),
             Some(result) = self.results.recv() => self.came_back(result)?,
@@ -316,7 +308,11 @@ impl Screen {
         }
     }
 
+    /// Draws what is, unless the terminal still reads an earlier frame: then the next one shows it.
     fn draw(&mut self) -> io::Result<()> {
+        if self.terminal.is_behind() {
+            return Ok(());
+        }
         let drawn = view(&self.app, &mut self.cache, self.canvas.begin());
         self.out.clear();
         let cost = self.canvas.finish(drawn.cursor, &mut self.out);

@@ -30,7 +30,8 @@ pub mod figures;
 
 pub mod canvas;
 pub mod terminal;
+pub mod outlet;
 pub mod input;
 
 pub use event_loop::run;
-pub use options::{DemoStart, ExitKind, SessionInfo, TuiExit, TuiOptions};
+pub use options::{DemoStart, ExitKind, SessionInfo, TuiOptions};

@@ -54,17 +54,8 @@ pub struct DemoStart {
     pub prompt: String,
 }
 
-/// How the screen ended. The terminal is restored by then; ending the agent
+/// Why the screen ended. The terminal is restored by then; ending the agent
 /// (`AgentHandle::shutdown`) is the caller's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TuiExit {
-    /// Why it ended.
-    pub kind: ExitKind,
-    /// Lines for the main screen; empty when there is nothing to say.
-    pub summary: String,
-}
-
-/// Why the screen ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExitKind {
     /// The person left.

@@ -1,20 +1,22 @@
 //! The terminal's modes: taken on, given back on every way out.
 //!
 //! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
-//! `kill -9` escapes it. The canvas makes the bytes of a frame, this writes them, in one call.
-//! Reading is `input`'s business.
+//! `kill -9` escapes it. The canvas makes the bytes of a frame, `outlet` writes them. Reading is
+//! `input`'s business.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use ratatui::layout::Size;
+
+use super::outlet::Outlet;
+use super::text::visible;
 
 /// Alternate screen, bracketed paste, focus, mouse buttons and drags with wide coordinates.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h";
@@ -30,6 +32,8 @@ const KITTY: &[u8] = b"\x1b[>5u";
 const KITTY_OFF: &[u8] = b"\x1b[<u";
 /// Kitty flags, background colour, and last what every terminal answers (DA1).
 const QUESTIONS: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
+/// How long a terminal that does not read holds up the way out.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The terminal while it is ours.
 #[derive(Debug)]
@@ -48,7 +52,7 @@ impl Terminal {
             ));
         }
         let modes = Arc::new(Modes {
-            out: File::from(io::stdout().as_fd().try_clone_to_owned()?),
+            out: Outlet::open(io::stdout().as_fd())?,
             original: Mutex::new(tcgetattr(io::stdin())?),
             active: AtomicBool::new(false),
             kitty: AtomicBool::new(false),
@@ -60,9 +64,20 @@ impl Terminal {
         Ok(Self { modes })
     }
 
-    /// Gives the terminal back for a while: suspension, external editor.
+    /// Gives the terminal back, for a while or for good.
     pub fn leave(&self) {
         self.modes.leave();
+    }
+
+    /// Leaves `text` on the main screen, after [`Terminal::leave`], if there is room for it: a
+    /// terminal that does not read holds nobody up.
+    pub fn say(&self, text: &str) {
+        if !text.is_empty() {
+            let _ = self
+                .modes
+                .out
+                .write(format!("{}\n", visible(text)).as_bytes());
+        }
     }
 
     /// Takes it again. The screen's content is lost by then.
@@ -80,15 +95,25 @@ impl Terminal {
         self.modes.enter()
     }
 
-    /// Writes a frame.
+    /// Writes a frame. What the terminal does not take at once is kept for it.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        self.modes.write(bytes)
+        self.modes.out.write(bytes)
+    }
+
+    /// Whether it has not taken everything yet: then there is no use in another frame.
+    pub fn is_behind(&self) -> bool {
+        self.modes.out.is_behind()
+    }
+
+    /// Waits until it has taken everything.
+    pub async fn caught_up(&self) -> io::Result<()> {
+        self.modes.out.caught_up().await
     }
 
     /// Asks what it can do; the answers come as input. To be called after the first frame.
     pub fn ask(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
-        self.modes.write(QUESTIONS)
+        self.modes.out.write(QUESTIONS)
     }
 
     /// The last of the answers has come.
@@ -101,7 +126,7 @@ impl Terminal {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        self.modes.write(KITTY)
+        self.modes.out.write(KITTY)
     }
 
     /// Its size now; 80x24 when it does not know.
@@ -120,7 +145,7 @@ impl Drop for Terminal {
 /// What must be given back, shared with the panic hook.
 #[derive(Debug)]
 struct Modes {
-    out: File,
+    out: Outlet,
     original: Mutex<Termios>,
     active: AtomicBool,
     kitty: AtomicBool,
@@ -136,7 +161,7 @@ impl Modes {
     fn enter(&self) -> io::Result<()> {
         let mut raw = self.original().clone();
         cfmakeraw(&mut raw);
-        tcsetattr(io::stdin(), SetArg::TCSADRAIN, &raw)?;
+        tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
         let mut bytes = ENTER.to_vec();
         if self.tmux {
@@ -145,7 +170,7 @@ impl Modes {
         if self.kitty.load(Ordering::Relaxed) {
             bytes.extend_from_slice(KITTY);
         }
-        self.write(&bytes)
+        self.out.write(&bytes)
     }
 
     /// Gives everything back; a second call does nothing. A terminal that is gone is no error here.
@@ -161,30 +186,12 @@ impl Modes {
             bytes.extend_from_slice(TMUX_KEYS_OFF);
         }
         bytes.extend_from_slice(LEAVE);
-        let _ = self.write(&bytes);
+        self.out.finish(&bytes, PATIENCE);
         if self.unanswered.load(Ordering::Relaxed) {
             // Answers still under way would be typed into the shell.
             let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
         }
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());
-    }
-
-    fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
-        let mut out = &self.out;
-        while !bytes.is_empty() {
-            match out.write(bytes) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(written) => bytes = &bytes[written..],
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Somebody made the shared terminal non-blocking: wait for room.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let mut fds = [PollFd::new(self.out.as_fd(), PollFlags::POLLOUT)];
-                    let _ = poll(&mut fds, PollTimeout::from(100_u8));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 }
 

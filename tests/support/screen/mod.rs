@@ -7,9 +7,11 @@ mod view;
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::fcntl::OFlag;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -53,6 +55,8 @@ struct State {
     raw: Vec<u8>,
     exit: Option<Exit>,
     closed: bool,
+    /// Whether the terminal does not read what the program writes.
+    frozen: bool,
 }
 
 /// How the program ended.
@@ -130,6 +134,7 @@ impl<'a> Launch<'a> {
                 raw: Vec::new(),
                 exit: None,
                 closed: false,
+                frozen: false,
             }),
             changed: Condvar::new(),
         });
@@ -184,6 +189,48 @@ impl Screen {
         let mut state = self.shared.lock();
         state.parser.set_size(one(rows), one(columns));
         self.master.resize(size(columns, rows)).unwrap();
+    }
+
+    /// The terminal stops reading, and there is no room left for what the program writes.
+    pub fn freeze(&self) {
+        self.shared.lock().frozen = true;
+        let mut slave = std::fs::OpenOptions::new()
+            .write(true)
+            .custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
+            .open(self.master.tty_name().unwrap())
+            .unwrap();
+        // Terminals show nothing for NUL. One read may still be under way, so once is not enough.
+        let mut fulls = 0;
+        while fulls < 20 {
+            match slave.write(&[0; 4096]) {
+                Ok(_) => fulls = 0,
+                Err(_) => {
+                    fulls += 1;
+                    std::thread::sleep(Duration::from_millis(1)); // poll
+                }
+            }
+        }
+    }
+
+    /// The terminal reads again.
+    pub fn thaw(&self) {
+        self.shared.lock().frozen = false;
+        self.shared.changed.notify_all();
+    }
+
+    /// Waits for the end of the program, whether or not its output was read.
+    #[track_caller]
+    pub fn wait_dead(&self) -> Exit {
+        let end = Instant::now() + DEADLINE;
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(exit) = state.exit.clone() {
+                return exit;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "waited for the end");
+            state = self.shared.wait(state, left);
+        }
     }
 
     /// Waits until `text` stands in one line of the screen.
@@ -326,6 +373,9 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dy
     let mut bytes = [0; 16 * 1024];
     while let Ok(count @ 1..) = reader.read(&mut bytes) {
         let mut guard = shared.lock();
+        while guard.frozen {
+            guard = shared.wait(guard, DEADLINE);
+        }
         let state = &mut *guard;
         state.raw.extend_from_slice(&bytes[..count]);
         state.parser.process(&bytes[..count]);

@@ -1,0 +1,148 @@
+//! Bytes to the terminal that nobody has to wait for: what it does not take at once is kept and
+//! written when it takes more.
+//!
+//! A terminal that stops reading (a suspended window, a dead connection) must not stop the loop,
+//! for then no key, no signal and no abort would get through. The terminal is opened anew for
+//! that, since the descriptor we were given is shared with the shell, which must not find it
+//! non-blocking. What the bytes mean is `canvas`'s and `terminal`'s business.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{FlushArg, tcflush};
+use nix::unistd::ttyname;
+use tokio::net::unix::pipe::Sender;
+
+/// A terminal, to be written to.
+#[derive(Debug)]
+pub struct Outlet {
+    file: File,
+    /// What the terminal has not taken yet.
+    rest: Mutex<Vec<u8>>,
+}
+
+impl Outlet {
+    /// The terminal behind `shared`. Where it cannot be opened anew, `shared` itself is used, and
+    /// writing then waits like any other.
+    pub fn open(shared: BorrowedFd<'_>) -> io::Result<Self> {
+        let own = |path: PathBuf| {
+            OpenOptions::new()
+                .write(true)
+                .custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
+                .open(path)
+        };
+        let file = ttyname(shared)
+            .map_err(io::Error::from)
+            .and_then(own)
+            .or_else(|_| own(Path::new("/proc/self/fd/1").to_owned()));
+        let file = match file {
+            Ok(file) => file,
+            Err(_) => File::from(shared.try_clone_to_owned()?),
+        };
+        Ok(Self {
+            file,
+            rest: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Writes `bytes` after whatever is still waiting: in one call when nothing is.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = self.rest();
+        if !rest.is_empty() {
+            rest.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let taken = self.push(bytes)?;
+        rest.extend_from_slice(&bytes[taken..]);
+        Ok(())
+    }
+
+    /// Whether something still waits to be written.
+    pub fn is_behind(&self) -> bool {
+        !self.rest().is_empty()
+    }
+
+    /// Waits until nothing is left to be written. May be dropped at any time.
+    pub async fn caught_up(&self) -> io::Result<()> {
+        // Watched only now: an idle terminal must not wake us whenever it has read something.
+        let watched = Sender::from_file_unchecked(self.file.try_clone()?)?;
+        while self.is_behind() {
+            watched.writable().await?;
+            let mut rest = self.rest();
+            match watched.try_write(&rest) {
+                Ok(taken) => drop(rest.drain(..taken)),
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what waits and `last`, and gives the terminal `patience` to take it. From one that
+    /// does not, everything unread is taken away, so that it shall find `last` at least. To be
+    /// called on the way out, also by a panic.
+    pub fn finish(&self, last: &[u8], patience: Duration) {
+        let mut waiting = match self.rest.try_lock() {
+            Ok(mut rest) => std::mem::take(&mut *rest),
+            Err(TryLockError::Poisoned(poisoned)) => std::mem::take(&mut *poisoned.into_inner()),
+            // Whoever holds it is what panicked.
+            Err(TryLockError::WouldBlock) => Vec::new(),
+        };
+        waiting.extend_from_slice(last);
+        if !self.write_within(&waiting, patience) {
+            let _ = tcflush(&self.file, FlushArg::TCOFLUSH);
+            self.write_within(last, Duration::ZERO);
+        }
+    }
+
+    /// Writes as much as it takes at once.
+    fn push(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut taken = 0;
+        while taken < bytes.len() {
+            match (&self.file).write(&bytes[taken..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => taken += count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Whether all of it was taken in time. A terminal that is gone takes everything.
+    fn write_within(&self, mut bytes: &[u8], patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        loop {
+            match self.push(bytes) {
+                Ok(taken) => bytes = &bytes[taken..],
+                Err(_) => return true,
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if bytes.is_empty() || left.is_zero() {
+                return bytes.is_empty();
+            }
+            let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLOUT)];
+            let _ = poll(
+                &mut fds,
+                PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX),
+            );
+        }
+    }
+
+    fn rest(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a write that failed this way may succeed later.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
+}
