@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::http::{Broken, Outgoing};
 use super::record::Recorded;
 use super::script::{Pace, Reply, Script, Step, Usage};
@@ -91,8 +93,9 @@ impl Stage<'_> {
                         open.1.clone_from(signature);
                     }
                     said += text.len();
-                    for piece in self.pieces(text, *pace) {
-                        self.wait(*pace).await;
+                    let began = Instant::now();
+                    for (count, piece) in (1..).zip(self.pieces(text, *pace)) {
+                        self.wait(began, count, *pace).await;
                         out.send(render.thinking(piece).as_bytes()).await?;
                     }
                 }
@@ -102,8 +105,9 @@ impl Stage<'_> {
                 }
                 Step::Text { text, pace } => {
                     said += text.len();
-                    for piece in self.pieces(text, *pace) {
-                        self.wait(*pace).await;
+                    let began = Instant::now();
+                    for (count, piece) in (1..).zip(self.pieces(text, *pace)) {
+                        self.wait(began, count, *pace).await;
                         out.send(render.text(piece).as_bytes()).await?;
                     }
                 }
@@ -118,8 +122,9 @@ impl Stage<'_> {
                     let made = || self.wire.call_id(self.number, calls);
                     let id = id.clone().unwrap_or_else(made);
                     out.send(render.call(&id, name).as_bytes()).await?;
-                    for piece in self.pieces(arguments, *pace) {
-                        self.wait(*pace).await;
+                    let began = Instant::now();
+                    for (count, piece) in (1..).zip(self.pieces(arguments, *pace)) {
+                        self.wait(began, count, *pace).await;
                         out.send(render.arguments(piece).as_bytes()).await?;
                     }
                     out.send(render.close(None).as_bytes()).await?;
@@ -183,8 +188,13 @@ impl Stage<'_> {
         })
     }
 
-    async fn wait(&self, step: Pace) {
-        sleep(self.pace(step).delay_ms.unwrap_or(0)).await;
+    /// Until delta `count` of a step is due. Counted from the step's beginning, so that what a
+    /// delta costs does not make the stream slower than the script wants it.
+    async fn wait(&self, began: Instant, count: u32, step: Pace) {
+        let delay = Duration::from_millis(self.pace(step).delay_ms.unwrap_or(0));
+        if !delay.is_zero() {
+            tokio::time::sleep_until(began + delay * count).await; // poll-free: the script's pace
+        }
     }
 
     fn pieces<'t>(&self, text: &'t str, step: Pace) -> Vec<&'t str> {

@@ -1,0 +1,71 @@
+//! What Linux says about a process and all below it.
+
+use std::fs;
+
+/// Milliseconds of CPU in a tick of /proc/PID/stat, on every Linux of today.
+const TICK: f64 = 10.0;
+
+/// A process and its descendants.
+pub fn tree(root: u32) -> Vec<u32> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(pid) = found.get(next) {
+        for thread in entries(&format!("/proc/{pid}/task")) {
+            let children = fs::read_to_string(thread.join("children")).unwrap_or_default();
+            found.extend(
+                children
+                    .split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+        next += 1;
+    }
+    found
+}
+
+/// Megabytes of memory of all of them, shared pages divided among those who share them.
+pub fn memory(root: u32) -> f64 {
+    let pss = |pid: u32| -> Option<f64> {
+        let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+        let line = text.lines().find(|line| line.starts_with("Pss:"))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    tree(root).into_iter().filter_map(pss).sum::<f64>() / 1024.0
+}
+
+/// Milliseconds on a CPU so far, of all of them and of the children that have ended.
+pub fn cpu(root: u32) -> f64 {
+    tree(root).into_iter().map(of_one).sum()
+}
+
+fn of_one(pid: u32) -> f64 {
+    // Exact, but blind to threads that have ended.
+    let living: f64 = entries(&format!("/proc/{pid}/task"))
+        .filter_map(|thread| fs::read_to_string(thread.join("schedstat")).ok())
+        .filter_map(|text| text.split_whitespace().next()?.parse::<f64>().ok())
+        .sum::<f64>()
+        / 1e6;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name of the program may hold anything; the figures follow its closing bracket.
+    let ticks: Vec<f64> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(11)
+        .take(4)
+        .filter_map(|ticks| ticks.parse().ok())
+        .collect();
+    let [user, system, children_user, children_system] = ticks[..] else {
+        return living;
+    };
+    living.max((user + system) * TICK) + (children_user + children_system) * TICK
+}
+
+fn entries(folder: &str) -> impl Iterator<Item = std::path::PathBuf> {
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+}

@@ -1,0 +1,187 @@
+//! A program in a pseudo-terminal: keys in, screen text out, each piece of output stamped as it
+//! comes, so that reading the screen costs no figure anything.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+
+use crate::model_server::ModelServer;
+use crate::process;
+
+/// How long anything may take before a measurement gives up.
+const DEADLINE: Duration = Duration::from_secs(60);
+const SIZE: PtySize = PtySize {
+    rows: 40,
+    cols: 120,
+    pixel_width: 0,
+    pixel_height: 0,
+};
+
+/// A running program and what is on its screen. Killed when dropped.
+pub struct Screen {
+    /// When it was started.
+    pub started: Instant,
+    /// Bytes it has written so far.
+    pub bytes: usize,
+    child: Box<dyn Child + Send + Sync>,
+    output: Receiver<(Instant, Vec<u8>)>,
+    input: Box<dyn Write + Send>,
+    terminal: vt100::Parser,
+    /// When the last piece came.
+    last: Instant,
+}
+
+impl Screen {
+    /// Starts `program` with `home` as its home and working folder, talking to `server`.
+    pub fn start(program: &Path, home: &Path, server: Option<&ModelServer>) -> Self {
+        let pty = native_pty_system().openpty(SIZE).unwrap();
+        let mut command = CommandBuilder::new(program);
+        if server.is_some() {
+            // Peers get no server, so this is tiller, which must not stop for having worked long.
+            command.args(["--max-iterations", "10000"]);
+        }
+        command.cwd(home);
+        command.env_clear();
+        for (name, value) in environment(home) {
+            command.env(name, value);
+        }
+        match server {
+            Some(server) => server
+                .env()
+                .into_iter()
+                .for_each(|(name, value)| command.env(name, value)),
+            // With a key it is the real program; without one the demo would begin.
+            None => {
+                command.env("ANTHROPIC_API_KEY", "none");
+                command.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+            }
+        }
+        let mut reader = pty.master.try_clone_reader().unwrap();
+        let input = pty.master.take_writer().unwrap();
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let _master = pty.master;
+            let mut buffer = [0; 64 * 1024];
+            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+                if sender
+                    .send((Instant::now(), buffer[..count].to_vec()))
+                    .is_err()
+                {
+                    break;
+                }
+            }
+        });
+        let started = Instant::now();
+        let child = pty.slave.spawn_command(command).unwrap();
+        Self {
+            started,
+            bytes: 0,
+            child,
+            output,
+            input,
+            terminal: vt100::Parser::new(
+                NonZeroU16::new(SIZE.rows).unwrap(),
+                NonZeroU16::new(SIZE.cols).unwrap(),
+                0,
+            ),
+            last: started,
+        }
+    }
+
+    /// Started, and at rest.
+    pub fn idle(program: &Path, home: &Path, server: Option<&ModelServer>) -> Self {
+        let mut screen = Self::start(program, home, server);
+        screen.wait(|text| !text.trim().is_empty());
+        screen.rest(Duration::from_millis(500));
+        screen
+    }
+
+    /// Presses keys; the moment before they left.
+    pub fn press(&mut self, keys: &str) -> Instant {
+        let now = Instant::now();
+        self.input.write_all(keys.as_bytes()).unwrap();
+        self.input.flush().unwrap();
+        now
+    }
+
+    /// Waits until the screen's text passes: the moment the bytes came that made it so.
+    pub fn wait(&mut self, passes: impl Fn(&str) -> bool) -> Option<Instant> {
+        let deadline = Instant::now() + DEADLINE;
+        while !passes(&self.text()) {
+            if self
+                .take(deadline.saturating_duration_since(Instant::now()))
+                .is_err()
+            {
+                eprintln!("gave up at:\n{}", self.text());
+                return None;
+            }
+        }
+        Some(self.last)
+    }
+
+    /// Lets the program be for `time`, and takes what it writes meanwhile.
+    pub fn rest(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        while self
+            .take(end.saturating_duration_since(Instant::now()))
+            .is_ok()
+        {}
+    }
+
+    /// What the screen shows.
+    pub fn text(&self) -> String {
+        self.terminal.screen().contents()
+    }
+
+    /// The program's process.
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// Milliseconds of CPU so far, of the program and all it started.
+    pub fn cpu(&self) -> f64 {
+        process::cpu(self.pid())
+    }
+
+    fn take(&mut self, time: Duration) -> Result<(), RecvTimeoutError> {
+        let (at, bytes) = self.output.recv_timeout(time)?;
+        self.last = at;
+        self.bytes += bytes.len();
+        // Some programs wait for the answer to these before they draw.
+        for (question, answer) in [(&b"\x1b[6n"[..], "\x1b[1;1R"), (b"\x1b[c", "\x1b[?62;22c")] {
+            if bytes.windows(question.len()).any(|part| part == question) {
+                let _ = self.input.write_all(answer.as_bytes());
+            }
+        }
+        self.terminal.process(&bytes);
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Nothing of the machine's user but PATH.
+pub fn environment(home: &Path) -> Vec<(&'static str, PathBuf)> {
+    let mut environment = vec![
+        ("HOME", home.to_owned()),
+        ("XDG_STATE_HOME", home.join("state")),
+        ("XDG_CACHE_HOME", home.join("cache")),
+        ("TILLER_CONFIG_DIR", home.join("config")),
+        ("TILLER_DATA_DIR", home.join("data")),
+        ("TERM", "xterm-256color".into()),
+        ("LANG", "C.UTF-8".into()),
+    ];
+    if let Some(path) = std::env::var_os("PATH") {
+        environment.push(("PATH", path.into()));
+    }
+    environment
+}

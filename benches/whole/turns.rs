@@ -1,0 +1,164 @@
+//! Runs of many turns, and the short moments of one: a prompt leaves, a word comes, a run stops.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::model_server::{ModelServer, Reply, Script};
+use crate::screen::Screen;
+use crate::table::Row;
+use crate::{letters, process};
+
+const TURNS: usize = 200;
+/// What the activity line says as long as something runs.
+const RUNS: &str = "Esc stops";
+
+/// 200 turns of one tool call each: commands, then files.
+pub fn many(program: &Path) {
+    let commands = (0..TURNS).map(|turn| {
+        let command = format!("echo turn {turn}; seq 1 40");
+        Reply::new()
+            .say(format!("Turn {turn}: I run the next one."))
+            .and_call("bash", json!({"command": command}))
+    });
+    turns(program, "200 turns with a command", commands.collect());
+    let reads = (0..TURNS).map(|turn| {
+        Reply::new()
+            .say(format!("Turn {turn}: I read on."))
+            .and_call(
+                "read",
+                json!({"path": "notes.txt", "offset": turn + 1, "limit": 40}),
+            )
+    });
+    turns(program, "200 turns with a read", reads.collect());
+}
+
+fn turns(program: &Path, what: &str, mut replies: Vec<Reply>) {
+    let home = tempfile::tempdir().unwrap();
+    let lines: String = (0..1_000)
+        .map(|line| format!("line {line} of some notes that a model might want to read\n"))
+        .collect();
+    std::fs::write(home.path().join("notes.txt"), lines).unwrap();
+    replies.push(Reply::text("All of it is done."));
+    let server = ModelServer::start(Script::of(replies));
+    let mut screen = Screen::idle(program, home.path(), Some(&server));
+    let cpu = screen.cpu();
+    let pressed = screen.press("go\r");
+    let Some(done) =
+        screen.wait(|text| text.contains("All of it is done.") && !text.contains(RUNS))
+    else {
+        return;
+    };
+    screen.rest(Duration::from_millis(500));
+    let row = |part: &'static str| format!("{what}: {part}");
+    Row::of(&row("CPU, children too"), "s", "1").print(vec![(screen.cpu() - cpu) / 1e3]);
+    Row::of(&row("wall, server too"), "s", "").print(vec![(done - pressed).as_secs_f64()]);
+    Row::of(&row("memory after"), "MB", "25").print(vec![process::memory(screen.pid())]);
+    Row::of(&row("key to screen after"), "ms", "p50 1, p95 2").print(letters(&mut screen, 60));
+}
+
+/// Enter to the request, delta to the screen.
+pub fn moments(program: &Path, runs: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let replies = (0..=runs).map(|run| {
+        Reply::text(format!("Begun {run}."))
+            .gate(&format!("gate {run}"))
+            .say(format!(" Mark {run}."))
+    });
+    let server = ModelServer::start(Script::of(replies));
+    let mut screen = Screen::idle(program, home.path(), Some(&server));
+    let (mut left, mut shown) = (Vec::new(), Vec::new());
+    for run in 0..=runs {
+        screen.press("go");
+        screen.rest(Duration::from_millis(60));
+        let pressed = screen.press("\r");
+        let begun = format!("Begun {run}.");
+        let Some(_) = screen.wait(|text| text.contains(&begun)) else {
+            break;
+        };
+        left.push(ms(server.next_request(run).at - pressed));
+        screen.rest(Duration::from_millis(60));
+        let released = Instant::now();
+        server.release(&format!("gate {run}"));
+        let mark = format!("Mark {run}.");
+        let Some(at) = screen.wait(|text| text.contains(&mark)) else {
+            break;
+        };
+        shown.push(ms(at - released));
+        screen.wait(|text| !text.contains(RUNS));
+        screen.rest(Duration::from_millis(60));
+    }
+    let first = left.drain(..1.min(left.len())).collect();
+    Row::of("Enter to request, the very first", "ms", "").print(first);
+    Row::of("Enter to request", "ms", "2").print(left);
+    Row::of("delta to screen", "ms", "2").print(shown);
+}
+
+/// Esc to the free prompt, and until nothing lives.
+pub fn abort(program: &Path, runs: usize) {
+    let stalled = (0..runs).map(|run| Reply::text(format!("Begun {run}.")).stall());
+    let commands = (0..runs).map(|_| {
+        Reply::call(
+            "bash",
+            json!({"command": "sleep 77 & setsid sleep 78 & wait"}),
+        )
+    });
+    let stalled: Vec<Reply> = stalled.collect();
+    // A lone Esc could be the begin of another key, so it takes 25 ms to be one; Ctrl+C is sure.
+    for (what, key, replies, children) in [
+        (
+            "Ctrl+C to prompt, while it streams",
+            "\x03",
+            stalled.clone(),
+            0,
+        ),
+        ("Esc to prompt, while it streams", "\x1b", stalled, 0),
+        (
+            "Esc to prompt, while a command runs",
+            "\x1b",
+            commands.collect(),
+            4,
+        ),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let server = ModelServer::start(Script::of(replies));
+        let mut screen = Screen::idle(program, home.path(), Some(&server));
+        let (mut free, mut dead) = (Vec::new(), Vec::new());
+        for run in 0..runs {
+            screen.press("go\r");
+            let begun = format!("Begun {run}.");
+            if children == 0 {
+                screen.wait(|text| text.contains(&begun));
+            } else {
+                screen.wait(|text| text.contains(RUNS));
+                until(&mut screen, |count| count > children);
+            }
+            screen.rest(Duration::from_millis(60));
+            let pressed = screen.press(key);
+            let Some(at) = screen.wait(|text| !text.contains(RUNS)) else {
+                break;
+            };
+            free.push(ms(at - pressed));
+            until(&mut screen, |count| count == 1);
+            dead.push(ms(pressed.elapsed()));
+            screen.rest(Duration::from_millis(1_100));
+        }
+        Row::of(what, "ms", "30").print(free);
+        if children > 0 {
+            Row::of("Esc to every process dead", "ms", "2100 at worst").print(dead);
+        }
+    }
+}
+
+/// Waits until so many processes live, tiller among them.
+fn until(screen: &mut Screen, enough: impl Fn(usize) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !enough(process::tree(screen.pid()).len()) && Instant::now() < deadline {
+        screen.rest(Duration::from_millis(1));
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
