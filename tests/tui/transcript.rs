@@ -379,6 +379,25 @@ fn code_gets_its_colours_when_they_are_found() {
     assert_eq!(stage.cache.lines_highlighted(), 1);
 }
 
+/// A long answer that comes at once costs no colours for what nobody looks at.
+#[test]
+fn only_code_that_was_seen_is_coloured() {
+    let mut stage = Stage::new(60, 10);
+    let worker = tiller::app::tui::text::HighlightWorker::start(&stage.theme, || {});
+    stage.cache = TranscriptCache::new(Some(worker));
+    let block = "```rust\nlet x = \"text\";\nlet y = 2;\n```\n\n";
+    stage.say(&block.repeat(100), 3);
+    stage.draw();
+    let seen = stage.cache.lines_highlighted();
+    assert!((1..=10).contains(&seen), "{seen} lines");
+    stage.transcript.scroll(ScrollBy::Top);
+    stage.draw();
+    let both = stage.cache.lines_highlighted();
+    assert!((seen + 1..=seen + 10).contains(&both), "{both} lines");
+    stage.draw();
+    assert_eq!(stage.cache.lines_highlighted(), both);
+}
+
 /// H11
 #[test]
 fn a_failure_without_details_shows_what_the_model_was_told() {

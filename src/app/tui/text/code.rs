@@ -1,5 +1,5 @@
 //! The colours found so far, and what still has to be found. A line is handed over once, whatever
-//! is laid out again.
+//! is laid out again, and not before its block has been on the screen.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use super::row::{CodeLine, CodeRef, Run};
 pub struct CodeStore {
     worker: Option<HighlightWorker>,
     blocks: HashMap<CodeKey, Block>,
-    pending: Vec<CodeJob>,
+    /// Blocks with lines to hand over.
+    due: Vec<CodeKey>,
     generation: u32,
     lines_sent: u64,
 }
@@ -19,7 +20,13 @@ pub struct CodeStore {
 #[derive(Debug, Default)]
 struct Block {
     generation: u32,
-    sent: usize,
+    language: Box<str>,
+    /// Whether a line of it was on the screen.
+    seen: bool,
+    /// Lines that were offered.
+    known: usize,
+    /// The last of them, which were not handed over yet.
+    waiting: Vec<String>,
     lines: Vec<Box<[Run]>>,
 }
 
@@ -40,33 +47,49 @@ impl CodeStore {
         let generation = self.generation;
         let block = self.blocks.entry(key).or_insert_with(|| Block {
             generation,
+            language: language.into(),
             ..Block::default()
         });
-        if line != block.sent {
+        if line != block.known {
             return;
         }
-        block.sent += 1;
-        self.lines_sent += 1;
-        match self.pending.last_mut() {
-            Some(job) if job.key == key && job.first_line + job.lines.len() == line => {
-                job.lines.push(text.to_owned());
-            }
-            _ => self.pending.push(CodeJob {
-                key,
-                generation: block.generation,
-                language: language.to_owned(),
-                first_line: line,
-                lines: vec![text.to_owned()],
-            }),
+        block.known += 1;
+        if block.seen && block.waiting.is_empty() {
+            self.due.push(key);
+        }
+        block.waiting.push(text.to_owned());
+    }
+
+    /// A line of this block is on the screen. Only then are its colours worth finding: most of the
+    /// code in a long answer that comes at once is never looked at.
+    pub fn see(&mut self, key: CodeKey) {
+        if let Some(block) = self.blocks.get_mut(&key)
+            && !block.seen
+        {
+            block.seen = true;
+            self.due.push(key);
         }
     }
 
-    /// Hands over what was offered.
+    /// Hands over what was offered of the blocks that were seen.
     pub fn flush(&mut self) {
-        if let Some(worker) = &self.worker {
-            for job in self.pending.drain(..) {
-                worker.send(job);
+        let Some(worker) = &self.worker else { return };
+        for key in self.due.drain(..) {
+            let Some(block) = self.blocks.get_mut(&key) else {
+                continue;
+            };
+            let lines = std::mem::take(&mut block.waiting);
+            if lines.is_empty() {
+                continue;
             }
+            self.lines_sent += lines.len() as u64;
+            worker.send(CodeJob {
+                key,
+                generation: block.generation,
+                language: block.language.to_string(),
+                first_line: block.known - lines.len(),
+                lines,
+            });
         }
     }
 
@@ -110,7 +133,7 @@ impl CodeStore {
     pub fn clear(&mut self) {
         self.generation += 1;
         self.blocks.clear();
-        self.pending.clear();
+        self.due.clear();
     }
 
     /// Lines handed over in all.

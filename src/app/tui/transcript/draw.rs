@@ -37,10 +37,23 @@ impl TranscriptCache {
         let (top, follows) = frame.resolve();
         let hits = frame.visible(top);
         let drawn = frame.report(top, follows, hits);
+        self.see_code(&drawn.hits);
         self.paint(&drawn.hits, area, buffer);
         self.last.clone_from(&drawn.hits);
         self.end(transcript);
         drawn
+    }
+
+    /// Asks for the colours of the code that is visible.
+    fn see_code(&mut self, hits: &[Option<Hit>]) {
+        for hit in hits.iter().flatten() {
+            let row = self
+                .rows(hit.cell)
+                .and_then(|rows| rows.get(hit.row as usize));
+            if let Some(code) = row.and_then(|row| row.code) {
+                self.code.see((hit.cell, code.block));
+            }
+        }
     }
 
     fn paint(&self, hits: &[Option<Hit>], area: Rect, buffer: &mut Buffer) {
