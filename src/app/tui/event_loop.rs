@@ -1,8 +1,8 @@
 //! The loop of the screen: one select, in the order of what matters to a person. Signals, keys,
 //! the frame that is due, then the agent.
 //!
-//! A key is drawn at once; everything else waits for the frame clock. Nothing is drawn when nothing
-//! changed, and no timer runs when nothing does.
+//! A key is drawn at once, and so is a prompt that is free again; everything else waits for the
+//! frame clock. Nothing is drawn when nothing changed, and no timer runs when nothing does.
 
 use std::future::pending;
 use std::io;
@@ -223,8 +223,12 @@ impl Screen {
             self.events = None;
             self.update(MsgKind::AgentGone);
         }
+        let ran = self.app.is_running();
         for event in events {
             self.update(MsgKind::Agent(event));
+        }
+        if ran && !self.app.is_running() {
+            self.next_frame = Instant::now();
         }
     }
 
@@ -371,9 +375,11 @@ impl Screen {
     }
 }
 
-/// Waits until then; forever when there is no then.
+/// Waits until then; forever when there is no then. What is due now is due at once: the timer would
+/// round it up to its next millisecond.
 async fn reached(at: Option<Instant>) {
     match at {
+        Some(at) if at <= Instant::now() => {}
         Some(at) => sleep_until(at).await,
         None => pending().await,
     }
