@@ -157,6 +157,7 @@ impl Actor {
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
+            Some(Command::Warm) => self.kit.provider.warm(&self.model),
             Some(Command::Subscribe(sender)) => self.audience.join(sender),
             Some(Command::Shutdown(done)) => {
                 self.farewell = Some(done);

@@ -59,6 +59,8 @@ pub enum Command {
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
     SetThinking(ThinkingLevel),
+    /// Gets ready for a request: a person has begun to type one.
+    Warm,
     /// Sends every event from now on to this channel.
     Subscribe(mpsc::Sender<Arc<Event>>),
     /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
@@ -124,6 +126,11 @@ impl AgentHandle {
     /// Changes the thinking level from the next call on.
     pub fn set_thinking(&self, thinking: ThinkingLevel) {
         self.send(Command::SetThinking(thinking));
+    }
+
+    /// Opens what the next prompt will need, so that it leaves at once. Says nothing.
+    pub fn warm(&self) {
+        self.send(Command::Warm);
     }
 
     /// All events from now on, in order. A reader that leaves [`EVENT_BUFFER`] events unread slows

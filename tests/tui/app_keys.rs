@@ -292,8 +292,18 @@ fn history_is_searched_and_put_into_the_editor() {
     assert!(!frame.contains("│ write tests"), "{frame}");
     desk.key("up");
     desk.key("up");
-    assert_eq!(desk.key("enter"), []);
+    assert_eq!(desk.key("enter"), [Effect::Warm]);
     assert_eq!(desk.text(), "fix the login");
+}
+
+/// What a request needs is made ready while the person writes, once a prompt.
+#[test]
+fn the_first_letter_of_a_prompt_warms_the_connection() {
+    let mut desk = desk();
+    assert_eq!(desk.key("a"), [Effect::Warm]);
+    assert_eq!(desk.key("b"), []);
+    desk.key("enter");
+    assert_eq!(desk.key("c"), [], "a run keeps it warm");
 }
 
 #[test]

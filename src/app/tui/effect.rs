@@ -7,6 +7,8 @@ use crate::llm::Content;
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
+    /// Get ready for a prompt that is being written.
+    Warm,
     /// Send a message: it starts a run, or steers.
     Prompt(Vec<Content>),
     /// Let a message wait in a queue.

@@ -55,6 +55,7 @@ impl World {
     /// Does it. What concerns the terminal is the loop's and is ignored here.
     pub fn perform(&mut self, effect: Effect) {
         match effect {
+            Effect::Warm => self.handle.warm(),
             Effect::Prompt(content) => self.handle.prompt(content),
             Effect::Queue(QueueKind::Steering, content) => self.handle.steer(content),
             Effect::Queue(QueueKind::FollowUp, content) => self.handle.follow_up(content),

@@ -9,6 +9,7 @@ use crate::app::tui::msg::{EffectResult, Msg, MsgKind};
 /// Takes in one message; answers with what is to be done.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     app.now = app.now.max(msg.at);
+    let nothing_written = app.composer.is_empty();
     let mut effects = match msg.kind {
         MsgKind::Started => queue::start(app),
         MsgKind::Key(press) => keys::press(app, press),
@@ -20,6 +21,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         MsgKind::Tick => tick(app),
         MsgKind::Done(result) => done(app, result),
     };
+    if nothing_written && !app.composer.is_empty() && !app.is_running() {
+        effects.push(Effect::Warm);
+    }
     let unsaved = app.composer.history_mut().take_unsaved();
     if !unsaved.is_empty() {
         effects.push(Effect::Remember(unsaved));
