@@ -26,8 +26,8 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let rest = total - at - 1;
         let last = at + 1 == shown;
         let (mark, style) = match queued.kind {
-            QueueKind::Steering => ("⤷ steer  ", app.theme.queue_steer),
-            QueueKind::FollowUp => ("⏵ then   ", app.theme.queue_follow_up),
+            QueueKind::Steering => ("↳ steer  ", app.theme.queue_steer),
+            QueueKind::FollowUp => ("▸ then   ", app.theme.queue_follow_up),
         };
         let text = content_text(&queued.content);
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
