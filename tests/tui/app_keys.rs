@@ -338,6 +338,21 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
     assert_eq!(desk.key("enter"), [], "once");
 }
 
+/// A terminal that answers the question and then sends keys as ever must not make Esc wait.
+#[test]
+fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
+    let report = |flags| {
+        let report = tiller::app::tui::input::TerminalReport::KittyFlags(flags);
+        MsgKind::Terminal(TerminalMsg::Report(report))
+    };
+    let mut desk = desk();
+    assert_eq!(desk.send(report(0)), [Effect::EnableKitty]);
+    assert_eq!(
+        desk.send(report(5)),
+        [Effect::EnableKitty, Effect::ConfirmKitty]
+    );
+}
+
 #[test]
 fn the_line_of_activity_says_how_the_run_went() {
     let mut desk = Desk::new(80, 24);

@@ -33,6 +33,8 @@ pub enum Effect {
     Remember(Vec<String>),
     /// The terminal understands unmistakable keys: switch them on.
     EnableKitty,
+    /// It really sends them now: a lone ESC is no key any more.
+    ConfirmKitty,
     /// All answers of the terminal are in.
     Answered,
     /// End the program.

@@ -287,9 +287,10 @@ impl Screen {
                 Ok(())
             }
             Effect::Suspend => self.suspend(),
-            Effect::EnableKitty => {
+            Effect::EnableKitty => self.terminal.enable_kitty(),
+            Effect::ConfirmKitty => {
                 self.input.confirm_kitty(true);
-                self.terminal.enable_kitty()
+                Ok(())
             }
             Effect::Answered => {
                 self.terminal.answered();

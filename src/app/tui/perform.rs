@@ -67,7 +67,11 @@ impl World {
             Effect::LoadHistory => self.load_history(),
             Effect::Remember(prompts) => self.remember(prompts),
             Effect::Edit(text) => self.edit(text),
-            Effect::Suspend | Effect::EnableKitty | Effect::Answered | Effect::Exit(_) => {}
+            Effect::Suspend
+            | Effect::EnableKitty
+            | Effect::ConfirmKitty
+            | Effect::Answered
+            | Effect::Exit(_) => {}
         }
     }
 

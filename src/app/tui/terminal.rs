@@ -29,6 +29,8 @@ const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
 /// Kitty keyboard, "disambiguate" and "alternate keys": Ctrl+Enter and a lone Esc become
 /// unmistakable, and shortcuts work on layouts without Latin letters.
 const KITTY: &[u8] = b"\x1b[>5u";
+/// The same, and the question whether it is in force now.
+const KITTY_ON: &[u8] = b"\x1b[>5u\x1b[?u";
 const KITTY_OFF: &[u8] = b"\x1b[<u";
 /// Kitty flags, background colour, and last what every terminal answers (DA1).
 const QUESTIONS: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
@@ -121,12 +123,13 @@ impl Terminal {
         self.modes.unanswered.store(false, Ordering::Relaxed);
     }
 
-    /// Switches unmistakable keys on, once the terminal said that it has them.
+    /// Switches unmistakable keys on, once the terminal said that it has them, and asks whether it
+    /// did.
     pub fn enable_kitty(&self) -> io::Result<()> {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        self.modes.out.write(KITTY)
+        self.modes.out.write(KITTY_ON)
     }
 
     /// Its size now; 80x24 when it does not know.

@@ -31,7 +31,9 @@ pub fn news(app: &mut App, news: TerminalMsg) -> Vec<Effect> {
 
 fn answer(app: &mut App, report: &TerminalReport) -> Vec<Effect> {
     match report {
-        TerminalReport::KittyFlags(_) => return vec![Effect::EnableKitty],
+        // Some terminals answer and then send keys as ever: only flags in force are a promise.
+        TerminalReport::KittyFlags(flags) if flags & 1 == 0 => return vec![Effect::EnableKitty],
+        TerminalReport::KittyFlags(_) => return vec![Effect::EnableKitty, Effect::ConfirmKitty],
         TerminalReport::PrimaryAttributes(_) => return vec![Effect::Answered],
         TerminalReport::Background(red, green, blue) => {
             let light = 299 * u32::from(*red) + 587 * u32::from(*green) + 114 * u32::from(*blue);

@@ -274,7 +274,10 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         };
         return plain(word.to_owned());
     }
+    let failed = tool.state == ToolState::Ended(ToolStatus::Error);
     match &*tool.details {
+        // Of a call that failed only the way a command ended is a result.
+        details if failed && !matches!(details, Details::Command(_)) => plain(String::new()),
         Details::Diff(diff) => change(diff),
         Details::Command(command) => command_summary(command),
         Details::Matches(matches) => {
