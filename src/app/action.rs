@@ -56,6 +56,8 @@ pub enum Action {
     PreviousPrompt,
     /// Scroll to the next prompt.
     NextPrompt,
+    /// List the iterations.
+    Iterations,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -174,6 +176,7 @@ pub const ACTIONS: &[Spec] = &[
     row(ScrollBottom, "scroll_bottom", "To the end", "Scroll to the end and follow it", Always, Looking),
     row(PreviousPrompt, "previous_prompt", "Previous prompt", "Scroll to the prompt before", Always, Looking),
     row(NextPrompt, "next_prompt", "Next prompt", "Scroll to the next prompt", Always, Looking),
+    slash(row(Iterations, "iterations", "Iterations", "List what happened, one model call after the other: time, tokens, tool calls", Always, Looking), "iterations"),
     row(Newline, "newline", "New line", "Start a new line (so does Enter behind a backslash)", Always, Writing),
     row(Left, "left", "Left", "Move left", Always, Writing),
     row(Right, "right", "Right", "Move right", Always, Writing),

@@ -15,6 +15,7 @@ use super::layout::{Areas, editor_size};
 use super::options::{DemoStart, SessionInfo};
 use super::overlay::Overlay;
 use super::theme::{ColorDepth, Theme};
+use super::timeline::Timeline;
 use super::transcript::{Drawn, Transcript};
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::Action;
@@ -45,6 +46,8 @@ pub struct App {
     pub run: RunState,
     /// Figures of the run under way.
     pub work: Work,
+    /// What happened, iteration by iteration.
+    pub timeline: Timeline,
     /// Messages that wait.
     pub queue: Queue,
     /// The status line's facts.
@@ -245,6 +248,7 @@ impl App {
             overlays: Vec::new(),
             run: RunState::Idle,
             work: Work::default(),
+            timeline: Timeline::default(),
             queue: Queue::default(),
             status: options.status,
             presses: Presses::default(),

@@ -19,6 +19,15 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
+/// A measured time, exact where it is short: `12 ms`, `6.2 s`, `2 min 05 s`.
+pub fn millis(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        _ => duration((millis / 1000) as i64),
+    }
+}
+
 /// A time in seconds: `6 s`, `2 min 05 s`, `1 h 10 min`.
 pub fn duration(seconds: i64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -21,6 +21,7 @@ pub mod keymap;
 pub mod composer;
 pub mod transcript;
 pub mod overlay;
+pub mod timeline;
 
 pub mod layout;
 pub mod view;

@@ -4,16 +4,18 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overlay {
     /// All keys.
-    Help(Help),
+    Help(Scroll),
+    /// What happened, iteration by iteration.
+    Iterations(Scroll),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
     /// Earlier prompts.
     HistorySearch(HistorySearch),
 }
 
-/// The list of keys.
+/// A list that is only read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Help {
+pub struct Scroll {
     /// The first line shown.
     pub top: usize,
 }

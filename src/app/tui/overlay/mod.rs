@@ -4,4 +4,4 @@ mod help;
 mod kinds;
 
 pub use help::{HelpLine, help_lines};
-pub use kinds::{Help, HistorySearch, Overlay};
+pub use kinds::{HistorySearch, Overlay, Scroll};

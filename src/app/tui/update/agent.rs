@@ -9,6 +9,7 @@ use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
 /// One event of the agent.
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
+    app.timeline.apply(&event.kind, event.time);
     match &event.kind {
         AgentEvent::State(run) => app.set_run(run.clone()),
         AgentEvent::MessageUpdate { event } => count(app, event),

@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Help, HistorySearch, Overlay};
+use crate::app::tui::overlay::{HistorySearch, Overlay, Scroll};
 
 /// A key was pressed.
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
@@ -45,7 +45,10 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Quit => return stop::quit(app),
         Action::Suspend => return vec![Effect::Suspend],
         Action::ExternalEditor => return vec![Effect::Edit(app.composer.text())],
-        Action::Help => app.overlays.push(Overlay::Help(Help::default())),
+        Action::Help => app.overlays.push(Overlay::Help(Scroll::default())),
+        Action::Iterations => {
+            app.overlays.push(Overlay::Iterations(Scroll::default()));
+        }
         Action::HistorySearch => {
             app.overlays
                 .push(Overlay::HistorySearch(HistorySearch::default()));

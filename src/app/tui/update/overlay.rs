@@ -6,29 +6,34 @@ use crate::app::tui::app::App;
 use crate::app::tui::composer::EditCommand;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Help, HistorySearch, Overlay};
+use crate::app::tui::overlay::{HistorySearch, Overlay, Scroll};
 
-/// Lines a page of the help moves.
+/// Lines a page of a list moves.
 const PAGE: usize = 10;
 
 /// A key for the topmost overlay.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.pop() {
-        Some(Overlay::Help(help)) => help_press(app, help, press, action),
+        Some(Overlay::Help(list)) => {
+            let stays = list_press(list, press, action).map(Overlay::Help);
+            app.overlays.extend(stays);
+            Vec::new()
+        }
+        Some(Overlay::Iterations(list)) => {
+            let stays = list_press(list, press, action).map(Overlay::Iterations);
+            app.overlays.extend(stays);
+            Vec::new()
+        }
         Some(Overlay::ConfirmQuit) => confirm_press(app, press, action),
         Some(Overlay::HistorySearch(search)) => search_press(app, search, press, action),
         None => Vec::new(),
     }
 }
 
-fn help_press(
-    app: &mut App,
-    mut help: Help,
-    press: KeyPress,
-    action: Option<Action>,
-) -> Vec<Effect> {
-    let top = help.top;
-    help.top = match action {
+/// Where a list that is only read stands after a key; none when it closes.
+fn list_press(list: Scroll, press: KeyPress, action: Option<Action>) -> Option<Scroll> {
+    let top = list.top;
+    let top = match action {
         Some(Action::Up) => top.saturating_sub(1),
         Some(Action::Down) => top + 1,
         Some(Action::PageUp) => top.saturating_sub(PAGE),
@@ -36,15 +41,19 @@ fn help_press(
         Some(Action::ScrollTop | Action::LineStart) => 0,
         // The view stops at the end of the text.
         Some(Action::ScrollBottom | Action::LineEnd) => usize::MAX / 2,
-        Some(Action::Cancel | Action::Help | Action::Submit | Action::Interrupt | Action::Quit) => {
-            return Vec::new();
-        }
-        None if press.text() == Some('q') => return Vec::new(),
+        Some(
+            Action::Cancel
+            | Action::Help
+            | Action::Iterations
+            | Action::Submit
+            | Action::Interrupt
+            | Action::Quit,
+        ) => return None,
+        None if press.text() == Some('q') => return None,
         None if press.text() == Some(' ') => top + PAGE,
         _ => top,
     };
-    app.overlays.push(Overlay::Help(help));
-    Vec::new()
+    Some(Scroll { top })
 }
 
 fn confirm_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {

@@ -57,7 +57,9 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
 
 fn wheel(app: &mut App, rows: i32) {
     match app.overlays.last_mut() {
-        Some(Overlay::Help(help)) => help.top = help.top.saturating_add_signed(rows as isize),
+        Some(Overlay::Help(list) | Overlay::Iterations(list)) => {
+            list.top = list.top.saturating_add_signed(rows as isize);
+        }
         Some(_) => {}
         None => app.transcript.scroll(ScrollBy::Rows(rows)),
     }

@@ -10,6 +10,7 @@ mod status;
 
 mod welcome;
 mod overlay;
+mod timeline;
 
 mod line;
 

@@ -5,22 +5,28 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::Line;
+use super::timeline;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Help, HelpLine, HistorySearch, Overlay, help_lines};
+use crate::app::tui::overlay::{HelpLine, HistorySearch, Overlay, Scroll, help_lines};
 use crate::app::tui::text::width::{ellipsis, fit, width};
 
 /// Draws it; the caret, where it has one.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<(u16, u16)> {
     match overlay {
-        Overlay::Help(help) => draw_help(app, *help, area, buffer),
+        Overlay::Help(list) => draw_help(app, *list, area, buffer),
+        Overlay::Iterations(list) => {
+            let columns = area.width.saturating_sub(4).min(60);
+            let lines = timeline::lines(app);
+            draw_list(app, "Iterations", columns, &lines, *list, area, buffer);
+        }
         Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
         Overlay::HistorySearch(search) => return draw_search(app, search, area, buffer),
     }
     None
 }
 
-fn draw_help(app: &App, help: Help, room: Rect, buffer: &mut Buffer) {
+fn draw_help(app: &App, list: Scroll, room: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = box_columns(room);
     let inside = usize::from(columns.saturating_sub(4));
@@ -60,10 +66,23 @@ fn draw_help(app: &App, help: Help, room: Rect, buffer: &mut Buffer) {
             }
         }
     }
-    let Some(area) = frame(app, "Keys", (columns, lines.len()), room, buffer) else {
+    draw_list(app, "Keys", columns, &lines, list, room, buffer);
+}
+
+/// A box of lines to read, from where it was scrolled to.
+fn draw_list(
+    app: &App,
+    title: &str,
+    columns: u16,
+    lines: &[Line],
+    list: Scroll,
+    room: Rect,
+    buffer: &mut Buffer,
+) {
+    let Some(area) = frame(app, title, (columns, lines.len()), room, buffer) else {
         return;
     };
-    let top = help
+    let top = list
         .top
         .min(lines.len().saturating_sub(usize::from(area.height)));
     for (y, line) in lines[top..]

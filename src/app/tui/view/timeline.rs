@@ -1,0 +1,69 @@
+//! The list of iterations, as lines for the box they are shown in.
+
+use super::line::Line;
+use crate::agent::ToolStatus;
+use crate::app::tui::app::App;
+use crate::app::tui::figures::{dollars, millis, short};
+use crate::app::tui::text::sanitize::visible_line;
+use crate::app::tui::timeline::{Call, Step};
+
+/// One line for each iteration, and one below it for each of its calls.
+pub fn lines(app: &App) -> Vec<Line> {
+    let theme = &app.theme;
+    let steps = app.timeline.steps();
+    if steps.is_empty() {
+        let text = "No model was called yet";
+        return vec![Line::new().with(text, theme.popup.patch(theme.dim))];
+    }
+    let mut lines = Vec::new();
+    for step in steps {
+        lines.push(
+            Line::new()
+                .with(format!("{:>4}", step.number), theme.popup_title)
+                .with(figures(app, step), theme.popup),
+        );
+        for call in &step.calls {
+            let name = visible_line(&call.name);
+            lines.push(
+                Line::new()
+                    .with(format!("      {name}"), theme.popup)
+                    .with(format!("  {}", end(call)), theme.popup.patch(theme.dim)),
+            );
+        }
+    }
+    lines
+}
+
+fn figures(app: &App, step: &Step) -> String {
+    let until = step.ended.unwrap_or(app.now);
+    let mut text = format!("  {:>9}", millis(until.abs_diff(step.began)));
+    let usage = &step.usage;
+    if usage.input + usage.output + usage.cache_read > 0 {
+        text.push_str(&format!(
+            "  ↑{} ↓{}",
+            short(usage.input),
+            short(usage.output)
+        ));
+    }
+    if usage.cache_read > 0 {
+        text.push_str(&format!(" ⚡{}", short(usage.cache_read)));
+    }
+    if usage.cost.total > 0.0 {
+        text.push_str(&format!("  {}", dollars(usage.cost.total)));
+    }
+    text
+}
+
+fn end(call: &Call) -> String {
+    let word = match call.status {
+        None => "running",
+        Some(ToolStatus::Ok) => "",
+        Some(ToolStatus::Error) => "failed",
+        Some(ToolStatus::Skipped) => "skipped",
+        Some(ToolStatus::Cancelled) => "stopped",
+    };
+    match call.duration_ms {
+        Some(took) => format!("{} {word}", millis(took)).trim_end().to_owned(),
+        None => word.to_owned(),
+    }
+}
