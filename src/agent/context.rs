@@ -482,6 +482,9 @@ mod tests {
             let joined: Vec<_> = context.iterations().flat_map(|i| i.messages.to_vec()).collect();
             proptest::prop_assert_eq!(joined, context.messages());
             proptest::prop_assert_eq!(context.current_iteration() as usize, context.iterations().len());
+            // B7, B12: only the last may still be open, and none ends before it began.
+            let ended = context.iterations().filter(|i| i.completed_at.is_some_and(|end| end >= i.started_at));
+            proptest::prop_assert!(ended.count() + 1 >= context.iterations().len());
         }
     }
 }

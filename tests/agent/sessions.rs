@@ -53,6 +53,34 @@ async fn entries_form_one_chain() {
     assert_eq!(request.session_id.as_deref(), entries[0]["id"].as_str());
 }
 
+// I7: what people see is kept with the result, but never more than 256 KiB of it.
+#[tokio::test]
+async fn details_are_kept_within_bounds() {
+    let long = "x".repeat(600_000);
+    let mut bench = bench(
+        vec![
+            call(&[("c1", "a", json!({})), ("c2", "b", json!({}))]),
+            say("ok"),
+        ],
+        vec![
+            ("a", false, Act::Succeed("short".into())),
+            ("b", false, Act::Succeed(long.clone())),
+        ],
+    );
+    bench.prompt("Go");
+    bench.settled().await;
+    let entries = bench.entries();
+    let results: Vec<_> = entries
+        .iter()
+        .map(|entry| &entry["message"])
+        .filter(|message| message["role"] == "toolResult")
+        .collect();
+    assert_eq!(results[0]["details"]["kind"], "text");
+    assert_eq!(results[0]["details"]["text"], "short");
+    assert!(results[1]["details"].to_string().len() <= 256 * 1024);
+    assert_eq!(results[1]["content"][0]["text"], long.as_str());
+}
+
 /// An agent whose session folder cannot be made.
 #[tokio::test]
 async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {

@@ -4,6 +4,7 @@ mod app_kit;
 mod app_keys;
 mod app_frames;
 mod app_storm;
+mod app_timeline;
 mod keymap;
 mod screen_away;
 mod screen_canvas;
