@@ -189,3 +189,23 @@ fn the_version_and_the_help_are_answers() {
         assert!(help.contains(option), "{option}");
     }
 }
+
+/// Without a session, long outputs wait in a private folder that goes away with the program.
+#[test]
+fn spill_files_without_a_session_are_private_and_temporary() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::call("bash", json!({"command": "seq 1 50000"})),
+        Reply::call("bash", json!({"command": "stat -c %a $TMPDIR/tiller-*"})),
+        Reply::text("ok"),
+    ]);
+    let before = sandbox.all_files();
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "--no-session", "-m", model, "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let results = server.request(2).results();
+    let folder = sandbox.tmp().join("tiller-").display().to_string();
+    let path = results[0].split("full output: ").nth(1).unwrap();
+    assert!(path.starts_with(&folder), "{path}");
+    assert_eq!(results[1], "700");
+    assert_eq!(sandbox.all_files(), before);
+}
