@@ -126,9 +126,13 @@ impl Actor {
         }
         let messages = self.queues.take_all();
         self.give_back(messages);
+        tracing::info!("leaving: no run is under way");
         self.processes.stop_all();
+        tracing::info!("leaving: commands were told to end");
         self.journal.close().await;
+        tracing::info!("leaving: the session is on disk");
         let _ = timeout(FAREWELL, self.audience.catch_up_all()).await;
+        tracing::info!("leaving: closed");
         if let Some(done) = self.farewell {
             let _ = done.send(());
         }

@@ -223,6 +223,8 @@ pub enum Act {
     Obey(Arc<Gate>),
     /// Shows this live output, then waits at the gate and ignores being cancelled.
     Output(String, Arc<Gate>),
+    /// Shows so many lines of live output, one after so many milliseconds.
+    Ticker(u32, u64),
     /// Waits until it is cancelled, then succeeds all the same.
     FinishWhenCancelled,
 }
@@ -298,6 +300,15 @@ impl Tool for FakeTool {
                         ..CommandDetails::default()
                     }));
                     gate.pass().await;
+                    format!("{name} done")
+                }
+                Act::Ticker(lines, millis) => {
+                    for line in 1..=*lines {
+                        // On the paused clock of the test: nothing really waits.
+                        tokio::time::advance(Duration::from_millis(*millis)).await;
+                        context.progress.set(text_details(&format!("line {line}")));
+                        tokio::task::yield_now().await;
+                    }
                     format!("{name} done")
                 }
                 Act::FinishWhenCancelled => {

@@ -338,6 +338,27 @@ async fn progress_is_shown_while_a_tool_runs() {
     bench.settled().await;
 }
 
+// I10: progress goes on at most every 50 ms, and at least that often while there is any.
+#[tokio::test(start_paused = true)]
+async fn progress_keeps_its_pace() {
+    for (lines, millis, least, most) in [(20, 60, 15, 21), (100, 10, 15, 22)] {
+        let mut bench = bench(
+            vec![call(&[("c1", "sh", json!({}))]), say("ok")],
+            vec![("sh", false, Act::Ticker(lines, millis))],
+        );
+        bench.prompt("Go");
+        bench.settled().await;
+        let told = bench.seen.iter();
+        let updates = told
+            .filter(|event| matches!(event.kind, AgentEvent::ToolUpdate { .. }))
+            .count();
+        assert!(
+            (least..=most).contains(&updates),
+            "{lines} lines: {updates}"
+        );
+    }
+}
+
 // E2
 #[tokio::test(start_paused = true)]
 async fn durations_are_whole_milliseconds_of_a_monotonic_clock() {

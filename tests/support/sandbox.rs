@@ -220,6 +220,16 @@ impl Sandbox {
             .collect()
     }
 
+    /// All that was logged.
+    pub fn log(&self) -> String {
+        let files = self.all_files().into_iter();
+        files
+            .filter(|file| file.extension().is_some_and(|it| it == "log"))
+            .filter(|file| file.starts_with(self.root.path().join("state")))
+            .map(|file| fs::read_to_string(file).unwrap())
+            .collect()
+    }
+
     /// Every file below the sandbox, for looking for what was left behind.
     pub fn all_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::agent::{Details, ToolSettings};
 
-use super::{Workshop, fifo, is_root};
+use super::{Workshop, fifo, is_root, text};
 
 fn tree() -> Workshop {
     let shop = Workshop::new();
@@ -99,6 +99,19 @@ fn grep_finds_lines_in_order() {
     for (args, expected) in cases {
         assert_eq!(shop.ok("grep", args.clone()), expected, "{args}");
     }
+}
+
+// K13, K15
+#[test]
+fn ignore_files_count_also_outside_repositories() {
+    let shop = Workshop::new();
+    shop.put(".gitignore", "*.log\n");
+    shop.put("a.rs", "fn one() {}\n");
+    shop.put("g.log", "fn logged() {}\n");
+    let found = text(&shop.call("grep", grep("fn", json!({}))).unwrap());
+    assert_eq!(found, "a.rs:1: fn one() {}");
+    let found = text(&shop.call("find", json!({"pattern": "[ag].*"})).unwrap());
+    assert_eq!(found, "a.rs");
 }
 
 // K13

@@ -217,5 +217,15 @@ fn signals_restore_the_terminal() {
         assert_eq!(screen.leftovers(), Vec::<String>::new(), "{signal}");
         assert!(!screen.is_alternate());
         sandbox.wait_no_processes(&[]);
+        let log = sandbox.log();
+        let steps = [
+            "cancelled after",
+            "leaving: no run is under way",
+            "leaving: commands were told to end",
+            "leaving: the session is on disk",
+            "leaving: closed",
+        ];
+        let places = steps.map(|step| log.find(step).unwrap_or_else(|| panic!("{step}: {log}")));
+        assert!(places.is_sorted(), "{log}");
     }
 }

@@ -118,7 +118,9 @@ fn the_limit_is_said() {
         messages: Vec::new(),
         outcome: RunOutcome::LimitReached { limit: 25 },
     });
-    assert!(stage.text().contains("Max iterations (25) exceeded"));
+    let shown = stage.text();
+    assert!(shown.contains("Max iterations (25) exceeded"));
+    assert!(shown.contains("Enter on the empty editor goes on"));
 }
 
 /// H8, I7: a resumed transcript shows what it showed before, made from details alone.
