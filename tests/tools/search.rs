@@ -238,12 +238,12 @@ fn paths_in_results_can_be_read() {
     ];
     for (args, expected) in cases {
         let output = shop.call_in("grep", args, inner.clone()).unwrap();
-        assert_eq!(super::text(&output), expected);
+        assert_eq!(text(&output), expected);
     }
     let output = shop
         .call_in("find", json!({"pattern": "a.rs", "path": ".."}), inner)
         .unwrap();
-    assert_eq!(super::text(&output), "../a.rs");
+    assert_eq!(text(&output), "../a.rs");
 }
 
 #[test]

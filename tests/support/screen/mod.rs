@@ -203,8 +203,8 @@ impl Screen {
         let mut fulls = 0;
         while fulls < 20 {
             match slave.write(&[0; 4096]) {
-                Ok(_) => fulls = 0,
-                Err(_) => {
+                Ok(1..) => fulls = 0,
+                Ok(0) | Err(_) => {
                     fulls += 1;
                     std::thread::sleep(Duration::from_millis(1)); // poll
                 }

@@ -16,7 +16,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
     match overlay {
         Overlay::Help(list) => draw_help(app, *list, area, buffer),
         Overlay::Iterations(list) => {
-            let columns = area.width.saturating_sub(4).min(60);
+            let columns = box_columns(area).min(60);
             let lines = timeline::lines(app);
             draw_list(app, "Iterations", columns, &lines, *list, area, buffer);
         }

@@ -36,22 +36,22 @@ pub fn lines(app: &App) -> Vec<Line> {
 
 fn figures(app: &App, step: &Step) -> String {
     let until = step.ended.unwrap_or(app.now);
-    let mut text = format!("  {:>9}", millis(until.abs_diff(step.began)));
     let usage = &step.usage;
+    let mut parts = vec![format!("  {:>9}", millis(until.abs_diff(step.began)))];
     if usage.input + usage.output + usage.cache_read > 0 {
-        text.push_str(&format!(
+        parts.push(format!(
             "  ↑{} ↓{}",
             short(usage.input),
             short(usage.output)
         ));
     }
     if usage.cache_read > 0 {
-        text.push_str(&format!(" ⚡{}", short(usage.cache_read)));
+        parts.push(format!(" ⚡{}", short(usage.cache_read)));
     }
     if usage.cost.total > 0.0 {
-        text.push_str(&format!("  {}", dollars(usage.cost.total)));
+        parts.push(format!("  {}", dollars(usage.cost.total)));
     }
-    text
+    parts.concat()
 }
 
 fn end(call: &Call) -> String {
