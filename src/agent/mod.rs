@@ -5,6 +5,7 @@ pub mod handle;
 mod actor;
 mod run;
 mod turn;
+mod call_ids;
 mod dispatch;
 mod gate;
 mod execution;

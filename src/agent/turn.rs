@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use tokio::select;
 
+use super::call_ids::CallIds;
 use super::desk::{Desk, Turn};
 use super::event::{AgentEvent, Phase, now_ms};
 use super::kit::Kit;
@@ -32,6 +33,7 @@ pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &Turn) -> Reply {
     desk.phase(Phase::Requesting).await;
     let mut message = empty_message(turn);
     let mut stream = kit.provider.stream(request(kit, turn));
+    let mut ids = CallIds::new(&turn.messages);
     let mut started = false;
     loop {
         let event = select! {
@@ -39,7 +41,7 @@ pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &Turn) -> Reply {
             () = turn.interrupt.cancelled() => None,
             event = stream.next() => Some(event.unwrap_or_else(ended_early)),
         };
-        let Some(event) = event else {
+        let Some(mut event) = event else {
             message.stop_reason = StopReason::Aborted;
             break;
         };
@@ -48,6 +50,7 @@ pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &Turn) -> Reply {
             desk.emit(message_start(&message)).await;
             desk.phase(Phase::Streaming).await;
         }
+        ids.settle(&mut event);
         message.apply(&event);
         let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
         desk.emit(AgentEvent::MessageUpdate { event }).await;

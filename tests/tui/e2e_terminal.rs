@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::e2e_job::{leave, open};
 use crate::support::job;
-use crate::support::model_server::{Failure, Reply, Wire};
+use crate::support::model_server::{Failure, Pace, Reply, Step, Wire};
 use crate::support::screen::{Launch, Terminal};
 
 #[test]
@@ -209,6 +209,36 @@ fn a_frozen_terminal_holds_nothing_up() {
         screen.wait_exit();
         assert_eq!(screen.leftovers(), Vec::<String>::new());
         assert!(!screen.is_alternate());
+    }
+}
+
+/// Servers that give every call the same id: each has a cell of its own all the same, and each
+/// result goes to its own call.
+#[test]
+fn calls_of_one_id_stand_beside_each_other() {
+    let echo = |id: &str, word: &str| Step::Call {
+        name: "bash".to_owned(),
+        id: Some(id.to_owned()),
+        arguments: json!({"command": format!("printf %s-%s {word} out")}).to_string(),
+        pace: Pace::default(),
+    };
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::new()
+                .step(echo("call_0", "first"))
+                .step(echo("call_0", "second")),
+            Reply::new().step(echo("call_0", "third")),
+            Reply::text("All three."),
+        ]);
+        let screen = open(&sandbox, wire);
+        screen.keys("go<enter>");
+        screen.wait_for("All three.");
+        for word in ["first-out", "second-out", "third-out"] {
+            assert!(screen.text().contains(word), "{word}: {}", screen.text());
+        }
+        let results = server.request(2).results();
+        assert_eq!(results, ["first-out", "second-out", "third-out"]);
+        leave(&screen);
     }
 }
 
