@@ -143,6 +143,22 @@ fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
     }
 }
 
+/// A lone CR ends a line of markdown: what it changes is put right at the end of the text.
+#[test]
+fn old_line_ends_end_in_the_same_picture() {
+    for source in [
+        "* a\n\u{e}\r---\n",
+        "    indented\n\u{202e}\r```rs\n",
+        "```rs\nab\r```\ncd\n\nmore\n",
+        "a\r\nb\r\n\r\nc\r",
+    ] {
+        let cuts: Vec<_> = (0..source.len())
+            .filter(|&at| source.is_char_boundary(at))
+            .collect();
+        assert_eq!(streamed(source, &cuts, 20), whole(source, 20), "{source:?}");
+    }
+}
+
 #[test]
 fn link_definitions_reach_back() {
     let source = "See [the page][p].\n\nMore.\n\n[p]: https://example.org\n";

@@ -29,6 +29,8 @@ pub struct MarkdownRows {
     gap: bool,
     /// Up to where complete lines were searched for closed blocks.
     searched: usize,
+    /// Up to where lone CRs were looked for.
+    looked: usize,
     mode: Mode,
     /// Whether the rows may differ from those of the whole text.
     rough: bool,
@@ -78,6 +80,7 @@ impl MarkdownRows {
     pub fn update(&mut self, sheet: &Sheet<'_>, source: &str, live: bool, store: &mut CodeStore) {
         let before = self.work.written;
         let is_first = self.closed == 0;
+        self.look_for_old_line_ends(source);
         self.rows.truncate(self.closed_rows);
         while self.step(sheet, source, live, store) {}
         if !live && self.rough && !is_first {
@@ -91,6 +94,24 @@ impl MarkdownRows {
             self.rough = false;
         }
         self.work.most = self.work.most.max(self.work.written - before);
+    }
+
+    /// A lone CR ends a line of markdown, but not one of ours: a text with one is written as a whole
+    /// at its end.
+    fn look_for_old_line_ends(&mut self, source: &str) {
+        let fresh = source.as_bytes().get(self.looked..).unwrap_or_default();
+        for (at, _) in fresh.iter().enumerate().filter(|(_, byte)| **byte == b'\r') {
+            match fresh.get(at + 1) {
+                Some(b'\n') => {}
+                Some(_) => self.rough = true,
+                // What comes behind it decides.
+                None => {
+                    self.looked += at;
+                    return;
+                }
+            }
+        }
+        self.looked = source.len();
     }
 
     /// Closes what can be closed and writes the rest. Answers whether there is more to do.
