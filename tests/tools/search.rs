@@ -103,6 +103,23 @@ fn grep_finds_lines_in_order() {
 
 // K13, K15
 #[test]
+fn a_working_directory_that_is_gone_is_named() {
+    let shop = tree();
+    std::fs::remove_dir_all(shop.path("")).unwrap();
+    for (tool, args) in [
+        ("ls", json!({})),
+        ("find", json!({"pattern": "*"})),
+        ("grep", json!({"pattern": "fn"})),
+    ] {
+        let error = shop.err(tool, args);
+        assert!(
+            error.starts_with("The working directory is gone: /"),
+            "{tool}: {error}"
+        );
+    }
+}
+
+#[test]
 fn ignore_files_count_also_outside_repositories() {
     let shop = Workshop::new();
     shop.put(".gitignore", "*.log\n");

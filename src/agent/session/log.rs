@@ -1,11 +1,11 @@
 //! One session file being written. Each entry is one line and one write, so a crash can tear the
 //! last line at most; entries that could not be written wait in memory and go first the next time.
-//! Never reads and never changes what is written.
+//! Never changes what is written, and reads it only to put a removed file back.
 
 use std::collections::VecDeque;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -130,6 +130,9 @@ impl SessionLog {
             Some(disk) => disk,
             none => none.insert(Disk::open(&self.path)?),
         };
+        if disk.is_removed() {
+            *disk = disk.restored(&self.path)?;
+        }
         while let Some(line) = self.unwritten.front() {
             if self.torn {
                 (&*disk.file).write_all(b"\n")?;
@@ -156,14 +159,43 @@ impl Disk {
                 .create(folder)?;
         }
         let file = OpenOptions::new()
+            .read(true)
             .append(true)
             .create(true)
             .mode(0o600)
             .open(path)?;
+        Ok(Self::on(file))
+    }
+
+    fn on(file: File) -> Self {
         let file = Arc::new(file);
         // Without the thread the data still reaches the kernel with every write.
         let syncer = Syncer::spawn(Arc::clone(&file)).ok();
-        Ok(Self { file, syncer })
+        Self { file, syncer }
+    }
+
+    /// Whether somebody has removed the file. What it held is there as long as it is open.
+    fn is_removed(&self) -> bool {
+        self.file.metadata().is_ok_and(|data| data.nlink() == 0)
+    }
+
+    /// A new file in the place of a removed one, with everything that was in it.
+    fn restored(&self, path: &Path) -> io::Result<Self> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+        // In place only when it is whole; also readable by its owner alone.
+        let mut copy = tempfile::Builder::new()
+            .prefix(".session-")
+            .append(true)
+            .tempfile_in(folder)?;
+        let mut old = &*self.file;
+        old.seek(io::SeekFrom::Start(0))?;
+        io::copy(&mut old, copy.as_file_mut())?;
+        let file = copy.persist_noclobber(path).map_err(|error| error.error)?;
+        Ok(Self::on(file))
     }
 
     /// Writes one line with one write. When only a piece of it fits, the piece is taken back;
@@ -272,6 +304,22 @@ mod tests {
             .map(|line| line["message"]["content"][0]["text"].clone())
             .collect();
         assert_eq!(texts, ["one", "two", "three"]);
+    }
+
+    #[test]
+    fn a_removed_file_comes_back_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let mut log = SessionLog::create(root.path(), Path::new("/w"));
+        log.message(&Message::user("one", 1)).unwrap();
+        for n in 0..2 {
+            std::fs::remove_dir_all(log.path().parent().unwrap()).unwrap();
+            log.message(&Message::user("more", n)).unwrap();
+        }
+        let lines = lines(log.path());
+        assert_eq!(lines.len(), 4, "header and three messages");
+        assert_eq!(lines[3]["parentId"], lines[2]["id"]);
+        let mode = log.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[test]

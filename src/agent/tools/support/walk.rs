@@ -37,7 +37,14 @@ impl Ground {
         } else {
             paths::resolve(raw, cwd, paths::Purpose::Existing)
         };
-        let root = fs::canonicalize(&path).map_err(|error| open::unreachable(&error, raw))?;
+        let root = fs::canonicalize(&path).map_err(|error| {
+            if raw.is_empty() {
+                let cwd = cwd.display();
+                ToolError::new(format!("The working directory is gone: {cwd}"))
+            } else {
+                open::unreachable(&error, raw)
+            }
+        })?;
         let kind = fs::metadata(&root)
             .map_err(|error| open::unreachable(&error, raw))?
             .file_type();
