@@ -90,6 +90,7 @@ fn what_a_server_refuses() {
         for (reply, words) in [
             (Reply::error(Failure::Auth), &["401", "API_KEY"][..]),
             (Reply::error(Failure::Forbidden), &["403"]),
+            (Reply::error(Failure::Invalid), &["400"]),
             (Reply::error(Failure::Overflow), &["too long"]),
             (Reply::error(Failure::Quota), &["quota or credit"]),
             (Reply::error(Failure::NotFound), &["404"]),

@@ -35,7 +35,36 @@ impl Sink for Json {
 }
 
 fn line(record: &impl Serialize) -> io::Result<()> {
-    let mut bytes = serde_json::to_vec(record)?;
-    bytes.push(b'\n');
-    out::write(&bytes)
+    let mut line = harmless(serde_json::to_string(record)?);
+    line.push('\n');
+    out::write(line.as_bytes())
+}
+
+/// The same JSON, readable on a terminal that obeys C1 controls: JSON itself escapes the others.
+fn harmless(json: String) -> String {
+    let obeyed = |c: char| c.is_control();
+    if !json.contains(obeyed) {
+        return json;
+    }
+    let escape = |c: char| {
+        if obeyed(c) {
+            format!("\\u{:04x}", c as u32)
+        } else {
+            c.to_string()
+        }
+    };
+    json.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_character_is_left_and_nothing_is_changed() {
+        let text = "a\u{1b}[2J\u{9b}2J\u{7f}é\u{85}日\n";
+        let json = harmless(serde_json::to_string(text).unwrap());
+        assert!(!json.contains(char::is_control), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 }
