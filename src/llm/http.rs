@@ -111,7 +111,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
     let hint = if error.is_connect() {
         address
     } else {
-        "Send it again; what came so far is kept"
+        "Send it again in a moment"
     };
     let what = if error.is_connect() && error.is_timeout() {
         format!(
