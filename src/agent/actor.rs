@@ -161,7 +161,7 @@ impl Actor {
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
-            Some(Command::Warm) => self.kit.provider.warm(&self.model),
+            Some(Command::Warm) => self.warm(),
             Some(Command::Subscribe(sender)) => self.audience.join(sender),
             Some(Command::Shutdown(done)) => {
                 self.farewell = Some(done);
@@ -169,6 +169,15 @@ impl Actor {
             }
             None => self.leave(),
         }
+    }
+
+    fn warm(&self) {
+        self.kit.provider.warm(&self.model);
+        // The first date of a day costs a walk through the time zones of the system.
+        let kit = Arc::clone(&self.kit);
+        drop(tokio::task::spawn_blocking(move || {
+            kit.prompt.render(&kit.toolbox)
+        }));
     }
 
     /// A message of a person: it waits while a run is under way, else it starts one.
