@@ -1,9 +1,13 @@
-//! How many tokens an answer may have, so that prompt and answer fit the window together.
+//! How many tokens an answer may have, so that prompt and answer fit the window together, and how
+//! much memory the request takes.
 //!
-//! An estimate: only the provider knows its tokens. It errs on the side of a shorter answer.
+//! Estimates: only the provider knows its tokens. The limit errs on the side of a shorter
+//! answer.
+
+use serde::Serialize;
 
 use super::handoff::Step;
-use super::message::Content;
+use super::message::{Content, Image};
 use super::provider::Request;
 
 /// What a token has at least, in bytes; text and code mostly have more.
@@ -25,13 +29,8 @@ pub fn max_output(request: &Request, steps: &[Step]) -> u64 {
     if model.context_window == 0 {
         return wanted;
     }
-    let tools: usize = request
-        .tools
-        .iter()
-        .map(|tool| tool.description.len() + 400)
-        .sum();
-    let content: usize = steps.iter().map(size).sum();
-    let prompt = (request.system.len() + tools + content) / BYTES_PER_TOKEN;
+    let image = |_: &Image| IMAGE_TOKENS * BYTES_PER_TOKEN;
+    let prompt = size(request, steps, image) / BYTES_PER_TOKEN;
     let left = model
         .context_window
         .saturating_sub(prompt as u64 + SPARE_TOKENS);
@@ -39,13 +38,34 @@ pub fn max_output(request: &Request, steps: &[Step]) -> u64 {
     wanted.min(left.max(SPARE_TOKENS))
 }
 
-fn size(step: &Step) -> usize {
+/// Writes the JSON of `request` in one piece of memory. A buffer that doubles as it fills leaves
+/// holes of the same size behind in the allocator, with each request of a long conversation.
+pub fn json(body: &impl Serialize, request: &Request, steps: &[Step]) -> Vec<u8> {
+    let size = size(request, steps, |image| image.data.len());
+    // Escapes, keys and brackets; what is not touched costs nothing.
+    let mut out = Vec::with_capacity(size + size / 4 + 4 * 1024);
+    // Plain data cannot fail to be written.
+    let _ = serde_json::to_writer(&mut out, body);
+    out
+}
+
+/// Bytes of the texts in `request`, with what stands around each.
+fn size(request: &Request, steps: &[Step], image: impl Fn(&Image) -> usize + Copy) -> usize {
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| tool.description.len() + 400);
+    let content = steps.iter().map(|step| step_size(step, image));
+    request.system.len() + tools.sum::<usize>() + content.sum::<usize>()
+}
+
+fn step_size(step: &Step, image: impl Fn(&Image) -> usize) -> usize {
     let of = |content: &Content| match content {
         Content::Text(text) => text.text.len(),
         Content::Thinking(thinking) => {
             thinking.thinking.len() + thinking.thinking_signature.as_ref().map_or(0, String::len)
         }
-        Content::Image(_) => IMAGE_TOKENS * BYTES_PER_TOKEN,
+        Content::Image(picture) => image(picture),
         Content::ToolCall(call) => call.name.len() + call.arguments.to_string().len() + 60,
     };
     match step {

@@ -105,7 +105,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         system,
         messages,
     };
-    serde_json::to_vec(&body).unwrap_or_default()
+    room::json(&body, request, &steps)
 }
 
 #[derive(Serialize)]

@@ -87,7 +87,7 @@ pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
             .map(|id| id.chars().take(CACHE_KEY_CHARS).collect());
     }
     ask_to_think(&mut body, request, quirks);
-    serde_json::to_vec(&body).unwrap_or_default()
+    room::json(&body, request, &steps)
 }
 
 #[derive(Serialize)]
