@@ -13,7 +13,7 @@ use crate::model_server::ModelServer;
 use crate::process;
 
 /// How long anything may take before a measurement gives up.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 const SIZE: PtySize = PtySize {
     rows: 40,
     cols: 120,
@@ -65,7 +65,7 @@ impl Screen {
         let (sender, output) = channel();
         std::thread::spawn(move || {
             let _master = pty.master;
-            let mut buffer = [0; 64 * 1024];
+            let mut buffer = vec![0; 64 * 1024];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if sender
                     .send((Instant::now(), buffer[..count].to_vec()))

@@ -36,10 +36,10 @@ pub fn many(program: &Path) {
 
 fn turns(program: &Path, what: &str, mut replies: Vec<Reply>) {
     let home = tempfile::tempdir().unwrap();
-    let lines: String = (0..1_000)
-        .map(|line| format!("line {line} of some notes that a model might want to read\n"))
+    let lines: Vec<String> = (0..1_000)
+        .map(|line| format!("line {line} of some notes that a model might want to read"))
         .collect();
-    std::fs::write(home.path().join("notes.txt"), lines).unwrap();
+    std::fs::write(home.path().join("notes.txt"), lines.join("\n")).unwrap();
     replies.push(Reply::text("All of it is done."));
     let server = ModelServer::start(Script::of(replies));
     let mut screen = Screen::idle(program, home.path(), Some(&server));
