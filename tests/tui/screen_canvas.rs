@@ -186,3 +186,19 @@ fn tiny_sizes_do_not_panic() {
         canvas.finish(None, &mut out);
     }
 }
+
+/// A letter under a megabyte of accents costs a frame no more than any other; emoji of many parts
+/// stay whole.
+#[test]
+fn no_cell_floods_the_terminal() {
+    let family = "👩🏽‍👩🏽‍👧🏽‍👦🏽";
+    let mut canvas = Canvas::new(Size::new(WIDTH, HEIGHT));
+    let buffer = canvas.begin();
+    buffer[(0, 0)].set_symbol(&format!("a{}", "\u{301}".repeat(500_000)));
+    buffer[(2, 0)].set_symbol(family);
+    let mut out = Vec::new();
+    canvas.finish(None, &mut out);
+    assert!(out.len() < 1_000, "{} bytes", out.len());
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("a\u{301}\u{301}") && text.contains(family));
+}

@@ -14,6 +14,8 @@ use ratatui::layout::{Rect, Size};
 
 /// Rows that must agree after a move before the terminal is asked to scroll.
 const WORTH_SCROLLING: usize = 3;
+/// Bytes of one cell; the longest emoji sequences need 40.
+const SYMBOL_BYTES: usize = 64;
 
 /// What the terminal shows, what it shall show, and the way from one to the other.
 #[derive(Debug)]
@@ -74,6 +76,7 @@ impl Canvas {
     /// cursor at `cursor`, or hidden. Appends nothing when nothing changed.
     pub fn finish(&mut self, cursor: Option<(u16, u16)>, out: &mut Vec<u8>) -> FrameCost {
         let start = out.len();
+        self.bound_symbols();
         out.extend_from_slice(b"\x1b[?2026h\x1b[?25l");
         let begun = out.len();
         if self.stale {
@@ -99,6 +102,19 @@ impl Canvas {
         self.cursor = cursor;
         std::mem::swap(&mut self.shown, &mut self.next);
         cost
+    }
+
+    /// Cuts what floods one cell: a letter can carry a megabyte of accents, and each frame would
+    /// send them all.
+    fn bound_symbols(&mut self) {
+        for cell in &mut self.next.content {
+            let symbol = cell.symbol();
+            if symbol.len() > SYMBOL_BYTES {
+                let end = symbol.floor_char_boundary(SYMBOL_BYTES);
+                let kept = symbol[..end].to_owned();
+                cell.set_symbol(&kept);
+            }
+        }
     }
 
     /// Writes the cells that differ; the number of rows they are on.
