@@ -79,7 +79,7 @@ mod tests {
         let (messages, length) = play().await;
         let seconds = length.as_secs_f64();
         // The tests of the demo's project take about 3 s more.
-        assert!((37.0..57.0).contains(&seconds), "{seconds} s");
+        assert!((22.0..45.0).contains(&seconds), "{seconds} s");
 
         let replies: Vec<&AssistantMessage> = messages
             .iter()

@@ -94,7 +94,7 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (Line, Line) {
     if most >= Detail::Tokens && total.input + total.output + total.cache_read > 0 {
         let mut text = format!("   ↑{} ↓{}", short(total.input), short(total.output));
         if total.cache_read > 0 {
-            text.push_str(" ⚡");
+            text.push_str(" ↯");
             text.push_str(&short(total.cache_read));
         }
         right.push(text, theme.status);

@@ -46,7 +46,7 @@ fn figures(app: &App, step: &Step) -> String {
         ));
     }
     if usage.cache_read > 0 {
-        parts.push(format!(" ⚡{}", short(usage.cache_read)));
+        parts.push(format!(" ↯{}", short(usage.cache_read)));
     }
     if usage.cost.total > 0.0 {
         parts.push(format!("  {}", dollars(usage.cost.total)));
