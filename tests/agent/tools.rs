@@ -311,9 +311,9 @@ async fn repeated_ids_get_a_result_each() {
         bench.request(2)[2..],
         [
             "same: from a",
-            "same!: from b",
-            "assistant: [same]",
-            "same: from a"
+            "same-2!: from b",
+            "assistant: [same-3]",
+            "same-3: from a"
         ]
     );
 }
