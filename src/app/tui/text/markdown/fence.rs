@@ -97,6 +97,34 @@ pub struct CodeText<'a> {
     pub byte: u32,
 }
 
+/// A code block being read from the parser's events.
+pub struct OpenCode {
+    /// Its language.
+    pub language: String,
+    /// Its text so far.
+    pub text: String,
+    /// Byte of the piece at which it begins.
+    pub byte: usize,
+    /// The same of each line of its text.
+    pub lines: Vec<usize>,
+}
+
+impl OpenCode {
+    /// Adds a piece of the block's text that stands at byte `at` of `source`.
+    pub fn push(&mut self, text: &str, at: usize, source: &str) {
+        // The parser leaves the CR of an empty line out.
+        let cr = text.starts_with('\n') && source[..at].ends_with('\r');
+        let mut end = at;
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            if self.text.is_empty() || self.text.ends_with('\n') {
+                self.lines.push(end - usize::from(cr && number == 0));
+            }
+            self.text.push_str(line);
+            end += line.len();
+        }
+    }
+}
+
 /// Writes one line of code, behind `before` (bars and indents of the blocks around it).
 pub fn write_code(
     sheet: &Sheet<'_>,

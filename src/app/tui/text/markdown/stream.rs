@@ -78,6 +78,11 @@ impl MarkdownRows {
     /// Brings the rows up to `source`, which has only grown since the last call. `live` says
     /// whether it may grow further.
     pub fn update(&mut self, sheet: &Sheet<'_>, source: &str, live: bool, store: &mut CodeStore) {
+        // A CR at the end may be half of a line end: what comes next decides.
+        let source = match source.strip_suffix('\r') {
+            Some(decided) if live => decided,
+            _ => source,
+        };
         let before = self.work.written;
         let is_first = self.closed == 0;
         self.look_for_old_line_ends(source);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 
-use super::fence::{CodeText, language, write_code};
+use super::fence::{CodeText, OpenCode, language, write_code};
 use super::piece::{Mark, MarkKind, Piece, Sheet, Written};
 use super::table::Table;
 use crate::app::tui::text::code::CodeStore;
@@ -67,12 +67,6 @@ enum Around {
     },
 }
 
-struct OpenCode {
-    language: String,
-    text: String,
-    byte: usize,
-}
-
 struct Writer<'a, 'b> {
     sheet: &'a Sheet<'a>,
     piece: &'a Piece<'a>,
@@ -105,10 +99,7 @@ impl Writer<'_, '_> {
             }
             Event::Text(text) => match &mut self.code {
                 Some(code) => {
-                    if code.text.is_empty() {
-                        code.byte = range.start;
-                    }
-                    code.text.push_str(&text);
+                    code.push(&text, range.start, self.piece.source);
                 }
                 None => self.inline(&text, self.style(), &range),
             },
@@ -227,6 +218,7 @@ impl Writer<'_, '_> {
                     language,
                     text: String::new(),
                     byte: range.start,
+                    lines: Vec::new(),
                 });
             }
             Tag::List(first) => {
@@ -366,7 +358,6 @@ impl Writer<'_, '_> {
         let text = code.text.strip_suffix('\n').unwrap_or(&code.text);
         let unfinished = self.piece.open && !code.text.ends_with('\n');
         let last = text.split('\n').count() - 1;
-        let mut byte = self.piece.base + code.byte;
         for (number, line) in text.split('\n').enumerate() {
             let prefix = self.prefix();
             let line = CodeText {
@@ -375,10 +366,9 @@ impl Writer<'_, '_> {
                 text: line.strip_suffix('\r').unwrap_or(line),
                 language: &code.language,
                 open: unfinished && number == last,
-                byte: byte as u32,
+                byte: (self.piece.base + code.lines.get(number).unwrap_or(&code.byte)) as u32,
             };
             write_code(self.sheet, &prefix.first, &line, self.store, self.rows);
-            byte += line.text.len() + 1;
         }
         self.gap = true;
     }
