@@ -8,6 +8,7 @@ mod app_timeline;
 mod keymap;
 mod screen_away;
 mod screen_canvas;
+mod screen_panic;
 
 mod composer;
 mod composer_model;

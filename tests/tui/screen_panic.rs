@@ -1,0 +1,68 @@
+//! A panic while the screen has the terminal. This test program is started again, in a
+//! pseudo-terminal, to play a screen that panics.
+
+use tiller::app::tui::terminal::Terminal;
+
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
+
+const WHERE: &str = "TILLER_TEST_PANIC";
+
+/// Takes the terminal and panics. Started by the tests below; by itself it is an empty test.
+#[tokio::test]
+#[ignore = "started by other tests"]
+async fn screen_that_panics() {
+    let Ok(place) = std::env::var(WHERE) else {
+        return;
+    };
+    let terminal = Terminal::enter().unwrap();
+    terminal.enable_kitty().unwrap();
+    terminal.write(b"\x1b[?2026h\x1b[3;9rhalf a frame").unwrap();
+    if place == "elsewhere" {
+        let _ = std::thread::spawn(|| panic!("nobody sees this")).join();
+        terminal.write(b"\x1b[?2026l\x1b[rstill here").unwrap();
+        return;
+    }
+    panic!("the reason of the panic");
+}
+
+fn play(sandbox: &Sandbox, place: &str) -> Screen {
+    let program = std::env::current_exe().unwrap();
+    Launch::new(sandbox)
+        .args(&[
+            "--exact",
+            "tui::screen_panic::screen_that_panics",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(WHERE, place)
+        .start_program(&program.to_string_lossy())
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_is_reported() {
+    let sandbox = Sandbox::new();
+    let screen = play(&sandbox, "here");
+    let exit = screen.wait_exit();
+    assert_eq!(exit.code, 101);
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+    assert!(!screen.is_alternate());
+    // On the main screen, where it stays.
+    assert!(
+        screen.text().contains("the reason of the panic"),
+        "{}",
+        screen.text()
+    );
+}
+
+#[test]
+fn a_panic_of_another_thread_is_not_painted_over_the_screen() {
+    let sandbox = Sandbox::new();
+    let screen = play(&sandbox, "elsewhere");
+    let exit = screen.wait_exit();
+    assert_eq!(exit.code, 0);
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+    let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+    assert!(raw.contains("still here"), "{raw}");
+    assert!(!raw.contains("nobody sees this"), "{raw}");
+}
