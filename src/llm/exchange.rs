@@ -115,10 +115,8 @@ impl<D: Decoder> Reader<D> {
 
     fn fail(&mut self, what: &str, out: &mut Vec<StreamEvent>) {
         let what = format!("{}: {what}", self.about.model);
-        out.push(StreamEvent::Error(LlmError::new(
-            ErrorClass::Retryable,
-            what,
-        )));
+        let error = LlmError::new(ErrorClass::Retryable, what).with_hint(http::TRY_AGAIN);
+        out.push(StreamEvent::Error(error));
         self.progress = Progress::Finished;
     }
 }

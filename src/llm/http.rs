@@ -87,6 +87,9 @@ fn build(idle: Duration) -> Result<Client, String> {
     })
 }
 
+/// The way out of a connection or an answer that broke off.
+pub const TRY_AGAIN: &str = "Send it again in a moment";
+
 /// What it means that no response came, or that one broke off, from `target` (an address without
 /// secrets).
 pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> LlmError {
@@ -111,7 +114,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
     let hint = if error.is_connect() {
         address
     } else {
-        "Send it again in a moment"
+        TRY_AGAIN
     };
     let what = if error.is_connect() && error.is_timeout() {
         format!(

@@ -273,6 +273,7 @@ async fn a_stream_that_breaks_off_is_an_error_that_may_be_tried_again() {
                 "broke off"
             };
             assert!(error.message.contains(words), "{wire:?} {cut:?}: {error}");
+            assert!(error.hint.is_some(), "{wire:?} {cut:?}: no way out");
             if cut != Cut::Reset {
                 assert_eq!(Message::Assistant(message).text(), "Half an ans");
             }

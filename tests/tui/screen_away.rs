@@ -18,6 +18,12 @@ fn open(sandbox: &Sandbox, editor: &str) -> Screen {
     screen
 }
 
+/// Waits until tiller is stopped, and all it wrote before has been read.
+fn wait_away(screen: &Screen) {
+    wait_stopped(screen.pid());
+    screen.wait_until("the main screen", |view| !view.is_alternate());
+}
+
 /// The state letter of a process: `T` is stopped.
 fn wait_stopped(pid: i32) {
     let begun = Instant::now();
@@ -44,9 +50,8 @@ fn suspension_gives_the_terminal_back_and_takes_it_again() {
     let screen = open(&sandbox, "true");
     for _ in 0..2 {
         screen.keys("<c-z>");
-        wait_stopped(screen.pid());
+        wait_away(&screen);
         assert_eq!(screen.leftovers(), Vec::<String>::new());
-        assert!(!screen.is_alternate());
         screen.signal(Signal::SIGCONT);
         screen.wait_for("draft");
         assert!(screen.is_alternate());
@@ -60,7 +65,7 @@ fn a_stop_from_outside_is_a_suspension_too() {
     let sandbox = Sandbox::new();
     let screen = open(&sandbox, "true");
     screen.signal(Signal::SIGTSTP);
-    wait_stopped(screen.pid());
+    wait_away(&screen);
     assert_eq!(screen.leftovers(), Vec::<String>::new());
     screen.signal(Signal::SIGCONT);
     screen.wait_for("draft");

@@ -22,6 +22,11 @@ impl<'a> View<'a> {
         Self { screen }
     }
 
+    /// Whether it is the alternate screen.
+    pub fn is_alternate(&self) -> bool {
+        self.screen.alternate_screen()
+    }
+
     /// The lines, without blanks at their ends.
     pub fn lines(&self) -> Vec<String> {
         let (_, columns) = self.screen.size();
