@@ -83,6 +83,7 @@ mod tests {
                 index: 0,
                 id: sent.to_owned(),
                 name: String::new(),
+                custom: false,
             };
             ids.settle(&mut event);
             assert!(

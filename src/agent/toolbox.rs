@@ -258,6 +258,7 @@ mod tests {
                         "type": "object",
                         "properties": { "n": { "type": "integer" } },
                     }),
+                    ..ToolSpec::default()
                 })) as Arc<dyn Tool>
             })
             .to_vec()

@@ -159,7 +159,9 @@ impl Recorder {
                 };
                 json!({"type": "thinking_end", "contentIndex": index, "content": block.thinking})
             }
-            StreamEvent::ToolCallStart { index, id, name } => json!({
+            StreamEvent::ToolCallStart {
+                index, id, name, ..
+            } => json!({
                 "type": "toolcall_start",
                 "contentIndex": index,
                 "id": id,

@@ -67,8 +67,10 @@ pub enum StreamEvent {
         id: String,
         /// The tool's name.
         name: String,
+        /// Whether its argument is free text, not JSON.
+        custom: bool,
     },
-    /// More of the call's argument text (JSON in pieces).
+    /// More of the call's argument text (JSON, or a custom call's free text, in pieces).
     ToolCallDelta {
         /// Position in the content.
         index: usize,
@@ -142,12 +144,18 @@ impl AssistantMessage {
                     block.redacted = *redacted;
                 }
             }
-            StreamEvent::ToolCallStart { index, id, name } => {
+            StreamEvent::ToolCallStart {
+                index,
+                id,
+                name,
+                custom,
+            } => {
                 self.open(*index, || {
                     Content::ToolCall(ToolCall {
                         id: id.clone(),
                         name: name.clone(),
                         arguments: Value::Object(Map::new()),
+                        custom: *custom,
                         ..ToolCall::default()
                     })
                 });
@@ -187,8 +195,14 @@ impl AssistantMessage {
 
 impl ToolCall {
     /// Parses the collected argument text. No text at all means no arguments; text that is not a
-    /// JSON object stays in `partial_arguments` for the error result to quote.
+    /// JSON object stays in `partial_arguments` for the error result to quote. The text of a custom
+    /// call becomes its one argument `input`.
     pub fn finish_arguments(&mut self) {
+        if self.custom {
+            let input = std::mem::take(&mut self.partial_arguments);
+            self.arguments = serde_json::json!({ "input": input });
+            return;
+        }
         if self.partial_arguments.trim().is_empty() {
             self.partial_arguments.clear();
             return;

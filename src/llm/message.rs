@@ -223,6 +223,10 @@ pub struct ToolCall {
     /// Opaque provider data (Gemini thought signature).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought_signature: Option<String>,
+    /// Whether it came as a custom call: free text instead of JSON, which stands in `arguments`
+    /// under `input`. A reply takes the form of its call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub custom: bool,
 }
 
 /// Tokens of one response. `reasoning` is already part of `output`.

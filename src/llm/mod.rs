@@ -31,6 +31,6 @@ pub use message::{
     AssistantMessage, Content, Image, Message, StopReason, Text, Thinking, ToolCall,
     ToolResultMessage, Usage, UserMessage,
 };
-pub use model::{Api, Model, Prices, ThinkingLevel};
-pub use provider::{Provider, Request, ToolSpec};
+pub use model::{Api, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
+pub use provider::{CustomFormat, Provider, Request, ToolSpec};
 pub use wires::Wires;

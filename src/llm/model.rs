@@ -109,9 +109,27 @@ impl FromStr for ThinkingLevel {
 }
 
 /// US dollars per million tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Prices {
+    /// Fresh prompt tokens.
+    pub input: f64,
+    /// Produced tokens.
+    pub output: f64,
+    /// Prompt tokens read from a cache.
+    pub cache_read: f64,
+    /// Prompt tokens written to a cache.
+    pub cache_write: f64,
+    /// Other prices for long prompts, from the smallest to the largest.
+    pub tiers: Vec<PriceTier>,
+}
+
+/// What a response costs, all of it, when its prompt is longer than `above`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PriceTier {
+    /// Prompt tokens, cached ones included.
+    pub above: u64,
     /// Fresh prompt tokens.
     pub input: f64,
     /// Produced tokens.
@@ -126,10 +144,16 @@ impl Prices {
     /// What `usage` costs, by kind and in all.
     pub fn cost(&self, usage: &Usage) -> Cost {
         let of = |tokens: u64, price: f64| tokens as f64 * price / 1_000_000.0;
-        let input = of(usage.input, self.input);
-        let output = of(usage.output, self.output);
-        let cache_read = of(usage.cache_read, self.cache_read);
-        let cache_write = of(usage.cache_write, self.cache_write);
+        let prompt = usage.input + usage.cache_read + usage.cache_write;
+        let tier = self.tiers.iter().rev().find(|tier| prompt > tier.above);
+        let [input, output, cache_read, cache_write] = match tier {
+            Some(tier) => [tier.input, tier.output, tier.cache_read, tier.cache_write],
+            None => [self.input, self.output, self.cache_read, self.cache_write],
+        };
+        let input = of(usage.input, input);
+        let output = of(usage.output, output);
+        let cache_read = of(usage.cache_read, cache_read);
+        let cache_write = of(usage.cache_write, cache_write);
         Cost {
             input,
             output,
@@ -167,6 +191,21 @@ pub struct Model {
     pub vision: bool,
     /// What it costs.
     pub prices: Prices,
+    /// The shape in which it edits files best.
+    pub edit_format: EditFormat,
+}
+
+/// The shape of the editing tool a model is offered. The tools beneath are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditFormat {
+    /// `edit`: old text, new text.
+    #[default]
+    Edit,
+    /// `apply_patch`: a patch in the v4a format.
+    ApplyPatch,
+    /// `replace`: Gemini's own shape of old and new text.
+    Replace,
 }
 
 /// Window in tokens of a model nobody told us about.
@@ -196,6 +235,7 @@ impl Model {
             thinking_levels: BTreeMap::new(),
             vision: false,
             prices: Prices::default(),
+            edit_format: EditFormat::default(),
         }
     }
 

@@ -90,7 +90,7 @@ const MODEL_KEYS: &[&str] = &[
     "api",
     "base_url",
 ];
-const PRICE_KEYS: &[&str] = &["input", "output", "cache_read", "cache_write"];
+const PRICE_KEYS: &[&str] = &["input", "output", "cache_read", "cache_write", "tiers"];
 const APIS: [Api; 4] = [
     Api::AnthropicMessages,
     Api::OpenAiResponses,
@@ -281,8 +281,8 @@ impl ModelEntry {
         if let Some(input) = &self.input {
             model.vision = input.iter().any(|kind| kind == "image");
         }
-        if let Some(prices) = self.prices {
-            model.prices = prices;
+        if let Some(prices) = &self.prices {
+            model.prices.clone_from(prices);
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct Request {
 }
 
 /// A tool as the model sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolSpec {
     /// The name the model calls.
     pub name: String,
@@ -54,4 +54,16 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON schema of the arguments: an object without top-level `anyOf`.
     pub parameters: Value,
+    /// The form of its one argument where the wire has custom tools and the model takes them; every
+    /// other wire offers `parameters`.
+    pub custom: Option<CustomFormat>,
+}
+
+/// The free text a custom tool takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomFormat {
+    /// `lark` or `regex`, as OpenAI names them.
+    pub syntax: String,
+    /// The grammar in that syntax.
+    pub definition: String,
 }

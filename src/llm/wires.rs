@@ -65,13 +65,13 @@ impl Provider for Wires {
         };
         match model.api {
             Api::AnthropicMessages => {
-                let decoder = AnthropicDecoder::new(model.prices, about.clone());
+                let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
                 let call = anthropic::call(&request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
             // Until the Responses wire is there: the same hosts speak both.
             Api::OpenAiChat | Api::OpenAiResponses => {
-                let decoder = ChatDecoder::new(model.prices, about.clone());
+                let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
                 let call = chat::call(&request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }

@@ -196,6 +196,7 @@ pub fn call_block(index: usize, id: &str, name: &str, args: &str) -> Vec<Step> {
             index,
             id: id.to_owned(),
             name: name.to_owned(),
+            custom: false,
         }),
         Step::Say(StreamEvent::ToolCallDelta {
             index,
@@ -247,6 +248,7 @@ impl FakeTool {
                     "type": "object",
                     "properties": { "n": { "type": "integer" } },
                 }),
+                ..ToolSpec::default()
             },
             read_only,
             act,
@@ -346,6 +348,7 @@ pub fn model() -> Model {
         thinking_levels: std::collections::BTreeMap::new(),
         vision: true,
         prices: Prices::default(),
+        edit_format: tiller::llm::EditFormat::default(),
     }
 }
 

@@ -45,6 +45,7 @@ pub fn tool(name: &str) -> ToolSpec {
         name: name.into(),
         description: format!("The {name} tool."),
         parameters: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
+        ..ToolSpec::default()
     }
 }
 

@@ -17,6 +17,7 @@ const PRICES: Prices = Prices {
     output: 2.0,
     cache_read: 0.1,
     cache_write: 1.25,
+    tiers: Vec::new(),
 };
 
 struct Recording {
@@ -61,8 +62,8 @@ fn fold<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (AssistantMessage, Vec<StreamEvent>) {
     match wire {
-        "anthropic" => fold_with(AnthropicDecoder::new(PRICES, about()), pieces),
-        _ => fold_with(ChatDecoder::new(PRICES, about()), pieces),
+        "anthropic" => fold_with(AnthropicDecoder::new(PRICES.clone(), about()), pieces),
+        _ => fold_with(ChatDecoder::new(PRICES.clone(), about()), pieces),
     }
 }
 

@@ -92,6 +92,7 @@ fn notices_and_running_calls() {
         index: 1,
         id: "a".to_owned(),
         name: "write".to_owned(),
+        custom: false,
     });
     stage.stream(StreamEvent::ToolCallDelta {
         index: 1,

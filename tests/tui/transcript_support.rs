@@ -258,6 +258,7 @@ pub fn play(stage: &mut Stage) {
             index,
             id: (*id).to_owned(),
             name: (*name).to_owned(),
+            custom: false,
         });
         stage.stream(StreamEvent::ToolCallEnd {
             index,

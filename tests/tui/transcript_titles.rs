@@ -66,6 +66,7 @@ fn a_call_whose_turn_has_not_come_says_so() {
             index,
             id: id.to_owned(),
             name: "bash".to_owned(),
+            custom: false,
         });
     }
     stage.end(vec![call("a"), call("b")], StopReason::ToolUse);

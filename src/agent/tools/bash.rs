@@ -151,6 +151,7 @@ fn spec(settings: &ToolSettings) -> ToolSpec {
             "required": ["command"],
             "additionalProperties": false
         }),
+        ..ToolSpec::default()
     }
 }
 

@@ -62,6 +62,7 @@ impl Edit {
                     "required": ["file_path"],
                     "additionalProperties": false
                 }),
+                ..ToolSpec::default()
             },
             stamps,
         }

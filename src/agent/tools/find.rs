@@ -47,6 +47,7 @@ impl Find {
                     "required": ["pattern"],
                     "additionalProperties": false
                 }),
+                ..ToolSpec::default()
             },
             max_bytes: settings.search_max_bytes,
             timeout_s: settings.search_timeout_s,

@@ -60,6 +60,7 @@ impl Grep {
                     "required": ["pattern"],
                     "additionalProperties": false
                 }),
+                ..ToolSpec::default()
             },
             max_bytes: settings.search_max_bytes,
             timeout_s: settings.search_timeout_s,

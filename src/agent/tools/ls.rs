@@ -38,6 +38,7 @@ impl Ls {
                     },
                     "additionalProperties": false
                 }),
+                ..ToolSpec::default()
             },
             max_bytes: settings.search_max_bytes,
             timeout_s: settings.search_timeout_s,

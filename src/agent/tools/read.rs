@@ -59,6 +59,7 @@ impl Read {
                     "required": ["file_path"],
                     "additionalProperties": false
                 }),
+                ..ToolSpec::default()
             },
             max_lines: settings.read_max_lines,
             max_bytes: settings.read_max_bytes,

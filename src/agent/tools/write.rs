@@ -37,6 +37,7 @@ impl Write {
                     "required": ["file_path", "content"],
                     "additionalProperties": false
                 }),
+                ..ToolSpec::default()
             },
             stamps,
         }

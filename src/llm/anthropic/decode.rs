@@ -111,7 +111,12 @@ impl AnthropicDecoder {
                 let id = filled(&block["id"])
                     .unwrap_or_else(|| format!("toolu_{}", uuid::Uuid::new_v4().simple()));
                 let name = text(&block["name"]).unwrap_or_default();
-                out.push(StreamEvent::ToolCallStart { index, id, name });
+                out.push(StreamEvent::ToolCallStart {
+                    index,
+                    id,
+                    name,
+                    custom: false,
+                });
                 let input = block["input"].as_object().filter(|input| !input.is_empty());
                 Kind::ToolCall {
                     input: input.map(|input| Value::Object(input.clone())),

@@ -141,6 +141,7 @@ impl<'a> Player<'a> {
                     index,
                     id: format!("call_{}_{}", self.turn + 1, self.calls),
                     name: step.call.clone(),
+                    custom: false,
                 });
                 let every = self.script.arguments_ms;
                 let arguments = Value::Object(step.args.clone()).to_string();

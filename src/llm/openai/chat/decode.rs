@@ -339,6 +339,7 @@ impl Call {
             index,
             id: self.id.clone(),
             name: self.name.clone(),
+            custom: false,
         });
         let delta = std::mem::take(&mut self.early);
         if !delta.is_empty() {
