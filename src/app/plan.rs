@@ -56,6 +56,8 @@ pub struct Plan {
     pub keys: Keys,
     /// The model to speak to; the demo where there is none.
     pub model: Option<(Model, ThinkingLevel)>,
+    /// The models that take over when that one cannot be used, in order.
+    pub fallback: Vec<Model>,
 }
 
 impl Plan {
@@ -73,6 +75,7 @@ impl Plan {
         let keys = Keys::from_env();
         let catalog = Arc::new(Catalog::load(&dirs.models_file()).map_err(StartError::usage)?);
         let model = choose_model(&args, &settings, &catalog, &keys)?;
+        let fallback = fallback_models(&settings, &catalog)?;
         let prompt = gather_prompt(&args, terminals, model.is_some(), &cwd)?;
         let front_end = front_end(&args, terminals, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
@@ -99,6 +102,7 @@ impl Plan {
             catalog,
             keys,
             model,
+            fallback,
         })
     }
 }
@@ -193,6 +197,17 @@ fn choose_model(
     // `--thinking` is the stronger word; the level in `model:level` beats only the setting.
     let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
     Ok(Some((model, thinking)))
+}
+
+/// The models of `models.fallback`. A wrong name is told at the start: not when it is needed.
+fn fallback_models(settings: &Settings, catalog: &Catalog) -> Result<Vec<Model>, StartError> {
+    let resolve = |name: &String| match catalog.resolve(name) {
+        Ok((model, _)) => Ok(model),
+        Err(error) => Err(StartError::usage(format!(
+            "setting models.fallback: {error}"
+        ))),
+    };
+    settings.fallback.iter().map(resolve).collect()
 }
 
 fn gather_prompt(

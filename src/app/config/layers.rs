@@ -1,7 +1,8 @@
 //! Layers of settings: defaults, the user's file, the project's file, `--config`, flags. Later
 //! layers win. The defaults are the schema: a key that is not there does not exist, and a value
-//! must be of the default's type.
+//! must be of the default's type. A table that is empty there takes any names, with strings.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -83,13 +84,12 @@ impl Layers {
             ))
         })?;
         let (key, value) = (key.trim(), value.trim());
-        let value = match format!("value = {value}").parse::<Table>() {
-            Ok(mut table) => table
-                .remove("value")
-                .unwrap_or(Value::String(value.to_owned())),
-            Err(_) => Value::String(value.to_owned()),
-        };
-        self.add(Origin::Command, nested(key, value))
+        let word = Value::String(value.to_owned());
+        let table = format!("{key} = {value}")
+            .parse::<Table>()
+            .or_else(|_| format!("{key} = {word}").parse::<Table>())
+            .unwrap_or_else(|_| nested(key, word));
+        self.add(Origin::Command, table)
     }
 
     /// Adds the value of a flag.
@@ -108,13 +108,38 @@ impl Layers {
         if let Some((_, defaults)) = self.layers.first() {
             collect_keys(defaults, "", &mut keys);
         }
-        keys.into_iter()
-            .filter_map(|key| {
-                self.layers.iter().rev().find_map(|(origin, table)| {
-                    get(table, &key).map(|value| (key.clone(), value, origin))
-                })
-            })
+        let mut entries = Vec::new();
+        for key in keys {
+            match self.get(&key) {
+                Some((Value::Table(_), _)) => {
+                    for (name, (value, origin)) in self.open_entries(&key) {
+                        entries.push((dotted(&key, &quoted(name)), value, origin));
+                    }
+                }
+                Some((value, origin)) => entries.push((key, value, origin)),
+                None => {}
+            }
+        }
+        entries
+    }
+
+    /// The names and strings of a table that takes any names, of all layers together.
+    pub fn open_table(&self, key: &str) -> BTreeMap<String, String> {
+        let entries = self.open_entries(key).into_iter();
+        entries
+            .filter_map(|(name, (value, _))| Some((name.to_owned(), value.as_str()?.to_owned())))
             .collect()
+    }
+
+    fn open_entries(&self, key: &str) -> BTreeMap<&str, (&Value, &Origin)> {
+        let mut entries = BTreeMap::new();
+        for (origin, table) in &self.layers {
+            let table = get(table, key).and_then(Value::as_table);
+            for (name, value) in table.into_iter().flatten() {
+                entries.insert(name.as_str(), (value, origin));
+            }
+        }
+        entries
     }
 
     /// The value in force of a dotted key, and where it comes from.
@@ -173,9 +198,19 @@ fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
     for (name, value) in table {
         let key = dotted(prefix, name);
         match value {
-            Value::Table(inner) => collect_keys(inner, &key, out),
+            Value::Table(inner) if !inner.is_empty() => collect_keys(inner, &key, out),
             _ => out.push(key),
         }
+    }
+}
+
+/// A name as TOML takes it in a dotted key.
+fn quoted(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) {
+        name.to_owned()
+    } else {
+        Value::String(name.to_owned()).to_string()
     }
 }
 
@@ -197,6 +232,12 @@ fn check(
     for (name, value) in table {
         let key = dotted(prefix, name);
         match (schema.get(name), value) {
+            (None, Value::String(_)) if schema.is_empty() => {}
+            (None, _) if schema.is_empty() => {
+                return Err(ConfigError(format!(
+                    "setting {key} = {value} ({origin}): expected a string"
+                )));
+            }
             (None, _) => return Err(unknown(root, &key, origin)),
             (Some(Value::Table(inner)), Value::Table(given)) => {
                 check(root, inner, given, &key, origin)?;
@@ -327,6 +368,9 @@ mod tests {
             ("models.default = 7", "a string"),
             ("tools.bash.secret_env = [1]", "a list of strings"),
             ("agent = 3", "a table"),
+            ("models.aliases = 3", "a table"),
+            ("[models.aliases]\nfast = 3", "models.aliases.fast = 3"),
+            ("models.fallback = \"a\"", "a list of strings"),
         ] {
             let error = user(&mut layers, text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
@@ -353,6 +397,35 @@ mod tests {
                 .unwrap_err()
                 .0
                 .contains("KEY=VALUE")
+        );
+    }
+
+    #[test]
+    fn a_table_of_names_is_put_together_from_all_layers() {
+        let mut layers = Layers::defaults();
+        layers
+            .add_assignment("models.aliases.fast = lab/c:low")
+            .unwrap();
+        user(
+            &mut layers,
+            "[models.aliases]\nfast = \"lab/a\"\n\"v1.5\" = \"lab/b\"\n",
+        )
+        .unwrap();
+        let table = layers.open_table("models.aliases");
+        assert_eq!(table["fast"], "lab/c:low");
+        assert_eq!(table["v1.5"], "lab/b");
+        let shown: Vec<String> = layers
+            .entries()
+            .into_iter()
+            .filter(|(key, ..)| key.starts_with("models.aliases"))
+            .map(|(key, value, origin)| format!("{key} = {value} # {origin}"))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "models.aliases.fast = \"lab/c:low\" # --config",
+                "models.aliases.\"v1.5\" = \"lab/b\" # user: /c/config.toml",
+            ]
         );
     }
 

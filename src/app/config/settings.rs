@@ -1,5 +1,7 @@
 //! What the settings mean: the merged layers as the types of those who need them.
 
+use std::collections::BTreeMap;
+
 use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopRules, QueueMode, ToolSettings};
@@ -18,6 +20,12 @@ pub struct Settings {
     pub model: String,
     /// The thinking level to start with.
     pub thinking: ThinkingLevel,
+    /// The models that take over when the first cannot be used, as typed.
+    pub fallback: Vec<String>,
+    /// Tokens; of a model that does not tell its window. 0 when nothing is set.
+    pub context_window: u64,
+    /// The person's own names for models, and what they stand for.
+    pub aliases: BTreeMap<String, String>,
     /// The permission mode, as typed.
     pub permission: String,
     /// The theme: `auto`, or the name of one.
@@ -53,6 +61,9 @@ impl Settings {
             tool_set: read.parsed("tools.set", str::parse)?,
             model: read.text("models.default")?,
             thinking: read.parsed("models.thinking", str::parse)?,
+            fallback: read.list("models.fallback")?,
+            context_window: read.number("models.context_window")?,
+            aliases: layers.open_table("models.aliases"),
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
             theme: read.text("ui.theme")?,
         })
@@ -160,6 +171,10 @@ mod tests {
             "agent.parallel_tool_execution=false",
             "models.default=lab/scripted",
             "models.thinking=xhigh",
+            "models.fallback=[\"lab/other\"]",
+            "models.context_window=10",
+            "models.aliases.fast=\"lab/quick:low\"",
+            "models.aliases.\"v1.5\"=lab/old",
             "tools.set=read_only",
             "tools.bash.timeout_seconds=1",
             "tools.bash.max_timeout_seconds=2",
@@ -204,6 +219,11 @@ mod tests {
             tool_set: "read_only".parse().unwrap(),
             model: "lab/scripted".to_owned(),
             thinking: ThinkingLevel::Xhigh,
+            fallback: vec!["lab/other".to_owned()],
+            context_window: 10,
+            aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
+                .map(|(name, target)| (name.to_owned(), target.to_owned()))
+                .into(),
             permission: "plan".to_owned(),
             theme: "light".to_owned(),
         };
