@@ -15,7 +15,7 @@ use crate::llm::handoff::{self, Answer, IdRule, Step};
 use crate::llm::http;
 use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::pattern::Name;
+use crate::llm::catalog::pattern::Name;
 use crate::llm::provider::Request;
 use crate::llm::room;
 

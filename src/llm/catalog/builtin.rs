@@ -3,9 +3,9 @@
 //! A look-up scans the text for table headers and ids (about 120 kB, no allocation) and parses only
 //! the piece it wants: naming a model must not delay the first frame.
 
-use super::models_file::{self, ModelEntry, ProviderEntry};
+use super::file::{self, ModelEntry, ProviderEntry};
 
-const TEXT: &str = include_str!("../../assets/models.toml");
+const TEXT: &str = include_str!("../../../assets/models.toml");
 
 /// The header of the built-in provider `id`, without its models.
 pub fn provider(id: &str) -> Option<ProviderEntry> {
@@ -41,7 +41,7 @@ pub fn model_ids() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// All built-in providers with all their models, in order. Parses everything.
 pub fn all() -> Vec<(&'static str, ProviderEntry)> {
-    let mut entries = models_file::parse(TEXT).unwrap_or_default();
+    let mut entries = file::parse(TEXT).unwrap_or_default();
     provider_ids()
         .filter_map(|id| Some((id, entries.remove(id)?)))
         .collect()
@@ -56,7 +56,7 @@ struct Piece {
 
 impl Piece {
     fn parse(&self) -> ProviderEntry {
-        models_file::parse(self.text)
+        file::parse(self.text)
             .ok()
             .and_then(|mut entries| entries.remove(self.provider))
             .unwrap_or_default()
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn cutting_finds_what_parsing_the_whole_finds() {
-        let whole = models_file::parse(TEXT).unwrap_or_else(|error| panic!("{error}"));
+        let whole = file::parse(TEXT).unwrap_or_else(|error| panic!("{error}"));
         let mut cut: Vec<&str> = provider_ids().collect();
         assert_eq!(cut[..3], ["anthropic", "openai", "openrouter"]);
         cut.sort_unstable();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::model::{Api, Model, Prices, ThinkingLevel};
+use crate::llm::model::{Api, Model, Prices, ThinkingLevel};
 
 /// One `[providers.NAME]` as written. Not `Debug`: it may hold a key.
 #[derive(Clone, Default, Deserialize)]

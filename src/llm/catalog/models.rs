@@ -9,12 +9,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::auth::{KeySource, Keys, Secret};
 use super::builtin;
-use super::error::{ErrorClass, LlmError};
-use super::model::{Api, Model, ThinkingLevel};
-use super::models_file::{self, ModelEntry, ProviderEntry, nearest, parse_api};
+use super::file::{self, ModelEntry, ProviderEntry, nearest, parse_api};
 use super::pattern::{Fit, Name, fit};
+use crate::llm::auth::{KeySource, Keys, Secret};
+use crate::llm::error::{ErrorClass, LlmError};
+use crate::llm::model::{Api, Model, ThinkingLevel};
 
 /// What is wrong with a model's name or with `models.toml`, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ impl Catalog {
         };
         let catalog = Self {
             file: user_file.to_owned(),
-            user: models_file::parse(&text).map_err(fault)?,
+            user: file::parse(&text).map_err(fault)?,
         };
         for (id, entry) in &catalog.user {
             if builtin::provider(id).is_some() {
