@@ -9,13 +9,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::llm::auth::Secret;
+use crate::llm::catalog::pattern::Name;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
 use crate::llm::handoff::{self, Answer, IdRule, Step};
 use crate::llm::http;
 use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::catalog::pattern::Name;
 use crate::llm::provider::Request;
 use crate::llm::room;
 
