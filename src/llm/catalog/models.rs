@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use super::builtin;
 use super::file::{self, ModelEntry, ProviderEntry, nearest, parse_api};
 use super::pattern::{Fit, Name, fit};
-use crate::llm::auth::{KeySource, Keys, Secret};
-use crate::llm::error::{ErrorClass, LlmError};
+use crate::llm::auth::{Keys, Owner, Place, Secret};
+use crate::llm::error::LlmError;
 use crate::llm::model::{Api, Model, ThinkingLevel};
 
 /// What is wrong with a model's name or with `models.toml`, and the way out.
@@ -111,8 +111,9 @@ impl Catalog {
     /// nothing without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
         for (provider, header) in builtin::headers() {
-            if !matches!(self.find_key(provider, Some(&header), keys), Ok(Some(_))) {
-                continue;
+            match self.owner(provider, Some(&header)).place(keys) {
+                Ok(Place::None) | Err(_) => continue,
+                Ok(_) => {}
             }
             let own = self
                 .user
@@ -161,80 +162,35 @@ impl Catalog {
     /// A missing key, as an [`ErrorClass::Auth`] error that says what was looked for, where, and
     /// the exact line that sets it.
     pub fn key(&self, provider: &str, keys: &Keys) -> Result<Option<Secret>, LlmError> {
-        self.find_key(provider, builtin::provider(provider).as_ref(), keys)
+        self.key_place(provider, keys).map(Place::at_hand)
     }
 
-    fn find_key(
-        &self,
-        provider: &str,
-        header: Option<&ProviderEntry>,
-        keys: &Keys,
-    ) -> Result<Option<Secret>, LlmError> {
-        let file = self.file.display();
-        let missing = |looked: String, variable: &str| {
-            LlmError::new(
-                ErrorClass::Auth,
-                format!("no API key for {provider}: {looked}"),
-            )
-            .with_hint(format!("Set it with: export {variable}=YOUR_KEY"))
-        };
-        let user = self.user.get(provider);
-        match user
-            .and_then(|entry| entry.api_key.as_deref())
-            .map(KeySource::parse)
-        {
-            Some(KeySource::Literal(key)) => return Ok(Some(key)),
-            Some(KeySource::Variable(name)) => {
-                let looked = || format!("{file} takes it from ${name}, which is not set");
-                let key = keys.get(&name).ok_or_else(|| missing(looked(), &name))?;
-                return Ok(Some(Secret::new(key)));
-            }
-            Some(KeySource::Command(_)) => {
-                let what = format!(
-                    "{file}: api_key of {provider} is a command (\"!...\"), which is not available yet"
-                );
-                return Err(LlmError::new(ErrorClass::Auth, what)
-                    .with_hint("Use a variable for now: api_key = \"$NAME\""));
-            }
-            None => {}
-        }
-        let names = match user {
-            Some(entry) if !entry.env.is_empty() => &entry.env[..],
-            _ => header.map_or(&[][..], |entry| &entry.env),
-        };
-        if let Some(key) = names.iter().find_map(|name| keys.get(name)) {
-            return Ok(Some(Secret::new(key)));
-        }
-        let Some(first) = names.first() else {
-            return Ok(None);
-        };
-        let looked = format!(
-            "{} not set in the environment, and {file} has no api_key for it",
-            match names {
-                [one] => format!("{one} is"),
-                several => format!("{} are", several.join(" and ")),
-            }
-        );
-        Err(missing(looked, first))
+    /// Where the key of `provider` is, without fetching it.
+    ///
+    /// # Errors
+    /// As [`Self::key`].
+    pub fn key_place(&self, provider: &str, keys: &Keys) -> Result<Place, LlmError> {
+        let header = builtin::provider(provider);
+        self.owner(provider, header.as_ref()).place(keys)
     }
 
     /// The line that sets the key of `provider`, for a server that refused the one it got.
     pub fn key_hint(&self, provider: &str) -> String {
-        let entry = self.user.get(provider);
-        let source = entry
-            .and_then(|entry| entry.api_key.as_deref())
-            .map(KeySource::parse);
-        let variable = match source {
-            Some(KeySource::Variable(name)) => Some(name),
-            Some(_) => None,
-            None => builtin::provider(provider).and_then(|entry| entry.env.into_iter().next()),
+        let header = builtin::provider(provider);
+        self.owner(provider, header.as_ref()).hint()
+    }
+
+    fn owner<'a>(&'a self, provider: &'a str, header: Option<&'a ProviderEntry>) -> Owner<'a> {
+        let user = self.user.get(provider);
+        let names = match user {
+            Some(entry) if !entry.env.is_empty() => &entry.env[..],
+            _ => header.map_or(&[][..], |entry| &entry.env),
         };
-        match variable {
-            Some(name) => format!("Set a valid key with: export {name}=YOUR_KEY"),
-            None => format!(
-                "Set a valid key in {}: under [providers.{provider}] write api_key = \"YOUR_KEY\"",
-                self.file.display()
-            ),
+        Owner {
+            provider,
+            api_key: user.and_then(|entry| entry.api_key.as_deref()),
+            variables: names,
+            models_file: &self.file,
         }
     }
 

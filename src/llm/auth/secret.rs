@@ -1,0 +1,56 @@
+//! A key in memory. Never prints itself, and is wiped when it goes.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// A key. Shown as `***` by `Debug`; there is no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Wraps a key, without surrounding white space (a pasted line end is no part of it).
+    pub fn new(text: impl AsRef<str>) -> Self {
+        Self(Zeroizing::new(text.as_ref().trim().to_owned()))
+    }
+
+    /// The key itself, for the header it goes into and nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// What may be shown of it, for a person who asks which key it is: the last four characters of
+    /// a long key, nothing of a short one.
+    pub fn masked(&self) -> String {
+        let count = self.0.chars().count();
+        if count < 16 {
+            return "***".to_owned();
+        }
+        let tail: String = self.0.chars().skip(count - 4).collect();
+        format!("***{tail}")
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_shows_the_end_of_a_long_key_and_nothing_of_a_short_one() {
+        for (key, expected) in [
+            ("sk-ant-api03-abcdefgh1234", "***1234"),
+            ("0123456789abcdef", "***cdef"),
+            ("0123456789abcde", "***"),
+            ("", "***"),
+            ("schlüsselschlüsselß€ßé", "***ß€ßé"),
+        ] {
+            assert_eq!(Secret::new(key).masked(), expected, "{key}");
+        }
+    }
+}
