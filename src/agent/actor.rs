@@ -174,9 +174,10 @@ impl Actor {
     fn warm(&self) {
         self.kit.provider.warm(&self.model);
         // The first date of a day costs a walk through the time zones of the system.
-        let kit = Arc::clone(&self.kit);
+        let (kit, model) = (Arc::clone(&self.kit), Arc::clone(&self.model));
         drop(tokio::task::spawn_blocking(move || {
-            kit.prompt.render(&kit.toolbox)
+            kit.prompt
+                .render(&kit.toolbox.specs(model.edit_format), &model)
         }));
     }
 

@@ -11,7 +11,18 @@ use serde_json::{Map, Value};
 const MOST_VIOLATIONS: usize = 50;
 
 /// Names that models take for each other.
-const ALIASES: [(&str, &str); 2] = [("path", "file_path"), ("file_path", "path")];
+const ALIASES: [(&str, &str); 9] = [
+    ("path", "file_path"),
+    ("file_path", "path"),
+    ("old_string", "old_text"),
+    ("old_text", "old_string"),
+    ("new_string", "new_text"),
+    ("new_text", "new_string"),
+    ("allow_multiple", "replace_all"),
+    ("replace_all", "allow_multiple"),
+    // What a custom call's text is kept under.
+    ("input", "patch"),
+];
 
 /// A schema, compiled.
 #[derive(Debug)]

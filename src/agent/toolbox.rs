@@ -1,5 +1,5 @@
-//! The tools of one agent: which are there, which of them the model may use, and whether
-//! arguments fit. Runs none of them.
+//! The tools of one agent: which are there, which of them the model may use, which shape of editing
+//! it is offered, and whether arguments fit. Runs none of them.
 
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,15 @@ use serde_json::Value;
 
 use super::schema::Schema;
 use super::tool::Tool;
-use crate::llm::ToolSpec;
+use crate::llm::{EditFormat, ToolSpec};
+
+/// The shapes of the one editing tool. Which is offered depends on the model; a call to any of them
+/// is understood, and a policy for one holds for all.
+const EDITING: [(&str, EditFormat); 3] = [
+    ("edit", EditFormat::Edit),
+    ("apply_patch", EditFormat::ApplyPatch),
+    ("replace", EditFormat::Replace),
+];
 
 /// The tools an agent may use, and those it knows but may not.
 #[derive(Clone, Default)]
@@ -62,9 +70,18 @@ impl Toolbox {
         &self.tools
     }
 
-    /// What the model is told of the tools. Blocked ones are not mentioned.
-    pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().map(|tool| tool.spec().clone()).collect()
+    /// What a model that edits in `format` is told of the tools: of the editing tools only the one
+    /// of its shape, or the first there is when that one is missing. Blocked tools are not
+    /// mentioned.
+    pub fn specs(&self, format: EditFormat) -> Vec<ToolSpec> {
+        let editing = || self.tools.iter().filter_map(|tool| editing(tool.spec()));
+        let shape = editing().find(|shape| *shape == format);
+        let shape = shape.or_else(|| editing().next());
+        let specs = self.tools.iter().map(|tool| tool.spec());
+        specs
+            .filter(|spec| editing_shape_or(spec, shape))
+            .cloned()
+            .collect()
     }
 
     /// What `name` stands for.
@@ -91,6 +108,26 @@ impl Toolbox {
 
     fn position(&self, name: &str) -> Option<usize> {
         self.tools.iter().position(|tool| tool.spec().name == name)
+    }
+}
+
+/// The shape of editing that a tool is, if it is one.
+fn editing(spec: &ToolSpec) -> Option<EditFormat> {
+    let found = EDITING.iter().find(|(name, _)| *name == spec.name)?;
+    Some(found.1)
+}
+
+/// Whether a tool is either no editing tool or the one of this shape.
+fn editing_shape_or(spec: &ToolSpec, shape: Option<EditFormat>) -> bool {
+    editing(spec).is_none_or(|own| Some(own) == shape)
+}
+
+/// What policies call a tool: the editing tools are one.
+fn policy_name(name: &str) -> &str {
+    if EDITING.iter().any(|(editing, _)| *editing == name) {
+        EDITING[0].0
+    } else {
+        name
     }
 }
 
@@ -121,8 +158,7 @@ impl ToolSet {
     fn members(self) -> Option<&'static [&'static str]> {
         match self {
             Self::All => None,
-            // Patching is another shape of editing: which of them exists depends on the model.
-            Self::Coding => Some(&["read", "bash", "edit", "write", "attach", "apply_patch"]),
+            Self::Coding => Some(&["read", "bash", "edit", "write", "attach"]),
             Self::ReadOnly => Some(&["read", "grep", "find", "ls"]),
             Self::None => Some(&[]),
         }
@@ -150,7 +186,8 @@ pub struct ToolSelection {
 impl ToolSelection {
     /// Whether the tool `name` may be used.
     pub fn allows(&self, name: &str) -> bool {
-        let listed = |list: &[String]| list.iter().any(|listed| listed == name);
+        let name = policy_name(name);
+        let listed = |list: &[String]| list.iter().any(|listed| policy_name(listed) == name);
         let base = match &self.allow {
             Some(allow) => listed(allow),
             None => self.set.contains(name),
@@ -249,8 +286,13 @@ mod tests {
     }
 
     fn all() -> Vec<Arc<dyn Tool>> {
-        ["read", "write", "edit", "bash", "grep", "find", "ls"]
-            .map(|name| {
+        named(&["read", "write", "edit", "bash", "grep", "find", "ls"])
+    }
+
+    fn named(names: &[&str]) -> Vec<Arc<dyn Tool>> {
+        names
+            .iter()
+            .map(|&name| {
                 Arc::new(Named(ToolSpec {
                     name: name.into(),
                     description: String::new(),
@@ -261,12 +303,44 @@ mod tests {
                     ..ToolSpec::default()
                 })) as Arc<dyn Tool>
             })
-            .to_vec()
+            .collect()
+    }
+
+    // K23, Q 9 to 11
+    #[test]
+    fn one_shape_of_editing_is_offered_and_policy_is_for_all_of_them() {
+        use EditFormat::{ApplyPatch, Edit, Replace};
+        let every = ["read", "edit", "apply_patch", "replace", "write"];
+        for (tools, selection, format, expected) in [
+            (&every[..], "", Edit, "read edit write"),
+            (&every, "", ApplyPatch, "read apply_patch write"),
+            (&every, "", Replace, "read replace write"),
+            (&every, "coding", ApplyPatch, "read apply_patch write"),
+            (&every, "read_only", ApplyPatch, "read"),
+            (&every, "edit", Replace, "replace"),
+            (&every, "apply_patch", Edit, "edit"),
+            (&every, "-edit", ApplyPatch, "read write"),
+            (&every, "-replace", Edit, "read write"),
+            (&every[..2], "", ApplyPatch, "read edit"),
+            (&every[2..4], "", Edit, "apply_patch"),
+        ] {
+            let got = offered(named(tools), selection, format);
+            assert_eq!(got, expected, "{tools:?} {selection:?} {format:?}");
+        }
+        let toolbox = Toolbox::select(named(&every), &"-edit".parse().unwrap()).unwrap();
+        assert!(matches!(toolbox.find("apply_patch"), Found::Blocked));
+        let toolbox = Toolbox::new(named(&every));
+        assert!(matches!(toolbox.find("replace"), Found::Tool(_)));
     }
 
     fn names(text: &str) -> String {
-        let toolbox = Toolbox::select(all(), &text.parse().unwrap()).unwrap();
-        let names: Vec<_> = toolbox.specs().into_iter().map(|spec| spec.name).collect();
+        offered(all(), text, EditFormat::Edit)
+    }
+
+    fn offered(tools: Vec<Arc<dyn Tool>>, selection: &str, format: EditFormat) -> String {
+        let toolbox = Toolbox::select(tools, &selection.parse().unwrap()).unwrap();
+        let specs = toolbox.specs(format).into_iter();
+        let names: Vec<_> = specs.map(|spec| spec.name).collect();
         names.join(" ")
     }
 

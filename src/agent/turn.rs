@@ -94,11 +94,12 @@ async fn finish(desk: &Desk, mut message: AssistantMessage) -> Reply {
 }
 
 fn request(kit: &Kit, turn: &Turn) -> Request {
+    let tools = kit.toolbox.specs(turn.model.edit_format);
     Request {
         model: (*turn.model).clone(),
-        system: kit.prompt.render(&kit.toolbox),
+        system: kit.prompt.render(&tools, &turn.model),
         messages: turn.messages.clone(),
-        tools: kit.toolbox.specs(),
+        tools,
         thinking: turn.thinking,
         max_output: None,
         session_id: Some(kit.conversation_id.clone()),

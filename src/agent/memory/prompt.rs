@@ -5,10 +5,11 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::agent::toolbox::Toolbox;
+use crate::llm::{EditFormat, Model, ToolSpec};
 
 /// The built-in prompt. A line that begins with `[a|b]` is kept only when one of these tools is
-/// there, `[a&b]` only when all are; `{a|b}` in a line names those of them that are.
+/// there, `[a&b]` only when all are; `{a|b}` in a line names those of them that are. `@edit`,
+/// `@apply_patch` and `@replace` stand for the models that edit so, whatever tools they have.
 const BUILT_IN: &str = include_str!("../../../assets/system.md");
 
 /// Makes system prompts.
@@ -23,20 +24,21 @@ pub struct SystemPrompt {
 }
 
 impl SystemPrompt {
-    /// The prompt for a call that offers `toolbox`.
-    pub fn render(&self, toolbox: &Toolbox) -> String {
-        let names: Vec<&str> = toolbox
-            .tools()
-            .iter()
-            .map(|tool| tool.spec().name.as_str())
-            .collect();
-        self.render_on(&names, jiff::Zoned::now().date())
+    /// The prompt for a call to `model` that offers `tools`.
+    pub fn render(&self, tools: &[ToolSpec], model: &Model) -> String {
+        self.render_on(tools, model, jiff::Zoned::now().date())
     }
 
-    fn render_on(&self, tools: &[&str], date: jiff::civil::Date) -> String {
+    fn render_on(&self, tools: &[ToolSpec], model: &Model, date: jiff::civil::Date) -> String {
+        let mut tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        tools.push(match model.edit_format {
+            EditFormat::Edit => "@edit",
+            EditFormat::ApplyPatch => "@apply_patch",
+            EditFormat::Replace => "@replace",
+        });
         let mut out = match &self.base {
             Some(base) => base.trim_end().to_owned(),
-            None => fit_to_tools(BUILT_IN, tools),
+            None => fit_to_tools(BUILT_IN, &tools),
         };
         for paragraph in &self.append {
             out.push_str("\n\n");
@@ -44,10 +46,11 @@ impl SystemPrompt {
         }
         let _ = write!(
             out,
-            "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\nDate: {date}\n",
+            "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\nModel: {}\nDate: {date}\n",
             self.cwd.display(),
             std::env::consts::OS,
             std::env::consts::ARCH,
+            model.full_id(),
         );
         out
     }
@@ -59,7 +62,7 @@ fn fit_to_tools(text: &str, tools: &[&str]) -> String {
     let mut skipping = false;
     for line in text.trim_end().lines() {
         if line.starts_with('#') {
-            skipping = line == "# Tools" && tools.is_empty();
+            skipping = line == "# Tools" && tools.iter().all(|name| name.starts_with('@'));
         }
         let kept = match line
             .strip_prefix('[')
@@ -104,6 +107,7 @@ fn name_tools(line: &str, tools: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::Api;
 
     fn prompt() -> SystemPrompt {
         SystemPrompt {
@@ -114,32 +118,63 @@ mod tests {
     }
 
     const DAY: jiff::civil::Date = jiff::civil::date(2026, 11, 21);
-    const ALL: [&str; 7] = ["read", "write", "edit", "bash", "grep", "find", "ls"];
+    const LOOKING: [&str; 4] = ["read", "grep", "find", "ls"];
+    const DOING: [&str; 2] = ["write", "bash"];
+    const SHAPES: [(&str, EditFormat); 3] = [
+        ("edit", EditFormat::Edit),
+        ("apply_patch", EditFormat::ApplyPatch),
+        ("replace", EditFormat::Replace),
+    ];
+
+    fn text(prompt: &SystemPrompt, tools: &[&str], format: EditFormat) -> String {
+        let spec = |name: &&str| ToolSpec {
+            name: (*name).to_owned(),
+            ..ToolSpec::default()
+        };
+        let tools: Vec<_> = tools.iter().map(spec).collect();
+        let model = Model {
+            edit_format: format,
+            ..Model::new("lab", "m1", Api::Scripted, "")
+        };
+        prompt.render_on(&tools, &model, DAY)
+    }
+
+    fn all(shape: &'static str) -> Vec<&'static str> {
+        [&LOOKING[..], &DOING, &[shape]].concat()
+    }
 
     #[test]
     fn speaks_only_of_tools_that_are_there() {
-        let all = prompt().render_on(&ALL, DAY);
-        assert!(all.contains("Search with grep and find before"));
-        assert!(all.contains("Use edit"));
-        assert!(!all.contains('['), "conditions are left in: {all}");
-        // M5
-        let some = prompt().render_on(&["read", "find"], DAY);
-        assert!(some.contains("Search with find before"));
-        for gone in ["edit", "bash", "grep"] {
-            assert!(!some.contains(gone), "{gone} in {some}");
+        for (shape, format) in SHAPES {
+            let every = text(&prompt(), &all(shape), format);
+            assert!(every.contains("Search with grep and find before"));
+            // Q 12, 39 to 41
+            for (other, _) in SHAPES {
+                let told = every.contains(&format!("Use {other} for"));
+                assert_eq!(told, other == shape, "{other} in {every}");
+            }
+            assert!(!every.contains('['), "conditions are left in: {every}");
+            // M5
+            let some = text(&prompt(), &["read", "find"], format);
+            assert!(some.contains("Search with find before"));
+            for gone in ["edit", "bash", "grep", "apply_patch", "replace"] {
+                assert!(!some.contains(gone), "{gone} in {some}");
+            }
+            let none = text(&prompt(), &[], format);
+            assert!(!none.contains("# Tools"));
+            assert!(none.contains("# How to answer"));
         }
-        let none = prompt().render_on(&[], DAY);
-        assert!(!none.contains("# Tools"));
-        assert!(none.contains("# How to answer"));
     }
 
     #[test]
     fn is_short_and_stable() {
-        let text = prompt().render_on(&ALL, DAY);
-        assert_eq!(text, prompt().render_on(&ALL, DAY));
-        assert!(text.len() < 3_500, "{} bytes", text.len());
-        assert!(text.ends_with("Date: 2026-11-21\n"));
-        assert!(text.contains("Working directory: /home/me/shop\n"));
+        for (shape, format) in SHAPES {
+            let once = text(&prompt(), &all(shape), format);
+            assert_eq!(once, text(&prompt(), &all(shape), format));
+            assert!(once.len() < 3_500, "{} bytes", once.len());
+            assert!(once.ends_with("Model: lab/m1\nDate: 2026-11-21\n"));
+            assert!(once.contains("Working directory: /home/me/shop\n"));
+        }
     }
 
     #[test]
@@ -149,7 +184,7 @@ mod tests {
             append: vec!["One.".into(), "Two.\n".into()],
             ..prompt()
         };
-        let text = prompt.render_on(&ALL, DAY);
+        let text = text(&prompt, &all("edit"), EditFormat::Edit);
         assert!(text.starts_with("Be brief.\n\nOne.\n\nTwo.\n\n# Environment\n"));
     }
 }
