@@ -180,7 +180,7 @@ impl<D: Decoder> Exchange<D> {
     async fn send(&self, call: Call) -> Result<Response, LlmError> {
         let mut request = self
             .http
-            .client()?
+            .client(&call.url)?
             .post(&call.url)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream");

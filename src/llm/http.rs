@@ -4,10 +4,11 @@
 //! frame. Knows no wire.
 
 use std::error::Error;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::{Certificate, Client, Response, redirect};
+use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
 use super::error::{ErrorClass, LlmError};
 
@@ -23,8 +24,15 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// A client that is not there until it is used. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Http {
-    client: Arc<OnceLock<Result<Client, String>>>,
+    clients: Arc<Clients>,
     idle: Duration,
+}
+
+/// One client for the world, which may lie behind a proxy, and one for this machine, which does not.
+#[derive(Debug, Default)]
+struct Clients {
+    far: OnceLock<Result<Client, String>>,
+    near: OnceLock<Result<Client, String>>,
 }
 
 impl Default for Http {
@@ -37,17 +45,24 @@ impl Http {
     /// A client that gives a silent server `idle`.
     pub fn with_idle_timeout(idle: Duration) -> Self {
         Self {
-            client: Arc::default(),
+            clients: Arc::default(),
             idle,
         }
     }
 
-    /// The client, built now if this is the first use.
+    /// The client for `url`, built now if this is the first use. An address of this machine is never
+    /// asked for through a proxy: the proxy would look for it on its own machine.
     ///
     /// # Errors
     /// TLS could not be set up at all.
-    pub fn client(&self) -> Result<&Client, LlmError> {
-        let built = self.client.get_or_init(|| build(self.idle));
+    pub fn client(&self, url: &str) -> Result<&Client, LlmError> {
+        let built = if is_loopback(url) {
+            let near = || build(self.idle, ClientBuilder::no_proxy);
+            self.clients.near.get_or_init(near)
+        } else {
+            let far = || build(self.idle, |builder| builder);
+            self.clients.far.get_or_init(far)
+        };
         built.as_ref().map_err(|error| {
             LlmError::new(ErrorClass::Client, format!("cannot set up HTTP: {error}"))
         })
@@ -59,11 +74,29 @@ impl Http {
     }
 }
 
-fn build(idle: Duration) -> Result<Client, String> {
+/// Whether `url` is an address of this machine: `localhost` or a loopback address.
+pub fn is_loopback(url: &str) -> bool {
+    let Ok(url) = Url::parse(url.trim()) else {
+        return false;
+    };
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => address.to_canonical().is_loopback(),
+        Ok(address) => address.is_loopback(),
+        // `Url` has made it lower case.
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+fn build(
+    idle: Duration,
+    route: impl Fn(ClientBuilder) -> ClientBuilder,
+) -> Result<Client, String> {
     // Fails only when somebody was faster, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
-        Client::builder()
+        route(Client::builder())
             .user_agent(concat!("tiller/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(idle)
@@ -231,6 +264,36 @@ mod tests {
             ),
         ] {
             assert_eq!(join(base, path), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_known() {
+        for url in [
+            "http://127.0.0.1:11434/v1",
+            "http://127.1.2.3",
+            "http://LOCALHOST:1/v1",
+            "https://localhost.",
+            "http://a.localhost:8080",
+            "http://[::1]:8080/v1",
+            "http://[::ffff:127.0.0.1]",
+            "http://me:pw@127.0.0.1",
+            " http://2130706433/ ",
+        ] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in [
+            "https://api.openai.com/v1",
+            "http://localhost.example.com",
+            "http://127.0.0.1.example.com",
+            "http://192.168.1.2",
+            "http://0.0.0.0:1",
+            "http://[::2]",
+            "http://127.0.0.1@example.com/",
+            "localhost:1",
+            "",
+        ] {
+            assert!(!is_loopback(url), "{url}");
         }
     }
 

@@ -102,10 +102,10 @@ impl Provider for Wires {
         let (http, url) = (self.http.clone(), self.catalog.base_url(model, &self.keys));
         runtime.spawn(async move {
             // Reading the certificates blocks for milliseconds: not on a thread that draws frames.
-            let build = http.clone();
-            let built = tokio::task::spawn_blocking(move || build.client().map(|_| ())).await;
+            let (build, at) = (http.clone(), url.clone());
+            let built = tokio::task::spawn_blocking(move || build.client(&at).map(|_| ())).await;
             if let (Ok(Ok(())), Ok(client), true) =
-                (built, http.client(), url.starts_with("https:"))
+                (built, http.client(&url), url.starts_with("https:"))
             {
                 // Any answer will do, and none too: the first real request says what is wrong.
                 let _ = client

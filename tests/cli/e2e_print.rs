@@ -76,6 +76,19 @@ fn the_main_job() {
     }
 }
 
+/// A proxy for the world outside is no way to a server on this machine.
+#[test]
+fn a_proxy_is_not_asked_for_addresses_of_this_machine() {
+    let (server, mut sandbox) = job::stage_with(vec![Reply::text("here")]);
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        // Nothing listens there.
+        sandbox.set(name, "http://127.0.0.1:1");
+    }
+    let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "go"]);
+    assert_eq!(ran.stdout, "here\n", "{ran:#?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
 /// J2: a terminal obeys nothing that a model says; a pipe gets every byte of it.
 #[test]
 fn escapes_of_a_model_do_not_reach_a_terminal() {

@@ -1,0 +1,13 @@
+//! Model servers on this machine: which ones answer, and which models they have.
+//!
+//! Only addresses of this machine are asked, each for a few milliseconds. What a server says is read
+//! in `replies`, where no byte is sent; asking is `probe`'s. Speaking to a model afterwards is the
+//! business of the wires, as for any other.
+
+mod server;
+mod probe;
+mod replies;
+
+pub use probe::{PATIENCE, Found, best, find, is_listening};
+pub use replies::LocalModel;
+pub use server::{Address, LocalServer, Places};

@@ -1,0 +1,187 @@
+//! What local servers say about their models, read without trusting any of it: text in, models out.
+//! A reply that is not what the server would say is no reply.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::server::{Address, LocalServer};
+use crate::llm::model::{Api, Model, ThinkingLevel};
+
+/// Models of one server at most; nobody has more, and a list must stay a list.
+const MOST_MODELS: usize = 500;
+/// Bytes of a model's id at most.
+const LONGEST_ID: usize = 200;
+
+/// A model of a local server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalModel {
+    /// The model, ready to be spoken to.
+    pub model: Model,
+    /// Whether it is in memory, so that it answers at once.
+    pub loaded: bool,
+}
+
+/// A model of `server`, of which nothing is known but its id. 0 is an unknown window.
+pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
+    let base_url = format!("{}/v1", address.url());
+    let mut model = Model::new(server.id(), id, Api::OpenAiChat, base_url);
+    model.context_window = 0;
+    model
+}
+
+/// Ollama's `/api/tags`: the models it has; none when this is not Ollama.
+pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
+    let reply: Value = serde_json::from_slice(reply).ok()?;
+    let models = reply.get("models")?.as_array()?;
+    let read = |tag: &Value| {
+        let id = id(tag.get("name").or_else(|| tag.get("model")))?;
+        let mut model = model(LocalServer::Ollama, address, id);
+        let details = tag.get("details");
+        let detail = |key: &str| details?.get(key)?.as_str();
+        model.name = titled(id, &[detail("parameter_size"), detail("quantization_level")]);
+        Some(LocalModel {
+            model,
+            loaded: false,
+        })
+    };
+    Some(models.iter().filter_map(read).take(MOST_MODELS).collect())
+}
+
+/// Ollama's `/api/ps`: which models are in memory, each with the window it has there.
+pub(super) fn ollama_running(reply: &[u8]) -> BTreeMap<String, u64> {
+    let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
+    let models = reply.get("models").and_then(Value::as_array);
+    let models = models.into_iter().flatten().take(MOST_MODELS);
+    models
+        .filter_map(|model| {
+            let id = id(model.get("name").or_else(|| model.get("model")))?;
+            Some((id.to_owned(), tokens(model.get("context_length"))))
+        })
+        .collect()
+}
+
+/// Ollama's `/api/show` of one model: what it can do, and how much it takes. False when it is no
+/// model to talk to (one that only embeds).
+pub(super) fn ollama_show(reply: &[u8], model: &mut Model) -> bool {
+    let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
+    let set = reply.get("parameters").and_then(Value::as_str);
+    let set = set.and_then(num_ctx).unwrap_or_default();
+    let info = reply.get("model_info").and_then(Value::as_object);
+    let most = info.into_iter().flatten();
+    let most = most.filter(|(key, _)| key.ends_with(".context_length"));
+    let most = most.map(|(_, value)| tokens(Some(value))).max();
+    model.context_window = match set {
+        0 => most.unwrap_or_default(),
+        set => set,
+    };
+    let Some(capabilities) = reply.get("capabilities").and_then(Value::as_array) else {
+        return true;
+    };
+    let can = |what: &str| capabilities.iter().any(|can| can.as_str() == Some(what));
+    model.vision = can("vision");
+    if can("thinking") {
+        model.reasoning = true;
+        let off = (ThinkingLevel::Off, "none".to_owned());
+        let words = [ThinkingLevel::Low, ThinkingLevel::Medium, ThinkingLevel::High];
+        let words = words.map(|level| (level, level.as_str().to_owned()));
+        model.thinking_levels = words.into_iter().chain([off]).collect();
+    }
+    model.tools = can("tools");
+    can("completion") || capabilities.is_empty()
+}
+
+/// The `num_ctx` of a Modelfile's parameters.
+fn num_ctx(parameters: &str) -> Option<u64> {
+    parameters.lines().find_map(|line| {
+        let (name, value) = line.trim().split_once(char::is_whitespace)?;
+        (name == "num_ctx").then(|| value.trim().parse().ok())?
+    })
+}
+
+/// llama.cpp's `/v1/models` and `/props`; none when this is not llama.cpp. One that serves a single
+/// model tells its window and its eyes in `/props`; one that serves many has no such answer there.
+pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
+    let models: Value = serde_json::from_slice(models).ok()?;
+    let props: Value = serde_json::from_slice(props).unwrap_or_default();
+    let listed = models.get("data")?.as_array()?;
+    let settings = props.get("default_generation_settings");
+    let is_it = settings.is_some()
+        || listed
+            .iter()
+            .any(|model| model.get("owned_by").and_then(Value::as_str) == Some("llamacpp"));
+    if !is_it {
+        return None;
+    }
+    let window = tokens(settings.and_then(|settings| settings.get("n_ctx")));
+    let sees = props.pointer("/modalities/vision").and_then(Value::as_bool);
+    let alone = listed.len() == 1;
+    let read = |entry: &Value| {
+        let id = id(entry.get("id"))?;
+        let mut model = model(LocalServer::LlamaCpp, address, id);
+        let file = id.rsplit(['/', '\\']).next().unwrap_or(id);
+        model.name = file.strip_suffix(".gguf").unwrap_or(file).to_owned();
+        let meta = |key: &str| tokens(entry.get("meta").and_then(|meta| meta.get(key)));
+        model.context_window = match (meta("n_ctx"), alone) {
+            (0, true) if window > 0 => window,
+            (0, _) => meta("n_ctx_train"),
+            (told, _) => told,
+        };
+        model.vision = alone && sees == Some(true);
+        let state = entry.pointer("/status/value").and_then(Value::as_str);
+        Some(LocalModel {
+            model,
+            loaded: state.is_none_or(|state| state == "loaded"),
+        })
+    };
+    Some(listed.iter().filter_map(read).take(MOST_MODELS).collect())
+}
+
+/// LM Studio's `/api/v0/models`; none when this is not LM Studio.
+pub(super) fn lm_studio(reply: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
+    let reply: Value = serde_json::from_slice(reply).ok()?;
+    let listed = reply.get("data")?.as_array()?;
+    let read = |entry: &Value| {
+        let word = |key: &str| entry.get(key).and_then(Value::as_str);
+        let kind = word("type")?;
+        if kind != "llm" && kind != "vlm" {
+            return None;
+        }
+        let id = id(entry.get("id"))?;
+        let mut model = model(LocalServer::LmStudio, address, id);
+        model.name = titled(id, &[word("quantization")]);
+        model.context_window = match tokens(entry.get("loaded_context_length")) {
+            0 => tokens(entry.get("max_context_length")),
+            loaded => loaded,
+        };
+        model.vision = kind == "vlm";
+        Some(LocalModel {
+            model,
+            loaded: word("state") == Some("loaded"),
+        })
+    };
+    Some(listed.iter().filter_map(read).take(MOST_MODELS).collect())
+}
+
+/// An id that can be one.
+fn id(value: Option<&Value>) -> Option<&str> {
+    let id = value?.as_str()?;
+    let fits = !id.trim().is_empty() && id.len() <= LONGEST_ID && !id.chars().any(char::is_control);
+    fits.then_some(id)
+}
+
+/// A number of tokens; 0 when it is none.
+fn tokens(value: Option<&Value>) -> u64 {
+    value.and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// `id (detail, detail)`.
+fn titled(id: &str, details: &[Option<&str>]) -> String {
+    let fits = |detail: &&str| !detail.is_empty() && detail.len() <= 20;
+    let details: Vec<&str> = details.iter().flatten().copied().filter(fits).collect();
+    if details.is_empty() {
+        id.to_owned()
+    } else {
+        format!("{id} ({})", details.join(", "))
+    }
+}

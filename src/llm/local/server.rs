@@ -1,0 +1,232 @@
+//! The servers that are known, and where each listens. Refuses addresses of other machines: looking
+//! for servers must not reach out of this one.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A program that serves models on the machine it runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LocalServer {
+    /// Ollama.
+    Ollama,
+    /// llama-server of llama.cpp.
+    LlamaCpp,
+    /// LM Studio.
+    LmStudio,
+}
+
+impl LocalServer {
+    /// All of them, in the order in which their models are preferred.
+    pub const ALL: [Self; 3] = [Self::Ollama, Self::LlamaCpp, Self::LmStudio];
+
+    /// The provider id of its models: the part before the slash.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Ollama => "ollama",
+            Self::LlamaCpp => "llamacpp",
+            Self::LmStudio => "lmstudio",
+        }
+    }
+
+    /// The server behind a provider id.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|server| server.id() == id)
+    }
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Ollama => "Ollama",
+            Self::LlamaCpp => "llama.cpp",
+            Self::LmStudio => "LM Studio",
+        }
+    }
+
+    /// What starts it.
+    pub fn start_command(self) -> &'static str {
+        match self {
+            Self::Ollama => "ollama serve",
+            Self::LlamaCpp => "llama-server -m MODEL.gguf",
+            Self::LmStudio => "lms server start",
+        }
+    }
+
+    /// The port it listens on unless told otherwise.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Ollama => 11434,
+            Self::LlamaCpp => 8080,
+            Self::LmStudio => 1234,
+        }
+    }
+}
+
+/// A place on this machine where a server may listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    host: String,
+    port: u16,
+}
+
+impl Address {
+    /// `port` of 127.0.0.1.
+    pub fn of_port(port: u16) -> Self {
+        Self {
+            host: Ipv4Addr::LOCALHOST.to_string(),
+            port,
+        }
+    }
+
+    /// Reads `HOST:PORT`, either of them alone, or either as an `http://` address; a host that means
+    /// "all of this machine" (`0.0.0.0`) is reached at 127.0.0.1.
+    ///
+    /// # Errors
+    /// It is no address, or not one of this machine.
+    pub fn parse(text: &str, default_port: u16) -> Result<Self, String> {
+        let text = text.trim();
+        let (rest, default_port) = match text.split_once("://") {
+            // So Ollama reads its OLLAMA_HOST.
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (rest, 80),
+            Some((scheme, _)) => return Err(format!("'{scheme}' is not http")),
+            None => (text, default_port),
+        };
+        let rest = rest.split('/').next().unwrap_or_default();
+        let (host, port) = match rest.rsplit_once(':') {
+            // An IPv6 address without a port.
+            Some((head, _)) if head.contains(':') && !head.ends_with(']') => (rest, ""),
+            Some((host, port)) => (host, port),
+            None if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()) => ("", rest),
+            None => (rest, ""),
+        };
+        let port = match port {
+            "" => default_port,
+            port => match port.parse() {
+                Ok(port) if port > 0 => port,
+                _ => return Err(format!("'{port}' is no port")),
+            },
+        };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let host = match bare.parse::<IpAddr>() {
+            Ok(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+            Ok(IpAddr::V4(address)) if address.is_loopback() => address.to_string(),
+            Ok(IpAddr::V6(address)) if address.is_loopback() => format!("[{address}]"),
+            Err(_) if bare.is_empty() => Ipv4Addr::LOCALHOST.to_string(),
+            Err(_) if bare.eq_ignore_ascii_case("localhost") => "localhost".to_owned(),
+            _ => {
+                return Err(format!(
+                    "'{host}' is not this machine; describe a server elsewhere in models.toml, with \
+                     api and base_url"
+                ));
+            }
+        };
+        Ok(Self { host, port })
+    }
+
+    /// `http://HOST:PORT`.
+    pub fn url(&self) -> String {
+        format!("http://{self}")
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// Where each server is looked for; none: nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Ollama.
+    pub ollama: Option<Address>,
+    /// llama.cpp.
+    pub llama_cpp: Option<Address>,
+    /// LM Studio.
+    pub lm_studio: Option<Address>,
+}
+
+impl Places {
+    /// Each at its own port.
+    pub fn usual() -> Self {
+        let usual = |server: LocalServer| Some(Address::of_port(server.port()));
+        Self {
+            ollama: usual(LocalServer::Ollama),
+            llama_cpp: usual(LocalServer::LlamaCpp),
+            lm_studio: usual(LocalServer::LmStudio),
+        }
+    }
+
+    /// The place of `server`.
+    pub fn of(&self, server: LocalServer) -> Option<&Address> {
+        match server {
+            LocalServer::Ollama => self.ollama.as_ref(),
+            LocalServer::LlamaCpp => self.llama_cpp.as_ref(),
+            LocalServer::LmStudio => self.lm_studio.as_ref(),
+        }
+    }
+
+    /// All servers that are looked for, each with its place.
+    pub fn iter(&self) -> impl Iterator<Item = (LocalServer, &Address)> {
+        LocalServer::ALL
+            .into_iter()
+            .filter_map(|server| Some((server, self.of(server)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_are_read() {
+        for (text, expected) in [
+            ("127.0.0.1:11434", "http://127.0.0.1:11434"),
+            ("127.0.0.1", "http://127.0.0.1:7"),
+            (":9000", "http://127.0.0.1:9000"),
+            ("9000", "http://127.0.0.1:9000"),
+            ("0.0.0.0", "http://127.0.0.1:7"),
+            ("0.0.0.0:5", "http://127.0.0.1:5"),
+            ("[::]:5", "http://127.0.0.1:5"),
+            ("::", "http://127.0.0.1:7"),
+            ("::1", "http://[::1]:7"),
+            ("[::1]", "http://[::1]:7"),
+            ("[::1]:5", "http://[::1]:5"),
+            ("LocalHost:5", "http://localhost:5"),
+            ("http://localhost:5/", "http://localhost:5"),
+            ("http://localhost", "http://localhost:80"),
+            ("HTTP://127.0.0.2:5/api", "http://127.0.0.2:5"),
+            ("", "http://127.0.0.1:7"),
+            (" 127.0.0.1:5 ", "http://127.0.0.1:5"),
+        ] {
+            let address = Address::parse(text, 7).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(address.url(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_machines_are_refused_with_the_way_out() {
+        for text in [
+            "192.168.1.5:11434",
+            "example.com",
+            "localhost.example.com:1",
+            "[2001:db8::1]:5",
+            "user@127.0.0.1.example.com",
+        ] {
+            let error = Address::parse(text, 7).unwrap_err();
+            assert!(error.contains("models.toml"), "{text}: {error}");
+        }
+        for text in ["https://127.0.0.1", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:x"] {
+            assert!(Address::parse(text, 7).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn servers_are_found_by_their_id() {
+        for server in LocalServer::ALL {
+            assert_eq!(LocalServer::from_id(server.id()), Some(server));
+            let usual = Places::usual();
+            assert_eq!(usual.of(server), Some(&Address::of_port(server.port())));
+        }
+        assert_eq!(LocalServer::from_id("openai"), None);
+    }
+}
