@@ -6,6 +6,7 @@ pub mod event;
 pub mod provider;
 pub mod model;
 pub mod catalog;
+pub mod local;
 pub mod auth;
 pub mod wires;
 pub mod handoff;

@@ -189,6 +189,8 @@ pub struct Model {
     pub thinking_levels: BTreeMap<ThinkingLevel, String>,
     /// Whether it can see pictures.
     pub vision: bool,
+    /// Whether it takes tools; one that does not is not offered any.
+    pub tools: bool,
     /// What it costs.
     pub prices: Prices,
     /// The shape in which it edits files best.
@@ -234,6 +236,7 @@ impl Model {
             reasoning: false,
             thinking_levels: BTreeMap::new(),
             vision: false,
+            tools: true,
             prices: Prices::default(),
             edit_format: EditFormat::default(),
         }

@@ -49,7 +49,11 @@ impl Wires {
 }
 
 impl Provider for Wires {
-    fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
+    fn stream(&self, mut request: Request) -> BoxStream<'static, StreamEvent> {
+        if !request.model.tools {
+            // Its server would refuse the whole request.
+            request.tools.clear();
+        }
         let model = &request.model;
         if let (Api::Scripted, Some(scripted)) = (model.api, &self.scripted) {
             return scripted.stream(request);

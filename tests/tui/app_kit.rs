@@ -183,6 +183,7 @@ pub fn model() -> Model {
         thinking_levels: std::collections::BTreeMap::new(),
         vision: true,
         prices: Prices::default(),
+        tools: true,
         edit_format: tiller::llm::EditFormat::default(),
     }
 }

@@ -1,0 +1,169 @@
+//! Asks the local servers. All at the same time, each for no longer than it may take; a server that
+//! is not there, is slow or talks nonsense has no models, and nobody is told.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use futures_util::stream;
+use reqwest::{Certificate, Client, RequestBuilder, redirect};
+use serde_json::json;
+use tokio::time::{Instant, timeout_at};
+
+use super::replies::{self, LocalModel};
+use super::server::{Address, LocalServer, Places};
+use crate::llm::model::Model;
+
+/// How long local servers are given when somebody waits for them.
+pub const PATIENCE: Duration = Duration::from_millis(50);
+/// Most bytes read of a reply.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// Models of one Ollama asked about at the same time.
+const AT_ONCE: usize = 8;
+
+/// A server that answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Which.
+    pub server: LocalServer,
+    /// Where.
+    pub address: Address,
+    /// What it has.
+    pub models: Vec<LocalModel>,
+}
+
+/// The servers that answer within `patience`, each with its models.
+pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
+    let deadline = Instant::now() + patience;
+    let Ok(client) = client() else {
+        return Vec::new();
+    };
+    let asked = places.iter().map(|(server, address)| {
+        let ask = Ask {
+            client: client.clone(),
+            base: address.url(),
+            deadline,
+        };
+        async move {
+            let models = match server {
+                LocalServer::Ollama => ollama(&ask, address).await,
+                LocalServer::LlamaCpp => {
+                    let (models, props) = tokio::join!(ask.get("/v1/models"), ask.get("/props"));
+                    replies::llama_cpp(&models?, &props.unwrap_or_default(), address)
+                }
+                LocalServer::LmStudio => {
+                    replies::lm_studio(&ask.get("/api/v0/models").await?, address)
+                }
+            };
+            Some(Found {
+                server,
+                address: address.clone(),
+                models: models?,
+            })
+        }
+    });
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
+/// The model to speak to when none was named: one that is in memory, else one that takes tools.
+pub fn best(found: &[Found]) -> Option<&Model> {
+    let all = || found.iter().flat_map(|found| &found.models);
+    all()
+        .find(|local| local.loaded)
+        .or_else(|| all().find(|local| local.model.tools))
+        .or_else(|| all().next())
+        .map(|local| &local.model)
+}
+
+/// Whether anything at all listens at one of `places`. On this machine a closed port says so at
+/// once, so this costs nothing when there is no server.
+pub fn is_listening(places: &Places) -> bool {
+    places.iter().any(|(_, address)| {
+        let Ok(addresses) = address.to_string().to_socket_addrs() else {
+            return false;
+        };
+        let open = |at: &SocketAddr| TcpStream::connect_timeout(at, PATIENCE).is_ok();
+        addresses.take(2).any(|at| open(&at))
+    })
+}
+
+async fn ollama(ask: &Ask, address: &Address) -> Option<Vec<LocalModel>> {
+    let (tags, running) = tokio::join!(ask.get("/api/tags"), ask.get("/api/ps"));
+    let models = replies::ollama_tags(&tags?, address)?;
+    let running: BTreeMap<String, u64> = replies::ollama_running(&running.unwrap_or_default());
+    let shown = stream::iter(models).map(|local| show(ask, local, &running));
+    let shown: Vec<Option<LocalModel>> = shown.buffered(AT_ONCE).collect().await;
+    Some(shown.into_iter().flatten().collect())
+}
+
+/// What Ollama says of one of its models; none when it is not one to talk to.
+async fn show(
+    ask: &Ask,
+    mut local: LocalModel,
+    running: &BTreeMap<String, u64>,
+) -> Option<LocalModel> {
+    let request = ask.client.post(format!("{}/api/show", ask.base));
+    let body = json!({ "model": local.model.id }).to_string();
+    if let Some(reply) = ask.send(request.body(body)).await
+        && !replies::ollama_show(&reply, &mut local.model)
+    {
+        return None;
+    }
+    if let Some(window) = running.get(&local.model.id) {
+        local.loaded = true;
+        if *window > 0 {
+            local.model.context_window = *window;
+        }
+    }
+    Some(local)
+}
+
+/// A client for plain requests to this machine. It reads no certificates and no proxy settings: that
+/// would take longer than all the asking.
+fn client() -> reqwest::Result<Client> {
+    // Fails only when somebody was faster, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    // reqwest refuses to be built without any root.
+    let root = webpki_root_certs::TLS_SERVER_ROOT_CERTS.first();
+    let root = root.and_then(|der| Certificate::from_der(der).ok());
+    Client::builder()
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .tls_certs_only(root)
+        .build()
+}
+
+/// One server, until its time is up.
+struct Ask {
+    client: Client,
+    base: String,
+    deadline: Instant,
+}
+
+impl Ask {
+    async fn get(&self, path: &str) -> Option<Vec<u8>> {
+        self.send(self.client.get(format!("{}{path}", self.base)))
+            .await
+    }
+
+    /// The body of a good answer, if it is all there in time.
+    async fn send(&self, request: RequestBuilder) -> Option<Vec<u8>> {
+        let read = async {
+            let mut response = request.send().await.ok()?;
+            if !response.status().is_success() {
+                return None;
+            }
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await.ok()? {
+                body.extend_from_slice(&chunk);
+                if body.len() > MOST_BYTES {
+                    return None;
+                }
+            }
+            Some(body)
+        };
+        timeout_at(self.deadline, read).await.ok().flatten()
+    }
+}
