@@ -89,10 +89,7 @@ pub fn is_loopback(url: &str) -> bool {
     }
 }
 
-fn build(
-    idle: Duration,
-    route: impl Fn(ClientBuilder) -> ClientBuilder,
-) -> Result<Client, String> {
+fn build(idle: Duration, route: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
     // Fails only when somebody was faster, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {

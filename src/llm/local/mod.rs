@@ -8,6 +8,6 @@ mod server;
 mod probe;
 mod replies;
 
-pub use probe::{PATIENCE, Found, best, find, is_listening};
+pub use probe::{Found, PATIENCE, best, find, is_listening};
 pub use replies::LocalModel;
 pub use server::{Address, LocalServer, Places};

@@ -39,7 +39,10 @@ pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalMo
         let mut model = model(LocalServer::Ollama, address, id);
         let details = tag.get("details");
         let detail = |key: &str| details?.get(key)?.as_str();
-        model.name = titled(id, &[detail("parameter_size"), detail("quantization_level")]);
+        model.name = titled(
+            id,
+            &[detail("parameter_size"), detail("quantization_level")],
+        );
         Some(LocalModel {
             model,
             loaded: false,
@@ -83,7 +86,11 @@ pub(super) fn ollama_show(reply: &[u8], model: &mut Model) -> bool {
     if can("thinking") {
         model.reasoning = true;
         let off = (ThinkingLevel::Off, "none".to_owned());
-        let words = [ThinkingLevel::Low, ThinkingLevel::Medium, ThinkingLevel::High];
+        let words = [
+            ThinkingLevel::Low,
+            ThinkingLevel::Medium,
+            ThinkingLevel::High,
+        ];
         let words = words.map(|level| (level, level.as_str().to_owned()));
         model.thinking_levels = words.into_iter().chain([off]).collect();
     }

@@ -95,7 +95,9 @@ impl Address {
             // An IPv6 address without a port.
             Some((head, _)) if head.contains(':') && !head.ends_with(']') => (rest, ""),
             Some((host, port)) => (host, port),
-            None if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()) => ("", rest),
+            None if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()) => {
+                ("", rest)
+            }
             None => (rest, ""),
         };
         let port = match port {
@@ -215,7 +217,12 @@ mod tests {
             let error = Address::parse(text, 7).unwrap_err();
             assert!(error.contains("models.toml"), "{text}: {error}");
         }
-        for text in ["https://127.0.0.1", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:x"] {
+        for text in [
+            "https://127.0.0.1",
+            "127.0.0.1:99999",
+            "127.0.0.1:0",
+            "127.0.0.1:x",
+        ] {
             assert!(Address::parse(text, 7).is_err(), "{text}");
         }
     }
