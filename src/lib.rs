@@ -33,8 +33,9 @@
 //! Read `agent/run.rs` first: THE LOOP, from top to bottom; then `agent/turn.rs` (one model
 //! response) and `agent/dispatch.rs` (its tool calls). `agent/actor.rs` owns state and queues.
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file;
-//! `agent/session` is the append-only file. In `llm`, each wire is a folder with `request` (ours to
-//! theirs) and `decode` (theirs to ours); `handoff` makes any stored conversation valid for a wire.
+//! `agent/session` is the append-only file, and `session/live` what other programs see of an open
+//! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to
+//! ours); `handoff` makes any stored conversation valid for a wire.
 //! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
 //! everything a person can trigger; `tui/update` changes the screen's state, `tui/view` paints it,
 //! `tui/transcript` and `tui/text` turn cells into rows.

@@ -112,6 +112,7 @@ impl Actor {
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
+        self.journal.appear(&self.model);
         let processes = self.processes.clone();
         while !self.leaving || self.run.is_some() {
             let stopping = matches!(self.state, RunState::Stopping { .. });
@@ -366,6 +367,7 @@ impl Actor {
         }
         self.context.complete_iteration();
         let (aborted, done) = (outcome == RunOutcome::Aborted, outcome == RunOutcome::Done);
+        let limited = matches!(outcome, RunOutcome::LimitReached { .. });
         self.stale_abort = aborted && !run.aborted;
         if aborted {
             let messages = self.queues.take_all();
@@ -384,6 +386,9 @@ impl Actor {
             0 => RunState::Idle,
             processes => RunState::Stopping { processes },
         });
+        if limited {
+            self.journal.show_waiting();
+        }
         if done {
             // What was typed after the run's last look at the queue.
             self.go_on();
@@ -428,6 +433,7 @@ impl Actor {
 
     fn enter(&mut self, state: RunState) {
         if self.state != state {
+            self.journal.show(&state);
             self.state = state.clone();
             self.audience.send(AgentEvent::State(state));
         }

@@ -139,6 +139,41 @@ pub enum SubCommand {
         #[command(subcommand)]
         what: ConfigCommand,
     },
+    /// List the sessions of this folder, the last used first, with what they are doing.
+    Sessions(SessionsArgs),
+    /// Say what the open sessions are doing: idle, processing, awaiting_input or closed.
+    Status(StatusArgs),
+}
+
+/// Which sessions to list, and how.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct SessionsArgs {
+    /// Those of all folders.
+    #[arg(short, long)]
+    pub all: bool,
+
+    /// At most this many; 0 is all of them.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
+    pub limit: usize,
+
+    /// One JSON array for programs.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Those of this folder.
+    #[arg(short = 'C', long, value_name = "DIR", conflicts_with = "all")]
+    pub cd: Option<PathBuf>,
+}
+
+/// Whose state is asked for.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct StatusArgs {
+    /// One session, open or not: its id, the beginning or end of it, or its file.
+    pub session: Option<String>,
+
+    /// JSON for programs.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What can be asked about settings.

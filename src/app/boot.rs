@@ -15,7 +15,7 @@ use super::args::{Args, ConfigCommand, SubCommand};
 use super::cli::{self, Json, OnceOptions, Play, Print, Reader, Sink};
 use super::demo::Scratch;
 use super::dirs::Dirs;
-use super::outcome::StartError;
+use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{log, tui};
 use crate::agent::process::Processes;
@@ -47,13 +47,8 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let dirs = Dirs::from_env(&env)?;
-    if let Some(SubCommand::Config { what }) = &args.command {
-        let assignments = match what {
-            ConfigCommand::Show { config, .. } => config.as_slice(),
-            ConfigCommand::Path => &[],
-        };
-        let layers = plan::layers(&dirs, assignments)?;
-        return Ok(cli::config(what, &layers, &dirs.config_file()).into());
+    if let Some(command) = &args.command {
+        return Ok(sub_command(command, &dirs)?.into());
     }
     let terminals = Terminals {
         stdin: io::stdin().is_terminal(),
@@ -69,6 +64,26 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     // A thread that waits for a slow disk or terminal must not hold the exit up.
     runtime.shutdown_background();
     code
+}
+
+/// What needs neither a model nor a runtime.
+fn sub_command(command: &SubCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let home = dirs.home.as_deref();
+    match command {
+        SubCommand::Config { what } => {
+            let assignments = match what {
+                ConfigCommand::Show { config, .. } => config.as_slice(),
+                ConfigCommand::Path => &[],
+            };
+            let layers = plan::layers(dirs, assignments)?;
+            Ok(cli::config(what, &layers, &dirs.config_file()))
+        }
+        SubCommand::Sessions(what) => {
+            let cwd = plan::working_folder(what.cd.as_deref())?;
+            cli::sessions(what, &dirs.sessions(), &cwd, home)
+        }
+        SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
+    }
 }
 
 async fn run_plan(

@@ -153,7 +153,8 @@ fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
     Settings::resolve(&layers).map_err(StartError::usage)
 }
 
-fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
+/// The folder named with `-C`, or the one tiller was started in.
+pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     let Some(folder) = cd else {
         return std::env::current_dir().map_err(|error| {
             StartError::failed(format!(

@@ -22,4 +22,5 @@ mod transcript_titles;
 mod e2e_abort;
 mod e2e_demo;
 mod e2e_job;
+mod e2e_status;
 mod e2e_terminal;

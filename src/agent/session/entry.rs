@@ -31,6 +31,11 @@ impl Header {
         }
     }
 
+    /// The folder the session works in.
+    pub fn cwd(&self) -> &str {
+        &self.cwd
+    }
+
     /// A header for a run in `cwd` that is not stored.
     pub fn unstored(cwd: &Path) -> Self {
         let id = uuid::Uuid::now_v7().to_string();

@@ -1,8 +1,10 @@
 //! The actor's view of its session: there may be none, and a disk that refuses is reported once,
-//! not with every message, while the run goes on in memory.
+//! not with every message, while the run goes on in memory. Also says to other programs what the
+//! session is doing.
 
 use super::SessionLog;
-use crate::agent::event::NoticeLevel;
+use super::live::{Live, LiveRecord, SessionState};
+use crate::agent::event::{NoticeLevel, Phase, RunState, now_ms};
 use crate::llm::{Message, Model, ThinkingLevel};
 
 /// Something to tell the person about the session file.
@@ -12,6 +14,8 @@ type Trouble = Option<(NoticeLevel, String)>;
 #[derive(Debug)]
 pub(in crate::agent) struct Journal {
     log: Option<SessionLog>,
+    /// There as long as other programs can see the session.
+    live: Option<Live>,
     id: String,
     model: Option<(String, String)>,
     thinking: Option<ThinkingLevel>,
@@ -27,6 +31,7 @@ impl Journal {
         };
         let mut journal = Self {
             log,
+            live: None,
             id,
             model: None,
             thinking: None,
@@ -35,6 +40,50 @@ impl Journal {
         // Nothing is written before the first message, so nothing can fail yet.
         let _ = journal.model(model, thinking);
         journal
+    }
+
+    /// Lets other programs see the session, which will call `model` next.
+    pub fn appear(&mut self, model: &Model) {
+        let Some(log) = &self.log else { return };
+        let record = LiveRecord {
+            id: self.id.clone(),
+            state: SessionState::Idle,
+            since: now_ms(),
+            pid: std::process::id(),
+            cwd: log.header().cwd().to_owned(),
+            model: model.full_id(),
+            path: log.path().to_owned(),
+        };
+        match Live::open(log.root(), record) {
+            Ok(live) => self.live = Some(live),
+            Err(error) => tracing::warn!("other programs cannot see this session: {error}"),
+        }
+    }
+
+    /// Shows what the agent is doing.
+    pub fn show(&mut self, state: &RunState) {
+        self.show_state(match state {
+            RunState::Running {
+                phase: Phase::Asking,
+            } => SessionState::AwaitingInput,
+            RunState::Running { .. } => SessionState::Processing,
+            RunState::Idle | RunState::Stopping { .. } => SessionState::Idle,
+        });
+    }
+
+    /// Shows that a run stands still until a person lets it go on.
+    pub fn show_waiting(&mut self) {
+        self.show_state(SessionState::AwaitingInput);
+    }
+
+    fn show_state(&mut self, state: SessionState) {
+        match &mut self.live {
+            Some(live) if live.record().state != state => report(live.show(|record| {
+                record.state = state;
+                record.since = now_ms();
+            })),
+            _ => {}
+        }
     }
 
     /// Names the conversation, stored or not.
@@ -50,6 +99,9 @@ impl Journal {
 
     /// Stores the model and thinking level from here on, as far as they are new.
     pub fn model(&mut self, model: &Model, thinking: ThinkingLevel) -> Trouble {
+        if let Some(live) = &mut self.live {
+            report(live.show(|record| record.model = model.full_id()));
+        }
         let log = self.log.as_mut()?;
         let mut written = Ok(());
         let named = Some((model.provider.clone(), model.id.clone()));
@@ -64,13 +116,14 @@ impl Journal {
         self.judge(Some(written))
     }
 
-    /// Returns when everything is on disk, or cannot be.
+    /// Returns when everything is on disk, or cannot be. From then on the session is closed.
     pub async fn close(&mut self) {
         if let Some(log) = &mut self.log
             && let Err(error) = log.close().await
         {
             tracing::error!("session {} not saved: {error}", log.path().display());
         }
+        self.live = None;
     }
 
     fn judge(&mut self, written: Option<std::io::Result<()>>) -> Trouble {
@@ -92,5 +145,11 @@ impl Journal {
             }
             _ => None,
         }
+    }
+}
+
+fn report(shown: std::io::Result<()>) {
+    if let Err(error) = shown {
+        tracing::warn!("other programs see an old state of this session: {error}");
     }
 }

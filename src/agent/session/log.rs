@@ -22,6 +22,7 @@ use crate::llm::{Message, ThinkingLevel};
 pub struct SessionLog {
     id: String,
     header: Header,
+    root: PathBuf,
     path: PathBuf,
     ids: Ids,
     leaf: Option<String>,
@@ -45,12 +46,13 @@ impl SessionLog {
         let timestamp = timestamp();
         let path = folder_for(root, cwd).join(file_name(&timestamp, &id));
         let cwd = cwd.to_string_lossy().into_owned();
-        Self::at(path, Header::new(id.clone(), timestamp, cwd), id)
+        Self::at(root, path, Header::new(id.clone(), timestamp, cwd), id)
     }
 
-    fn at(path: PathBuf, header: Header, id: String) -> Self {
+    fn at(root: &Path, path: PathBuf, header: Header, id: String) -> Self {
         Self {
             id,
+            root: root.to_owned(),
             path,
             ids: Ids::new(uuid::Uuid::new_v4().as_fields().0),
             leaf: None,
@@ -70,6 +72,11 @@ impl SessionLog {
     /// The first line of the file.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The root of all sessions.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The file, whether it exists yet or not.
@@ -286,7 +293,12 @@ mod tests {
     #[tokio::test]
     async fn a_full_disk_is_reported_and_nothing_is_forgotten() {
         let header = Header::new("id".into(), timestamp(), "/w".into());
-        let mut log = SessionLog::at(PathBuf::from("/dev/full"), header, "id".into());
+        let mut log = SessionLog::at(
+            Path::new("/"),
+            PathBuf::from("/dev/full"),
+            header,
+            "id".into(),
+        );
         let error = log.message(&Message::user("one", 1)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(log.message(&Message::user("two", 2)).is_err());

@@ -7,6 +7,7 @@ mod print;
 mod json;
 mod play;
 mod config;
+mod sessions;
 
 pub use config::config;
 pub use json::Json;
@@ -14,3 +15,4 @@ pub use once::{OnceOptions, Sink, run_once};
 pub use out::complain;
 pub use play::Play;
 pub use print::{Print, Reader};
+pub use sessions::{sessions, status};

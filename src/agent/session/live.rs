@@ -1,0 +1,297 @@
+//! What other programs can see of a session while it is open: one small record, locked as long as
+//! the process that keeps it lives. A process that is killed leaves its record behind without the
+//! lock, so nobody takes it for alive. Knows nothing of what was said.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The folder of the records, below the root of all sessions.
+const FOLDER: &str = ".live";
+
+/// How often a lock is tried for that a reader holds for a moment, and how long between.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What a session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// Open, waiting for a prompt.
+    Idle,
+    /// A run is under way.
+    Processing,
+    /// A run stands still until a person answers.
+    AwaitingInput,
+    /// No process has it open.
+    Closed,
+}
+
+impl SessionState {
+    /// The word other programs read.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Processing => "processing",
+            Self::AwaitingInput => "awaiting_input",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// One open session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveRecord {
+    /// The session's id.
+    pub id: String,
+    /// What it is doing.
+    pub state: SessionState,
+    /// Since when, as Unix time in milliseconds.
+    pub since: i64,
+    /// The process that has it open.
+    pub pid: u32,
+    /// The folder it works in.
+    pub cwd: String,
+    /// `provider/id` of the model for the next call.
+    pub model: String,
+    /// The session file; it appears with the first message.
+    pub path: PathBuf,
+}
+
+/// The record of a session that this process has open. Dropping it takes it away.
+#[derive(Debug)]
+pub struct Live {
+    file: File,
+    place: PathBuf,
+    record: LiveRecord,
+}
+
+/// Why no record could be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// Another process has the session open.
+    #[error("the session is open in another process")]
+    Taken,
+    /// The disk refuses.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Live {
+    /// Shows `record` below `root`, the root of all sessions. Records that nobody keeps any more
+    /// are removed on the way.
+    pub fn open(root: &Path, record: LiveRecord) -> Result<Self, LiveError> {
+        let folder = root.join(FOLDER);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)?;
+        sweep(&folder);
+        let place = place(root, &record.id);
+        let file = locked(&place)?;
+        let live = Self {
+            file,
+            place,
+            record,
+        };
+        live.write()?;
+        Ok(live)
+    }
+
+    /// What is shown.
+    pub fn record(&self) -> &LiveRecord {
+        &self.record
+    }
+
+    /// Shows another record in its place; the id stays.
+    pub fn show(&mut self, change: impl FnOnce(&mut LiveRecord)) -> io::Result<()> {
+        let before = self.record.clone();
+        change(&mut self.record);
+        self.record.id.clone_from(&before.id);
+        if self.record == before {
+            return Ok(());
+        }
+        self.write()
+    }
+
+    /// One write over the whole of it: a reader sees the old record, the new one, or something
+    /// that does not parse and is read again.
+    fn write(&self) -> io::Result<()> {
+        // A record has string keys only and cannot fail to serialise.
+        let mut text = serde_json::to_vec(&self.record).unwrap_or_default();
+        let length = self.file.metadata()?.len() as usize;
+        text.resize(text.len().max(length), b' ');
+        self.file.write_all_at(&text, 0)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.place);
+    }
+}
+
+/// All sessions below `root` that some process has open, the latest change first.
+pub fn live_sessions(root: &Path) -> Vec<LiveRecord> {
+    let Ok(entries) = fs::read_dir(root.join(FOLDER)) else {
+        return Vec::new();
+    };
+    let mut records: Vec<LiveRecord> = entries
+        .flatten()
+        .filter_map(|entry| read(&entry.path()))
+        .collect();
+    records.sort_by_key(|record| std::cmp::Reverse(record.since));
+    records
+}
+
+fn place(root: &Path, id: &str) -> PathBuf {
+    // Ids of other programs may hold anything.
+    let name: String = id
+        .chars()
+        .map(|c| if c == '/' || c == '\0' { '_' } else { c })
+        .collect();
+    root.join(FOLDER).join(format!("{name}.json"))
+}
+
+/// The record file at `place`, locked by us.
+fn locked(place: &Path) -> Result<File, LiveError> {
+    for _ in 0..TRIES {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(place)?;
+        match file.try_lock() {
+            // Somebody may have removed it between the two calls.
+            Ok(()) if is_at(&file, place) => return Ok(file),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(LiveError::Taken)
+}
+
+fn is_at(file: &File, place: &Path) -> bool {
+    match (file.metadata(), fs::metadata(place)) {
+        (Ok(ours), Ok(there)) => ours.ino() == there.ino() && ours.dev() == there.dev(),
+        _ => false,
+    }
+}
+
+/// The record at `path`, if its process lives.
+fn read(path: &Path) -> Option<LiveRecord> {
+    let mut text = String::new();
+    for _ in 0..TRIES {
+        let mut file = File::open(path).ok()?;
+        if !is_kept(&file) {
+            return None;
+        }
+        text.clear();
+        file.read_to_string(&mut text).ok()?;
+        if let Ok(record) = serde_json::from_str(&text) {
+            return Some(record);
+        }
+        thread::sleep(PAUSE);
+    }
+    None
+}
+
+/// Whether some process holds the record. Looking takes a shared lock for a moment, so that those
+/// who look do not mistake each other for its keeper.
+fn is_kept(file: &File) -> bool {
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Removes the records of processes that are gone.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let left = File::open(&path).is_ok_and(|file| !is_kept(&file) && is_at(&file, &path));
+        if left {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(id: &str) -> LiveRecord {
+        LiveRecord {
+            id: id.into(),
+            state: SessionState::Idle,
+            since: 1,
+            pid: 7,
+            cwd: "/home/me/shop".into(),
+            model: "lab/m1".into(),
+            path: "/s/x.jsonl".into(),
+        }
+    }
+
+    // B17
+    #[test]
+    fn a_record_is_seen_as_long_as_it_is_kept() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(live_sessions(root.path()), []);
+        let mut live = Live::open(root.path(), record("a")).unwrap();
+        assert_eq!(live_sessions(root.path()), [record("a")]);
+
+        live.show(|record| {
+            record.state = SessionState::AwaitingInput;
+            record.since = 2;
+        })
+        .unwrap();
+        live.show(|record| {
+            record.state = SessionState::Idle;
+            record.since = 3;
+        })
+        .unwrap();
+        let seen = live_sessions(root.path());
+        assert_eq!((seen[0].state, seen[0].since), (SessionState::Idle, 3));
+
+        let newer = LiveRecord {
+            since: 9,
+            ..record("b")
+        };
+        let _other = Live::open(root.path(), newer.clone()).unwrap();
+        assert_eq!(
+            live_sessions(root.path()),
+            [newer.clone(), live.record().clone()]
+        );
+        drop(live);
+        assert_eq!(live_sessions(root.path()), [newer]);
+    }
+
+    #[test]
+    fn two_cannot_keep_one() {
+        let root = tempfile::tempdir().unwrap();
+        let first = Live::open(root.path(), record("a/../b")).unwrap();
+        let second = Live::open(root.path(), record("a/../b"));
+        assert!(matches!(second, Err(LiveError::Taken)));
+        drop(first);
+        assert!(Live::open(root.path(), record("a/../b")).is_ok());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_not_seen_and_is_swept_away() {
+        let root = tempfile::tempdir().unwrap();
+        let left = place(root.path(), "dead");
+        fs::create_dir_all(left.parent().unwrap()).unwrap();
+        fs::write(&left, serde_json::to_vec(&record("dead")).unwrap()).unwrap();
+        assert_eq!(live_sessions(root.path()), []);
+        let live = Live::open(root.path(), record("a")).unwrap();
+        assert!(!left.exists());
+        drop(live);
+        fs::write(&left, "{").unwrap();
+        assert!(Live::open(root.path(), record("dead")).is_ok());
+    }
+}

@@ -1,0 +1,268 @@
+//! `tiller sessions` and `tiller status`: which sessions there are and what they are doing, for
+//! people and, with `--json`, for programs. Opens no session and changes nothing.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::out;
+use crate::agent::session::{
+    LiveRecord, SessionState, StoredSession, all_sessions, folder, live_sessions, sessions_in,
+};
+use crate::app::args::{SessionsArgs, StatusArgs};
+use crate::app::outcome::{Outcome, StartError};
+
+/// Characters of an id that name it in a list: the random end, not the time it begins with.
+const SHORT_ID: usize = 12;
+/// Columns of a title in a list.
+const TITLE: usize = 60;
+
+/// Lists the sessions of `cwd`, or of all folders, the last used first.
+pub fn sessions(
+    what: &SessionsArgs,
+    root: &Path,
+    cwd: &Path,
+    home: Option<&Path>,
+) -> Result<Outcome, StartError> {
+    let stored = if what.all {
+        all_sessions(root)
+    } else {
+        sessions_in(&folder::folder_for(root, cwd))
+    };
+    let mut stored = stored.map_err(|error| unreadable(root, &error))?;
+    let found = stored.len();
+    if what.limit > 0 {
+        stored.truncate(what.limit);
+    }
+    let live: HashMap<String, LiveRecord> = live_sessions(root)
+        .into_iter()
+        .map(|record| (record.id.clone(), record))
+        .collect();
+    let mut text = String::new();
+    if what.json {
+        let list: Vec<Value> = stored
+            .iter()
+            .map(|session| stored_json(session, live.get(&session.id)))
+            .collect();
+        let _ = writeln!(text, "{}", Value::Array(list));
+    } else {
+        for session in &stored {
+            let beginning = session.beginning();
+            let state = live
+                .get(&session.id)
+                .map_or(SessionState::Closed, |it| it.state);
+            let title = match beginning.title.as_str() {
+                "" => "(no prompt)",
+                title => title,
+            };
+            let _ = write!(
+                text,
+                "{:<14}  {:>8}  {}  {:<TITLE$}",
+                state.as_str(),
+                age(now() - session.changed),
+                short(&session.id),
+                cut(&out::sanitize(title), TITLE),
+            );
+            if what.all {
+                let _ = write!(text, "  {}", out::sanitize(&tilde(&beginning.cwd, home)));
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        if stored.is_empty() {
+            let place = tilde(&cwd.to_string_lossy(), home);
+            if what.all {
+                text.push_str("No sessions yet.\n");
+            } else {
+                let _ = writeln!(
+                    text,
+                    "No sessions in {place}; tiller sessions --all lists those of all folders."
+                );
+            }
+        }
+        if stored.len() < found {
+            let _ = writeln!(
+                text,
+                "{} more; tiller sessions --limit 0 lists them all.",
+                found - stored.len()
+            );
+        }
+    }
+    let _ = out::write(text.as_bytes());
+    Ok(Outcome::Done)
+}
+
+/// Says what the open sessions are doing, or one session, open or not.
+pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
+    let live = live_sessions(root);
+    let text = match &what.session {
+        Some(wanted) => one(wanted, &live, root, home, what.json)?,
+        None if what.json => {
+            let list: Vec<Value> = live.iter().map(live_json).collect();
+            format!("{}\n", Value::Array(list))
+        }
+        None if live.is_empty() => String::from("No session is open.\n"),
+        None => live.iter().map(|record| live_line(record, home)).collect(),
+    };
+    let _ = out::write(text.as_bytes());
+    Ok(Outcome::Done)
+}
+
+/// The state of the session that `wanted` names: its id, a part of it, or its file.
+fn one(
+    wanted: &str,
+    live: &[LiveRecord],
+    root: &Path,
+    home: Option<&Path>,
+    as_json: bool,
+) -> Result<String, StartError> {
+    let fits = |id: &str, path: &Path| {
+        id.starts_with(wanted) || id.ends_with(wanted) || path == Path::new(wanted)
+    };
+    let open: Vec<&LiveRecord> = live.iter().filter(|it| fits(&it.id, &it.path)).collect();
+    let stored = all_sessions(root).map_err(|error| unreadable(root, &error))?;
+    let closed: Vec<&StoredSession> = stored
+        .iter()
+        .filter(|it| fits(&it.id, &it.path) && !open.iter().any(|live| live.id == it.id))
+        .collect();
+    match (open.as_slice(), closed.as_slice()) {
+        ([record], []) if as_json => Ok(format!("{}\n", live_json(record))),
+        ([record], []) => Ok(live_line(record, home)),
+        ([], [session]) if as_json => Ok(format!("{}\n", stored_json(session, None))),
+        ([], [session]) => Ok(format!(
+            "{:<14}  {:>8}  {}  {}\n",
+            SessionState::Closed.as_str(),
+            age(now() - session.changed),
+            short(&session.id),
+            out::sanitize(&cut(&session.beginning().title, TITLE)),
+        )),
+        ([], []) => Err(StartError::failed(format!(
+            "no session '{wanted}': tiller sessions --all lists them, tiller status those that are open"
+        ))),
+        _ => {
+            let ids: Vec<&str> = open
+                .iter()
+                .map(|it| it.id.as_str())
+                .chain(closed.iter().map(|it| it.id.as_str()))
+                .take(8)
+                .collect();
+            Err(StartError::failed(format!(
+                "'{wanted}' could be several sessions: {}; give more of the id",
+                ids.join(", ")
+            )))
+        }
+    }
+}
+
+fn live_line(record: &LiveRecord, home: Option<&Path>) -> String {
+    let line = format!(
+        "{:<14}  {:>8}  {}  {}  {}  pid {}\n",
+        record.state.as_str(),
+        age(now() - record.since),
+        short(&record.id),
+        record.model,
+        tilde(&record.cwd, home),
+        record.pid,
+    );
+    out::sanitize(&line)
+}
+
+fn live_json(record: &LiveRecord) -> Value {
+    json!({
+        "id": record.id,
+        "state": record.state,
+        "since": record.since,
+        "pid": record.pid,
+        "cwd": record.cwd,
+        "model": record.model,
+        "path": record.path,
+    })
+}
+
+fn stored_json(session: &StoredSession, live: Option<&LiveRecord>) -> Value {
+    let beginning = session.beginning();
+    json!({
+        "id": session.id,
+        "state": live.map_or(SessionState::Closed, |record| record.state),
+        "changed": session.changed,
+        "pid": live.map(|record| record.pid),
+        "cwd": beginning.cwd,
+        "title": beginning.title,
+        "path": session.path,
+    })
+}
+
+fn unreadable(root: &Path, error: &std::io::Error) -> StartError {
+    StartError::failed(format!(
+        "cannot read the sessions in {}: {error}",
+        root.display()
+    ))
+}
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+fn short(id: &str) -> &str {
+    let start = id.char_indices().rev().nth(SHORT_ID - 1);
+    start.map_or(id, |(start, _)| &id[start..])
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    match text.char_indices().nth(columns) {
+        Some(_) => text.chars().take(columns - 1).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+fn tilde(path: &str, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| Path::new(path).strip_prefix(home).ok());
+    match below {
+        Some(rest) if rest.as_os_str().is_empty() => String::from("~"),
+        Some(rest) => PathBuf::from("~").join(rest).display().to_string(),
+        None => path.to_owned(),
+    }
+}
+
+/// How long something took, in the largest unit that fits.
+fn age(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_ids_and_paths_are_short() {
+        for (ms, text) in [
+            (-5, "0 s"),
+            (59_999, "59 s"),
+            (60_000, "1 min"),
+            (3_599_000, "59 min"),
+            (86_399_000, "23 h"),
+            (172_800_000, "2 d"),
+        ] {
+            assert_eq!(age(ms), text);
+        }
+        assert_eq!(
+            short("0193c0de-0000-7000-8000-1234567890ab"),
+            "1234567890ab"
+        );
+        assert_eq!(short("äb"), "äb");
+        let home = Some(Path::new("/home/me"));
+        assert_eq!(tilde("/home/me", home), "~");
+        assert_eq!(tilde("/home/me/shop", home), "~/shop");
+        assert_eq!(tilde("/home/mellow", home), "/home/mellow");
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("äöüß", 3), "äö…");
+    }
+}
