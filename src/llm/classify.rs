@@ -6,6 +6,7 @@
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use super::auth::Redactor;
 use super::error::{ErrorClass, LlmError};
 use super::wording::{class, names_unknown_model, wait_in};
 
@@ -19,11 +20,14 @@ pub struct Subject {
     pub model: String,
     /// The way to set the provider's key.
     pub key_hint: String,
+    /// Strikes keys out of what a server says, before it is cut to length.
+    pub redactor: Redactor,
 }
 
 /// The error a response with a failure status stands for. `body` is what was read of it.
 pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subject) -> LlmError {
     let body = String::from_utf8_lossy(body);
+    let body = about.redactor.redact(&body);
     let (kind, said) = words(&body);
     let mut error = from_words(Some(status), &format!("{kind} {body}"), &said, about);
     error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
@@ -33,6 +37,7 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
 /// The error an error event in the middle of a stream stands for. `body` is its JSON.
 pub fn from_event(body: &Value, about: &Subject) -> LlmError {
     let text = body.to_string();
+    let text = about.redactor.redact(&text);
     let (kind, said) = words(&text);
     let status = ["status", "code"].iter().find_map(|key| {
         let value = body.pointer(&format!("/error/{key}")).or(body.get(key))?;
@@ -237,6 +242,7 @@ mod tests {
         Subject {
             model: "lab/m1".into(),
             key_hint: "Set it with: export LAB_KEY=YOUR_KEY".into(),
+            redactor: Redactor::default(),
         }
     }
 

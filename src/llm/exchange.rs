@@ -3,6 +3,7 @@
 //! All failures end up as the stream's last event. Knows no wire: each brings a [`Call`] and a
 //! [`Decoder`].
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -127,12 +128,14 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// Sends `call` as the stream is polled and decodes the answer. Dropping the stream closes the
 /// connection.
 pub fn run(http: Http, call: Call, decoder: impl Decoder) -> BoxStream<'static, StreamEvent> {
+    if let Some(auth) = &call.auth {
+        call.about.redactor.add(&auth.key);
+    }
     let call_about = call.about.clone();
     let exchange = Exchange {
         target: http::shown(&call.url),
         http,
         about: call.about.clone(),
-        secret: call.auth.as_ref().map(|auth| auth.key.clone()),
         state: State::Start(Box::new(call)),
         reader: Reader::new(decoder, call_about),
         ready: VecDeque::new(),
@@ -148,7 +151,6 @@ struct Exchange<D> {
     http: Http,
     target: String,
     about: Subject,
-    secret: Option<Secret>,
     state: State,
     reader: Reader<D>,
     ready: VecDeque<StreamEvent>,
@@ -283,10 +285,11 @@ impl<D: Decoder> Exchange<D> {
 
     /// Servers quote what they were sent: a key must not come back in an error.
     fn push(&mut self, mut event: StreamEvent) {
-        if let (StreamEvent::Error(error), Some(secret)) = (&mut event, &self.secret) {
-            let key = secret.expose();
-            if key.len() >= 4 && error.message.contains(key) {
-                error.message = error.message.replace(key, "***");
+        if let StreamEvent::Error(error) = &mut event {
+            for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
+                if let Cow::Owned(struck) = self.about.redactor.redact(text) {
+                    *text = struck;
+                }
             }
         }
         self.ready.push_back(event);

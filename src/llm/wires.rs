@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
 use super::anthropic::{self, AnthropicDecoder};
-use super::auth::Keys;
+use super::auth::{Keys, Secret};
 use super::catalog::Catalog;
 use super::classify::Subject;
 use super::error::{ErrorClass, LlmError};
@@ -21,6 +21,7 @@ use super::openai::chat::{self, ChatDecoder};
 use super::provider::{Provider, Request};
 
 /// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
+#[derive(Clone)]
 pub struct Wires {
     catalog: Arc<Catalog>,
     keys: Keys,
@@ -46,37 +47,54 @@ impl Wires {
         self.http = Http::with_idle_timeout(idle);
         self
     }
-}
 
-impl Provider for Wires {
-    fn stream(&self, mut request: Request) -> BoxStream<'static, StreamEvent> {
-        if !request.model.tools {
-            // Its server would refuse the whole request.
-            request.tools.clear();
-        }
-        let model = &request.model;
-        if let (Api::Scripted, Some(scripted)) = (model.api, &self.scripted) {
-            return scripted.stream(request);
-        }
-        let key = match self.catalog.key(&model.provider, &self.keys) {
+    /// Fetches the key, then sends the request. A key that was refused is fetched once more where
+    /// there may be a new one: commands print keys that run out.
+    async fn answer(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
+        let provider = &request.model.provider;
+        let place = match self.catalog.key_place(provider, &self.keys) {
+            Ok(place) => place,
+            Err(error) => return failed(error),
+        };
+        let key = match self.keys.fetch(provider, &place).await {
             Ok(key) => key,
             Err(error) => return failed(error),
         };
+        let mut answer = self.send(request, key.clone());
+        let (Some(key), None) = (key, place.at_hand()) else {
+            return answer;
+        };
+        match answer.next().await {
+            Some(StreamEvent::Error(error)) if error.status == Some(401) => {
+                match self.keys.renew(provider, &place, &key).await {
+                    Some(new) => self.send(request, Some(new)),
+                    None => failed(error),
+                }
+            }
+            Some(first) => stream::iter([first]).chain(answer).boxed(),
+            None => answer,
+        }
+    }
+
+    /// Sends the request with this key.
+    fn send(&self, request: &Request, key: Option<Secret>) -> BoxStream<'static, StreamEvent> {
+        let model = &request.model;
         let base_url = self.catalog.base_url(model, &self.keys);
         let about = Subject {
             model: model.full_id(),
             key_hint: self.catalog.key_hint(&model.provider),
+            redactor: self.keys.redactor().clone(),
         };
         match model.api {
             Api::AnthropicMessages => {
                 let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
-                let call = anthropic::call(&request, &base_url, key, about);
+                let call = anthropic::call(request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
             // Until the Responses wire is there: the same hosts speak both.
             Api::OpenAiChat | Api::OpenAiResponses => {
                 let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
-                let call = chat::call(&request, &base_url, key, about);
+                let call = chat::call(request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::GoogleGenerateContent | Api::Scripted => failed(LlmError::new(
@@ -89,8 +107,23 @@ impl Provider for Wires {
             )),
         }
     }
+}
 
-    /// Builds the client and opens a connection, by a request for the host's root that costs
+impl Provider for Wires {
+    fn stream(&self, mut request: Request) -> BoxStream<'static, StreamEvent> {
+        if !request.model.tools {
+            // Its server would refuse the whole request.
+            request.tools.clear();
+        }
+        if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {
+            return scripted.stream(request);
+        }
+        let wires = self.clone();
+        let answer = async move { wires.answer(&request).await };
+        stream::once(answer).flatten().boxed()
+    }
+
+    /// Fetches the key, builds the client and opens a connection, by a request for the host's root that costs
     /// nothing; not to servers without TLS, which are near and answer at once. Needs a running tokio
     /// runtime; without one it does nothing.
     fn warm(&self, model: &Model) {
@@ -103,6 +136,11 @@ impl Provider for Wires {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
+        if let Ok(place) = self.catalog.key_place(&model.provider, &self.keys) {
+            let (keys, provider) = (self.keys.clone(), model.provider.clone());
+            // What is wrong with it the first request will say.
+            runtime.spawn(async move { keys.fetch(&provider, &place).await.is_ok() });
+        }
         let (http, url) = (self.http.clone(), self.catalog.base_url(model, &self.keys));
         runtime.spawn(async move {
             // Reading the certificates blocks for milliseconds: not on a thread that draws frames.

@@ -53,7 +53,7 @@ fn recordings(wire: &str) -> Vec<Recording> {
 fn about() -> Subject {
     Subject {
         model: "lab/m".into(),
-        key_hint: String::new(),
+        ..Subject::default()
     }
 }
 

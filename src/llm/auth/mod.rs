@@ -4,11 +4,15 @@
 //! (`keys`), and struck out of everything that is shown or stored (`redact`).
 
 mod secret;
+mod redact;
 mod source;
+mod store;
 mod keys;
 mod place;
 
-pub use keys::Keys;
+pub use keys::{KeyCommands, Keyring, Keys};
 pub use place::{Owner, Place};
+pub use redact::Redactor;
 pub use secret::Secret;
 pub use source::KeySource;
+pub use store::{Store, Stored};

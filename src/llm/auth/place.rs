@@ -1,10 +1,13 @@
 //! Where the key of a provider is: one order for all of them. Fetches nothing.
 //!
-//! What the user wrote for the provider in `models.toml` wins; then the environment.
+//! What the user wrote for the provider in `models.toml` wins; then what `tiller auth add` stored;
+//! then the environment; then `.env` of a folder whose `.env` may hold keys. Never the command line,
+//! which everybody can read.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-use super::{KeySource, Keys, Secret};
+use super::{KeySource, Keys, Secret, Stored};
 use crate::llm::error::{ErrorClass, LlmError};
 
 /// A provider as far as its key is concerned.
@@ -29,16 +32,43 @@ pub enum Place {
     Literal(Secret),
     /// `models.toml` names this variable.
     Named(String, Secret),
+    /// `models.toml` (this file) names this command.
+    Command(String, PathBuf),
+    /// `tiller auth add` wrote it into `auth.toml`.
+    Stored(Secret),
+    /// The system's keyring has it.
+    Keyring,
     /// A variable of the environment.
     Environment(String, Secret),
+    /// A variable of this `.env` file.
+    EnvFile(String, PathBuf, Secret),
 }
 
 impl Place {
-    /// The key, when it is at hand.
-    pub fn at_hand(self) -> Option<Secret> {
+    /// The key, when it is at hand without asking anybody.
+    pub fn at_hand(&self) -> Option<&Secret> {
         match self {
-            Self::None => None,
-            Self::Literal(key) | Self::Named(_, key) | Self::Environment(_, key) => Some(key),
+            Self::None | Self::Command(..) | Self::Keyring => None,
+            Self::Literal(key)
+            | Self::Named(_, key)
+            | Self::Stored(key)
+            | Self::Environment(_, key)
+            | Self::EnvFile(_, _, key) => Some(key),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none needed"),
+            Self::Literal(_) => f.write_str("models.toml"),
+            Self::Named(name, _) => write!(f, "models.toml, variable {name}"),
+            Self::Command(..) => f.write_str("models.toml, a command"),
+            Self::Stored(_) => f.write_str("auth.toml"),
+            Self::Keyring => f.write_str("system keyring"),
+            Self::Environment(name, _) => write!(f, "environment variable {name}"),
+            Self::EnvFile(name, file, _) => write!(f, "{name} in {}", file.display()),
         }
     }
 }
@@ -50,39 +80,44 @@ impl Owner<'_> {
     /// No key, as an [`ErrorClass::Auth`] error that says what was looked for, where, and the exact
     /// line that sets it.
     pub fn place(&self, keys: &Keys) -> Result<Place, LlmError> {
-        let provider = self.provider;
         let file = self.models_file.display();
         match self.api_key.map(KeySource::parse) {
             Some(KeySource::Literal(key)) => return Ok(Place::Literal(key)),
             Some(KeySource::Variable(name)) => {
-                let Some(key) = keys.get(&name) else {
+                let file_value = || keys.env_file(&name).map(|(value, _)| value);
+                let Some(key) = keys.get(&name).or_else(file_value) else {
                     let looked = format!("{file} takes it from ${name}, which is not set");
                     return Err(self.missing(&looked, &name));
                 };
                 let key = Secret::new(key);
                 return Ok(Place::Named(name, key));
             }
-            Some(KeySource::Command(_)) => {
-                let what = format!(
-                    "{file}: api_key of {provider} is a command (\"!...\"), which is not available yet"
-                );
-                return Err(LlmError::new(ErrorClass::Auth, what)
-                    .with_hint("Use a variable for now: api_key = \"$NAME\""));
+            Some(KeySource::Command(command)) => {
+                return Ok(Place::Command(command, self.models_file.to_owned()));
             }
             None => {}
         }
-        let found = self
-            .variables
-            .iter()
-            .find_map(|name| Some((name, keys.get(name)?)));
-        if let Some((name, key)) = found {
-            return Ok(Place::Environment(name.clone(), Secret::new(key)));
+        match keys.store().get(self.provider) {
+            Some(Stored::Key(key)) => return Ok(Place::Stored(key.clone())),
+            Some(Stored::Keyring) => return Ok(Place::Keyring),
+            None => {}
+        }
+        for name in self.variables {
+            if let Some(key) = keys.get(name) {
+                return Ok(Place::Environment(name.clone(), Secret::new(key)));
+            }
+        }
+        for name in self.variables {
+            if let Some((key, path)) = keys.env_file(name) {
+                let key = Secret::new(key);
+                return Ok(Place::EnvFile(name.clone(), path.to_owned(), key));
+            }
         }
         let Some(first) = self.variables.first() else {
             return Ok(Place::None);
         };
         let looked = format!(
-            "{} not set in the environment, and {file} has no api_key for it",
+            "none is stored, {} not set in the environment, and {file} has no api_key for it",
             match self.variables {
                 [one] => format!("{one} is"),
                 several => format!("{} are", several.join(" and ")),
@@ -93,26 +128,139 @@ impl Owner<'_> {
 
     /// The line that sets its key, for a server that refused the one it got.
     pub fn hint(&self) -> String {
-        let variable = match self.api_key.map(KeySource::parse) {
-            Some(KeySource::Variable(name)) => Some(name),
-            Some(_) => None,
-            None => self.variables.first().cloned(),
-        };
-        match variable {
-            Some(name) => format!("Set a valid key with: export {name}=YOUR_KEY"),
-            None => format!(
-                "Set a valid key in {}: under [providers.{}] write api_key = \"YOUR_KEY\"",
-                self.models_file.display(),
-                self.provider
+        let source = self.api_key.map(KeySource::parse);
+        let file = self.models_file.display();
+        let provider = self.provider;
+        match source {
+            Some(KeySource::Variable(name)) => {
+                format!("Set a valid key with: export {name}=YOUR_KEY")
+            }
+            Some(KeySource::Command(_)) => format!(
+                "The key is what a command printed: look at api_key under [providers.{provider}] in {file}"
             ),
+            Some(KeySource::Literal(_)) => format!(
+                "Set a valid key in {file}: under [providers.{provider}] write api_key = \"YOUR_KEY\""
+            ),
+            None => match self.variables.first() {
+                Some(name) => format!(
+                    "Set a valid key with: tiller auth add {provider}, or export {name}=YOUR_KEY"
+                ),
+                None => format!("Set a valid key with: tiller auth add {provider}"),
+            },
         }
     }
 
     fn missing(&self, looked: &str, variable: &str) -> LlmError {
-        LlmError::new(
-            ErrorClass::Auth,
-            format!("no API key for {}: {looked}", self.provider),
-        )
-        .with_hint(format!("Set it with: export {variable}=YOUR_KEY"))
+        let provider = self.provider;
+        // A key that models.toml takes from a variable is looked for nowhere else.
+        let hint = match self.api_key {
+            Some(_) => format!("Set it with: export {variable}=YOUR_KEY"),
+            None => {
+                format!("Set it with: tiller auth add {provider}, or export {variable}=YOUR_KEY")
+            }
+        };
+        let what = format!("no API key for {provider}: {looked}");
+        LlmError::new(ErrorClass::Auth, what).with_hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    const VARIABLES: [&str; 2] = ["FIRST_KEY", "SECOND_KEY"];
+
+    /// What there is: `api_key`, whether one is stored and where, the environment, `.env`.
+    type Case = (
+        Option<&'static str>,
+        Option<Stored>,
+        &'static [(&'static str, &'static str)],
+        &'static [(&'static str, &'static str)],
+    );
+
+    fn place((api_key, stored, env, env_file): &Case) -> Result<Place, LlmError> {
+        let map = |pairs: &[(&str, &str)]| -> HashMap<String, String> {
+            let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            pairs.iter().map(own).collect()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = super::super::Store::load(&folder.path().join("auth.toml")).unwrap();
+        if stored.is_some() {
+            store.put("lab", stored.clone()).unwrap();
+        }
+        let keys = map(env)
+            .into_iter()
+            .collect::<Keys>()
+            .with_env_file(Path::new("/p/.env"), map(env_file))
+            .with_store(store);
+        Owner {
+            provider: "lab",
+            api_key: *api_key,
+            variables: &VARIABLES.map(str::to_owned),
+            models_file: Path::new("/c/models.toml"),
+        }
+        .place(&keys)
+    }
+
+    // A7
+    #[test]
+    fn the_first_of_models_file_store_environment_and_env_file_wins() {
+        let key = |text: &'static str| Secret::new(text);
+        let stored = || Some(Stored::Key(key("stored")));
+        let env: &[_] = &[("SECOND_KEY", "e2"), ("LAB_KEY", "e3"), ("FIRST_KEY", " ")];
+        let file: &[_] = &[("FIRST_KEY", "f1"), ("LAB_KEY", "f3"), ("OTHER", "f4")];
+        let env_file = |name: &str, value: &'static str| {
+            Place::EnvFile(name.to_owned(), "/p/.env".into(), key(value))
+        };
+        let cases: [(Case, Place); 11] = [
+            (
+                (Some("sk-1"), stored(), env, file),
+                Place::Literal(key("sk-1")),
+            ),
+            (
+                (Some("$LAB_KEY"), stored(), env, file),
+                Place::Named("LAB_KEY".into(), key("e3")),
+            ),
+            (
+                (Some("$LAB_KEY"), stored(), &[], file),
+                Place::Named("LAB_KEY".into(), key("f3")),
+            ),
+            (
+                (Some("!pass show lab"), stored(), env, file),
+                Place::Command("pass show lab".into(), "/c/models.toml".into()),
+            ),
+            ((None, stored(), env, file), Place::Stored(key("stored"))),
+            ((None, Some(Stored::Keyring), env, file), Place::Keyring),
+            ((None, stored(), &[], &[]), Place::Stored(key("stored"))),
+            (
+                (None, None, env, file),
+                Place::Environment("SECOND_KEY".into(), key("e2")),
+            ),
+            (
+                (
+                    None,
+                    None,
+                    &[("FIRST_KEY", "e1"), ("SECOND_KEY", "e2")],
+                    file,
+                ),
+                Place::Environment("FIRST_KEY".into(), key("e1")),
+            ),
+            ((None, None, &[], file), env_file("FIRST_KEY", "f1")),
+            (
+                (None, None, &[("OTHER", "x")], &[("SECOND_KEY", "f2")]),
+                env_file("SECOND_KEY", "f2"),
+            ),
+        ];
+        for (case, expected) in cases {
+            assert_eq!(place(&case).unwrap(), expected, "{case:?}");
+        }
+        assert!(place(&(None, None, &[("OTHER", "x")], &[("OTHER", "x")])).is_err());
+        let unset = place(&(Some("$LAB_KEY"), stored(), &[], &[])).unwrap_err();
+        assert!(
+            unset.message.contains("$LAB_KEY, which is not set"),
+            "{unset}"
+        );
     }
 }

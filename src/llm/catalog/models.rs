@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::builtin;
 use super::file::{self, ModelEntry, ProviderEntry, nearest, parse_api};
 use super::pattern::{Fit, Name, fit};
-use crate::llm::auth::{Keys, Owner, Place, Secret};
+use crate::llm::auth::{Keys, Owner, Place};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Api, Model, ThinkingLevel};
 
@@ -129,7 +129,7 @@ impl Catalog {
         self.user.iter().find_map(|(provider, entry)| {
             let first = entry.models.first().map(|model| &model.id);
             let model = self.known(provider, entry.default.as_ref().or(first)?)?;
-            self.key(provider, keys).ok()?;
+            self.key_place(provider, keys).ok()?;
             available(model).ok()
         })
     }
@@ -156,19 +156,11 @@ impl Catalog {
             .collect()
     }
 
-    /// The key for `provider`: nothing when the provider needs none.
-    ///
-    /// # Errors
-    /// A missing key, as an [`ErrorClass::Auth`] error that says what was looked for, where, and
-    /// the exact line that sets it.
-    pub fn key(&self, provider: &str, keys: &Keys) -> Result<Option<Secret>, LlmError> {
-        self.key_place(provider, keys).map(Place::at_hand)
-    }
-
     /// Where the key of `provider` is, without fetching it.
     ///
     /// # Errors
-    /// As [`Self::key`].
+    /// A missing key, as an [`ErrorClass::Auth`](crate::llm::ErrorClass::Auth) error that says what
+    /// was looked for, where, and the exact line that sets it.
     pub fn key_place(&self, provider: &str, keys: &Keys) -> Result<Place, LlmError> {
         let header = builtin::provider(provider);
         self.owner(provider, header.as_ref()).place(keys)

@@ -1,0 +1,191 @@
+//! The one place that strikes keys out of text: what a server said, what is logged, what a panic
+//! tells.
+//!
+//! Knows the secrets in use, and finds them letter by letter. A server that shows a part of a key,
+//! or turns it around, is beyond it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use memchr::memmem;
+use zeroize::Zeroizing;
+
+use super::Secret;
+
+/// What stands where a key stood.
+const STRUCK: &str = "***";
+/// A shorter one is in too many words to be looked for.
+const SHORTEST: usize = 4;
+/// One as short as this counts only where it stands alone: `none` or `test` is the key of many a
+/// local server, and a part of many a word.
+const SHORT: usize = 12;
+
+/// The secrets in use. Clones share them.
+#[derive(Clone, Default)]
+pub struct Redactor(Arc<RwLock<Vec<Form>>>);
+
+/// One way to write a secret.
+#[derive(PartialEq, Eq)]
+struct Form {
+    text: Zeroizing<String>,
+    alone: bool,
+}
+
+impl Redactor {
+    /// Knows `secret` from now on.
+    pub fn add(&self, secret: &Secret) {
+        let text = secret.expose();
+        if text.len() < SHORTEST {
+            return;
+        }
+        let mut forms = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for text in ways_to_write(text) {
+            let form = Form {
+                alone: text.len() < SHORT,
+                text: Zeroizing::new(text),
+            };
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+        // A key that holds another goes first, or its rest would stay.
+        forms.sort_by_key(|form| std::cmp::Reverse(form.text.len()));
+    }
+
+    /// `text` with every secret struck out.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.redact_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// The same for bytes.
+    pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let forms = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Cow::Borrowed(bytes);
+        for form in forms.iter() {
+            if let Some(struck) = form.strike(&bytes) {
+                bytes = Cow::Owned(struck);
+            }
+        }
+        bytes
+    }
+}
+
+impl Form {
+    /// `bytes` without it, if it is there.
+    fn strike(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut kept = 0;
+        for at in memmem::find_iter(bytes, self.text.as_bytes()) {
+            let end = at + self.text.len();
+            let in_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            if self.alone && (in_word(before) || in_word(bytes.get(end))) {
+                continue;
+            }
+            out.extend_from_slice(&bytes[kept..at]);
+            out.extend_from_slice(STRUCK.as_bytes());
+            kept = end;
+        }
+        (kept > 0).then(|| {
+            out.extend_from_slice(&bytes[kept..]);
+            out
+        })
+    }
+}
+
+/// The secret itself, and as JSON and addresses write it.
+fn ways_to_write(text: &str) -> Vec<String> {
+    let mut ways = vec![text.to_owned()];
+    let json = serde_json::Value::from(text).to_string();
+    let json = &json[1..json.len() - 1];
+    let slashes = json.replace('/', "\\/");
+    let address: String = text
+        .bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect();
+    for way in [json.to_owned(), slashes, address] {
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    ways
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redactor")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redactor(secrets: &[&str]) -> Redactor {
+        let redactor = Redactor::default();
+        for secret in secrets {
+            redactor.add(&Secret::new(secret));
+        }
+        redactor
+    }
+
+    #[test]
+    fn keys_are_struck_out_however_they_are_written() {
+        let keys = redactor(&["sk-abcdef0123456789", "a/b+c=0123456789", "test", "x"]);
+        for (text, expected) in [
+            ("no key here", "no key here"),
+            (
+                "bad key: sk-abcdef0123456789, try again",
+                "bad key: ***, try again",
+            ),
+            ("sk-abcdef0123456789sk-abcdef0123456789", "******"),
+            ("é sk-abcdef0123456789 é", "é *** é"),
+            (r#"{"k":"a\/b+c=0123456789"}"#, r#"{"k":"***"}"#),
+            ("?key=a%2Fb%2Bc%3D0123456789&x", "?key=***&x"),
+            (
+                "key 'test' in the latest testing",
+                "key '***' in the latest testing",
+            ),
+            ("x marks", "x marks"),
+        ] {
+            assert_eq!(keys.redact(text), expected);
+        }
+        assert_eq!(
+            keys.redact_bytes(b"\xff sk-abcdef0123456789"),
+            &b"\xff ***"[..]
+        );
+    }
+
+    #[test]
+    fn a_key_that_holds_another_goes_as_a_whole() {
+        for order in [
+            ["abcdefghijkl", "abcdefghijklmnop"],
+            ["abcdefghijklmnop", "abcdefghijkl"],
+        ] {
+            assert_eq!(redactor(&order).redact("-abcdefghijklmnop-"), "-***-");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_left_of_a_key(
+            key in "[!-~]{12,40}",
+            before in ".{0,20}",
+            after in ".{0,20}",
+        ) {
+            let struck = redactor(&[&key]).redact(&format!("{before}{key}{after}")).into_owned();
+            prop_assert!(!struck.contains(&key) || STRUCK.contains(&key), "{struck}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! `auth.toml`: the stored keys, or the word that a key is in the system's keyring.
+//!
+//! The file tells which providers have a stored key, so that nobody has to ask the keyring for
+//! that. Only its owner may read it; a file that others can read is closed to them and told.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::Secret;
+
+/// What is stored for one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// The key, in the file.
+    Key(Secret),
+    /// The system's keyring has it.
+    Keyring,
+}
+
+/// The stored keys.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    path: PathBuf,
+    entries: BTreeMap<String, Stored>,
+    notice: Option<String>,
+}
+
+const HEAD: &str = "# Keys stored by `tiller auth add`. Keep this file to yourself.\n";
+
+impl Store {
+    /// Reads the file at `path`; one that is not there holds nothing.
+    ///
+    /// # Errors
+    /// It cannot be read or understood, or others can read it and that cannot be changed; in words
+    /// for a person, never with what it holds.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        let mut store = Self {
+            path: path.to_owned(),
+            ..Self::default()
+        };
+        let fault = |error: &io::Error| format!("{}: {error}", path.display());
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(store),
+            Err(error) => return Err(fault(&error)),
+        };
+        let mode = fs::metadata(path).map_err(|error| fault(&error))?.mode() & 0o777;
+        if mode & 0o077 != 0 {
+            fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|error| {
+                format!(
+                    "{} holds keys and others can read it (mode {mode:03o}), which cannot be changed: \
+                     {error}. Close it: chmod 600 {0}",
+                    path.display()
+                )
+            })?;
+            store.notice = Some(format!(
+                "{} holds keys and others could read it (mode {mode:03o}); it is closed to them now \
+                 (600). Keys that others may have seen should be replaced",
+                path.display()
+            ));
+        }
+        store.entries = parse(&text).map_err(|what| format!("{}: {what}", path.display()))?;
+        Ok(store)
+    }
+
+    /// What the person should know about the file.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is stored for `provider`.
+    pub fn get(&self, provider: &str) -> Option<&Stored> {
+        self.entries.get(provider)
+    }
+
+    /// All providers with a stored key.
+    pub fn providers(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// Stores `what` for `provider`, or forgets what is stored for it, on disk and here. What
+    /// another tiller stored meanwhile stays.
+    ///
+    /// # Errors
+    /// The file cannot be written, in words for a person.
+    pub fn put(&mut self, provider: &str, what: Option<Stored>) -> Result<(), String> {
+        let path = self.path.clone();
+        let fault = |error: io::Error| format!("cannot write {}: {error}", path.display());
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(fault)?;
+        // Two that store at once must not undo each other.
+        let lock = File::open(folder).map_err(fault)?;
+        lock.lock().map_err(fault)?;
+        self.entries = Self::load(&path)?.entries;
+        match what {
+            Some(what) => self.entries.insert(provider.to_owned(), what),
+            None => self.entries.remove(provider),
+        };
+        write(&path, &self.text()).map_err(fault)
+    }
+
+    fn text(&self) -> String {
+        let mut text = HEAD.to_owned();
+        for (provider, stored) in &self.entries {
+            let value = match stored {
+                Stored::Key(key) => ("key", Value::from(key.expose())),
+                Stored::Keyring => ("keyring", Value::from(true)),
+            };
+            let mut entry = Table::new();
+            entry.insert(value.0.to_owned(), value.1);
+            let mut table = Table::new();
+            table.insert(provider.clone(), entry.into());
+            text.push('\n');
+            text.push_str(&table.to_string());
+        }
+        text
+    }
+}
+
+fn parse(text: &str) -> Result<BTreeMap<String, Stored>, String> {
+    // The parser's own words quote the line, and with it a key.
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| {
+            1 + text[..span.start.min(text.len())].matches('\n').count()
+        });
+        format!("line {line} is not valid TOML")
+    })?;
+    let mut entries = BTreeMap::new();
+    for (provider, entry) in &table {
+        let key = entry.get("key").and_then(Value::as_str);
+        let keyring = entry.get("keyring").and_then(Value::as_bool);
+        let stored = match (key, keyring) {
+            (Some(key), _) if !key.trim().is_empty() => Stored::Key(Secret::new(key)),
+            (None, Some(true)) => Stored::Keyring,
+            _ => {
+                return Err(format!(
+                    "[{provider}] holds no key: write it anew with tiller auth add {provider}"
+                ));
+            }
+        };
+        entries.insert(provider.clone(), stored);
+    }
+    Ok(entries)
+}
+
+/// All or nothing, and never readable by others. A symlink stays one.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    // Temporary files are made with mode 600.
+    let mut file = tempfile::Builder::new()
+        .prefix(".auth")
+        .tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again_and_only_by_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/tiller/auth.toml");
+        let mut store = Store::load(&path).unwrap();
+        assert_eq!(store.providers().count(), 0);
+        let odd = "k\"e'y\\=é";
+        store
+            .put("lab.one two", Some(Stored::Key(Secret::new(odd))))
+            .unwrap();
+        // Another tiller, which read the file before.
+        let mut other = Store::load(&path).unwrap();
+        store.put("openai", Some(Stored::Keyring)).unwrap();
+        other
+            .put("x", Some(Stored::Key(Secret::new("k2"))))
+            .unwrap();
+
+        let read = Store::load(&path).unwrap();
+        assert_eq!(
+            read.get("lab.one two"),
+            Some(&Stored::Key(Secret::new(odd)))
+        );
+        assert_eq!(read.get("openai"), Some(&Stored::Keyring));
+        assert_eq!(read.get("x"), Some(&Stored::Key(Secret::new("k2"))));
+        assert_eq!(read.notice(), None);
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+
+        other.put("x", None).unwrap();
+        assert_eq!(
+            Store::load(&path).unwrap().providers().collect::<Vec<_>>(),
+            ["lab.one two", "openai"]
+        );
+        let files = fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(files, 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_closed_and_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("auth.toml");
+        fs::write(&path, "[lab]\nkey = \"k\"\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let store = Store::load(&path).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        assert!(store.notice().unwrap().contains("mode 640"), "{store:?}");
+        assert!(store.get("lab").is_some());
+        assert_eq!(Store::load(&path).unwrap().notice(), None);
+    }
+
+    #[test]
+    fn a_symlink_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, path) = (folder.path().join("real"), folder.path().join("auth.toml"));
+        fs::write(&real, "").unwrap();
+        std::os::unix::fs::symlink(&real, &path).unwrap();
+        Store::load(&path)
+            .unwrap()
+            .put("lab", Some(Stored::Keyring))
+            .unwrap();
+        assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+        assert!(fs::read_to_string(real).unwrap().contains("keyring = true"));
+    }
+
+    #[test]
+    fn a_broken_file_is_told_without_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("auth.toml");
+        for (text, expected) in [
+            ("[lab]\nkey = \"sk-secret\n", "line 2 is not valid TOML"),
+            ("lab = \"sk-secret\"\n", "[lab] holds no key"),
+            ("[lab]\nkey = \"\"\n", "[lab] holds no key"),
+            ("[lab]\nkeyring = false\n", "tiller auth add lab"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = Store::load(&path).unwrap_err();
+            assert!(
+                error.contains(expected) && !error.contains("secret"),
+                "{error}"
+            );
+        }
+    }
+}
