@@ -87,6 +87,29 @@ fn imports_point_downwards() {
     );
 }
 
+// A1: a path that begins at the root names its layer there, where the test above looks for it.
+#[test]
+fn no_import_hides_its_layer() {
+    let mut faults = Vec::new();
+    for folder in ["src/llm", "src/agent"] {
+        for source in sources(folder) {
+            let module = source.path.trim_end_matches("/mod.rs");
+            let depth = module.matches('/').count();
+            let to_the_root = "super::".repeat(depth);
+            for (number, line) in source.code() {
+                if line.contains("crate::{") || line.contains(&to_the_root) {
+                    faults.push(format!("{}:{number}: {}", source.path, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "write crate::layer:: in full:\n{}",
+        faults.join("\n")
+    );
+}
+
 #[test]
 fn front_ends_do_not_know_each_other() {
     forbid(

@@ -314,6 +314,7 @@ mod tests {
                 "updated_at"
             ]
         );
+        assert_eq!(json["current_iteration"], 0);
     }
 
     // B5
@@ -352,6 +353,11 @@ mod tests {
         assert_eq!(context.iteration(1).unwrap().completed_at, None);
         context.add_tool_results(vec![result("a"), result("b")]);
         assert_eq!(context.extract_tool_calls(), []);
+        // Only the last message counts, not the last answer.
+        let mut answered = Context::new("hi", None);
+        answered.add_assistant_message(vec![], vec![tool_call("a")]);
+        answered.push(Arc::new(Message::user("wait", 1)));
+        assert_eq!(answered.extract_tool_calls(), []);
 
         let first = context.iteration(1).unwrap();
         assert!(first.completed_at.unwrap() >= first.started_at);

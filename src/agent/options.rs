@@ -122,3 +122,29 @@ impl Default for ToolSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A10, A11, I12, J6, J12, K13: the numbers people read in the manual.
+    #[test]
+    fn defaults_are_as_documented() {
+        let rules = LoopRules::default();
+        assert_eq!(rules.max_iterations, 100);
+        assert!(rules.skip_on_steering && rules.parallel_tools);
+        let tools = ToolSettings::default();
+        assert_eq!((tools.bash_timeout_s, tools.bash_max_timeout_s), (120, 600));
+        assert_eq!(tools.bash_max_output_chars, 30_000);
+        assert_eq!(tools.bash_max_output_lines, 2_000);
+        assert_eq!(tools.bash_max_spill_bytes, 268_435_456);
+        assert_eq!(
+            (tools.read_max_lines, tools.read_max_bytes),
+            (2_000, 51_200)
+        );
+        assert_eq!(
+            (tools.search_max_bytes, tools.search_timeout_s),
+            (51_200, 30)
+        );
+    }
+}

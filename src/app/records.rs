@@ -217,3 +217,71 @@ fn texts(queued: &[Queued]) -> Vec<String> {
         .map(|message| crate::llm::message::content_text(&message.content))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::tool::CommandDetails;
+
+    fn record(recorder: &mut Recorder, kind: AgentEvent) -> Value {
+        let event = Event {
+            seq: 7,
+            time: 9,
+            kind,
+        };
+        recorder.record(&event).unwrap()
+    }
+
+    // E1
+    #[test]
+    fn a_call_is_told_with_its_arguments_its_progress_and_its_end() {
+        let details = Arc::new(Details::Command(CommandDetails {
+            output: "so far".into(),
+            ..CommandDetails::default()
+        }));
+        let args = json!({"command": "make"});
+        for (status, is_error) in [
+            (ToolStatus::Ok, false),
+            (ToolStatus::Error, true),
+            (ToolStatus::Skipped, true),
+            (ToolStatus::Cancelled, true),
+        ] {
+            let mut recorder = Recorder::new();
+            let start = AgentEvent::ToolStart {
+                call_id: "c".into(),
+                name: "bash".into(),
+                args: Arc::new(args.clone()),
+                details: Arc::clone(&details),
+            };
+            let update = AgentEvent::ToolUpdate {
+                call_id: "c".into(),
+                details: Arc::clone(&details),
+            };
+            let end = AgentEvent::ToolEnd {
+                call_id: "c".into(),
+                name: "bash".into(),
+                status,
+                content: vec![Content::text("all")],
+                details: Arc::clone(&details),
+                duration_ms: Some(5),
+            };
+            let told = [start, update, end].map(|event| record(&mut recorder, event));
+            for told in &told {
+                assert_eq!((&told["seq"], &told["time"]), (&json!(7), &json!(9)));
+                assert_eq!(told["toolCallId"], "c");
+                assert_eq!(told["toolName"], "bash");
+            }
+            let [start, update, end] = told;
+            assert_eq!(start["type"], "tool_execution_start");
+            assert_eq!(start["args"], args);
+            assert_eq!(update["type"], "tool_execution_update");
+            assert_eq!(update["args"], args);
+            assert_eq!(update["partialResult"]["content"][0]["text"], "so far");
+            assert_eq!(update["partialResult"]["details"]["kind"], "command");
+            assert_eq!(end["type"], "tool_execution_end");
+            assert_eq!(end["result"]["content"][0]["text"], "all");
+            assert_eq!(end["isError"], is_error, "{status:?}");
+            assert_eq!(end["durationMs"], 5);
+        }
+    }
+}

@@ -33,6 +33,11 @@ fn one_unique_text_is_replaced_literally() {
     let (bytes, text) = edited(b"a $1 b\n", pair("$1", "$0\\1"));
     assert_eq!(bytes, b"a $0\\1 b\n");
     assert_eq!(text, "Successfully edited f (1 replacement)");
+    // What a regular expression would take for a group, a class or a repetition.
+    for (old, new) in [("b", "[$1]${1}$&\\1"), (".*", "x"), ("(b)", "$1")] {
+        let (bytes, _) = edited(format!("a {old} c\n").as_bytes(), pair(old, new));
+        assert_eq!(bytes, format!("a {new} c\n").as_bytes(), "{old:?} {new:?}");
+    }
 }
 
 // K2, K3, K4, K11, I3

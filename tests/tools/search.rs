@@ -49,6 +49,7 @@ fn grep_finds_lines_in_order() {
             grep("one()", json!({"literal": true})),
             "a.rs:1: fn one() {}",
         ),
+        (grep("f.", json!({"literal": true})), "No matches found"),
         (
             grep("^let x", json!({"context": 1})),
             "a.rs-1- fn one() {}\na.rs:2: let x = 1;\na.rs-3- let y = 2;",
@@ -165,6 +166,65 @@ fn grep_says_when_there_is_more() {
         (details.count, details.truncated, details.lines.len()),
         (2, true, 2)
     );
+}
+
+// K12, K14: what a call that names only its pattern gets.
+#[test]
+fn defaults_are_as_documented() {
+    let shop = Workshop::new();
+    shop.put("lines", "x\nX\n\n".repeat(101));
+    for n in 0..1001 {
+        shop.put(&format!("names/{n}"), "");
+    }
+    let found = shop.ok("grep", grep("x", json!({})));
+    assert!(found.starts_with("lines:1: x\nlines:4: x\n"), "{found}");
+    assert_eq!(found.lines().count(), 101);
+    assert!(found.ends_with("\n[Showing first 100 matches. Use limit=200 for more.]"));
+    let found = shop.ok("find", json!({"pattern": "*"}));
+    assert_eq!(found.lines().count(), 1001);
+    assert!(found.ends_with("\n[Showing first 1000 results. Use limit=2000 for more.]"));
+    assert!(!found.contains("names/\n"), "only files unless asked");
+}
+
+// K12, K14
+#[test]
+fn the_schemas_name_what_a_call_may_say() {
+    let shop = Workshop::new();
+    let cases: [(&str, &[(&str, &str, Value)]); 2] = [
+        (
+            "grep",
+            &[
+                ("pattern", "string", Value::Null),
+                ("path", "string", Value::Null),
+                ("glob", "string", Value::Null),
+                ("ignore_case", "boolean", json!(false)),
+                ("literal", "boolean", json!(false)),
+                ("context", "integer", json!(0)),
+                ("limit", "integer", json!(100)),
+            ],
+        ),
+        (
+            "find",
+            &[
+                ("pattern", "string", Value::Null),
+                ("path", "string", Value::Null),
+                ("type", "string", json!("file")),
+                ("limit", "integer", json!(1000)),
+            ],
+        ),
+    ];
+    for (tool, parameters) in cases {
+        let schema = &shop.tool(tool).spec().parameters;
+        let properties = schema["properties"].as_object().unwrap();
+        assert_eq!(properties.len(), parameters.len(), "{tool}");
+        for (name, kind, default) in parameters {
+            assert_eq!(properties[*name]["type"], *kind, "{tool} {name}");
+            assert_eq!(properties[*name]["default"], *default, "{tool} {name}");
+        }
+        assert_eq!(schema["required"], json!(["pattern"]), "{tool}");
+    }
+    let kinds = &shop.tool("find").spec().parameters["properties"]["type"]["enum"];
+    assert_eq!(*kinds, json!(["file", "directory", "any"]));
 }
 
 // J12

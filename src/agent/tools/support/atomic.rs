@@ -189,3 +189,57 @@ fn stop_if(cancel: &CancellationToken) -> Result<(), WriteError> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    // H5
+    #[test]
+    fn a_cancelled_replacement_leaves_the_file_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "old").unwrap();
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        // Cancelled after the write had begun: the temporary file is there already.
+        let before = fs::metadata(&path).unwrap();
+        let result = replace(&path, dir.path(), b"new", Some(&before), &cancel);
+        assert!(matches!(result, Err(WriteError::Cancelled)), "{result:?}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(dir.path()), ["f"]);
+    }
+
+    // H5
+    #[test]
+    fn whoever_reads_the_old_file_reads_it_to_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "old").unwrap();
+        let mut reader = File::open(&path).unwrap();
+        let before = fs::metadata(&path).unwrap();
+        write(&path, b"new", Some(&before), &CancellationToken::new()).unwrap();
+        let mut seen = String::new();
+        reader.read_to_string(&mut seen).unwrap();
+        assert_eq!(seen, "old");
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    // H5
+    #[test]
+    fn folders_made_for_a_write_that_fails_go_again() {
+        let dir = tempfile::tempdir().unwrap();
+        // No file system has names this long, which shows only at the rename.
+        let path = dir.path().join("new/deep").join("x".repeat(300));
+        let result = write(&path, b"new", None, &CancellationToken::new());
+        assert!(matches!(result, Err(WriteError::Io(_))), "{result:?}");
+        assert_eq!(names(dir.path()), [""; 0]);
+    }
+}

@@ -77,3 +77,32 @@ pub async fn look<T: Send + 'static>(
         result = change(work) => result,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // H9: work that hears nothing (a file system that does not answer) holds up nobody.
+    #[tokio::test]
+    async fn looking_ends_with_the_cancellation_even_if_the_work_does_not() {
+        let cancel = CancellationToken::new();
+        let (begin, begun) = tokio::sync::oneshot::channel();
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let work = move || {
+            begin.send(()).unwrap();
+            let _ = held.recv();
+            Ok(())
+        };
+        let looked = tokio::spawn({
+            let cancel = cancel.clone();
+            async move { look(&cancel, work).await }
+        });
+        begun.await.unwrap();
+        cancel.cancel();
+        let limit = std::time::Duration::from_secs(10);
+        let looked = tokio::time::timeout(limit, looked).await;
+        drop(release);
+        assert_eq!(looked.unwrap().unwrap(), Err(cancelled()));
+        assert_eq!(cancelled().message, "Tool execution cancelled");
+    }
+}
