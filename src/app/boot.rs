@@ -17,8 +17,8 @@ use super::demo::Scratch;
 use super::dirs::Dirs;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
-use super::{log, tui};
-use crate::agent::process::Processes;
+use super::{keys, log, tui};
+use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
@@ -54,7 +54,11 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
     };
-    let plan = Plan::new(args.run, &dirs, terminals)?;
+    let plan = Plan::new(args.run, &dirs, &env, terminals)?;
+    let secrets = Secrets::new(&plan.settings.tools.bash_secret_env);
+    // Best effort, and there is no log yet: commands get a clean environment in any case.
+    let _ = keys::conceal(|name| secrets.hide(name));
+    cli::complain_of_panics(plan.keys.redactor().clone());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()
@@ -93,7 +97,7 @@ async fn run_plan(
 ) -> Result<ExitCode, StartError> {
     let mut stage = Stage::set(&plan, dirs, env)?;
     let header = stage.session_header();
-    let handle = stage.start_agent(&plan)?;
+    let handle = stage.start_agent(&plan, dirs, env)?;
     let reader = if plan.terminals.stdout {
         Reader::Person
     } else {
@@ -147,7 +151,8 @@ impl Stage {
             .to_owned();
         let keep = scratch.is_none() && !plan.args.no_session;
         if keep {
-            log::start(&dirs.log(), env.get("TILLER_LOG").map(String::as_str));
+            let filter = env.get("TILLER_LOG").map(String::as_str);
+            log::start(&dirs.log(), filter, plan.keys.redactor());
         }
         let session = keep.then(|| SessionLog::create(&dirs.sessions(), &cwd));
         let spill = match &session {
@@ -174,8 +179,15 @@ impl Stage {
         }
     }
 
-    fn start_agent(&mut self, plan: &Plan) -> Result<AgentHandle, StartError> {
+    fn start_agent(
+        &mut self,
+        plan: &Plan,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+    ) -> Result<AgentHandle, StartError> {
         let processes = Processes::new();
+        let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
+        let keys = plan.keys.clone().with_commands(Arc::new(commands));
         let tools = tools::builtin(&plan.settings.tools, &processes);
         let toolbox = Toolbox::select(tools, &plan.settings.tool_set).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {
@@ -183,7 +195,7 @@ impl Stage {
             None => None,
         };
         Ok(agent::start(AgentOptions {
-            provider: Arc::new(Wires::new(plan.catalog.clone(), plan.keys.clone(), script)),
+            provider: Arc::new(Wires::new(plan.catalog.clone(), keys, script)),
             model: self.model.clone(),
             thinking: self.thinking,
             cwd: self.cwd.clone(),

@@ -8,7 +8,7 @@ use super::outcome::StartError;
 /// The folders tiller reads and writes. None is made before it is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dirs {
-    /// `config.toml`, `models.toml`, `keymap.toml`.
+    /// `config.toml`, `models.toml`, `keymap.toml`, `auth.toml`.
     pub config: PathBuf,
     /// Sessions and prompt history.
     pub data: PathBuf,
@@ -63,6 +63,11 @@ impl Dirs {
     /// The user's providers and models.
     pub fn models_file(&self) -> PathBuf {
         self.config.join("models.toml")
+    }
+
+    /// Stored API keys.
+    pub fn auth_file(&self) -> PathBuf {
+        self.config.join("auth.toml")
     }
 
     /// The user's keys.

@@ -2,13 +2,18 @@
 //!
 //! `TILLER_LOG` (for example `tiller=debug`) says how much; a file a day, a week of them.
 
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Mutex;
 
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging into `folder`. Best effort: without a log the program works just the same.
-pub fn start(folder: &Path, filter: Option<&str>) {
+use crate::llm::auth::Redactor;
+
+/// Starts logging into `folder`, without what `redactor` knows. Best effort: without a log the
+/// program works just the same.
+pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
     // The appender complains on stderr about a folder that is not there.
     if std::fs::create_dir_all(folder).is_err() {
         return;
@@ -27,8 +32,47 @@ pub fn start(folder: &Path, filter: Option<&str>) {
         .unwrap_or_else(|| EnvFilter::new("tiller=info"));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(appender)
+        .with_writer(Mutex::new(Struck {
+            to: appender,
+            redactor: redactor.clone(),
+        }))
         .with_ansi(false)
         .with_target(false)
         .try_init();
+}
+
+/// A writer that strikes keys out. It is given one whole line at a time.
+struct Struck<W> {
+    to: W,
+    redactor: Redactor,
+}
+
+impl<W: Write> Write for Struck<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.to.write_all(&self.redactor.redact_bytes(line))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Secret;
+
+    #[test]
+    fn a_key_is_not_logged() {
+        let redactor = Redactor::default();
+        redactor.add(&Secret::new("sk-0123456789abc"));
+        let mut log = Struck {
+            to: Vec::new(),
+            redactor,
+        };
+        let line = b"INFO sent: Bearer sk-0123456789abc\n";
+        assert_eq!(log.write(line).unwrap(), line.len());
+        assert_eq!(log.to, b"INFO sent: Bearer ***\n");
+    }
 }

@@ -7,6 +7,7 @@ pub mod config;
 pub mod outcome;
 pub mod action;
 pub mod prompt;
+pub mod keys;
 pub mod plan;
 pub mod boot;
 pub mod log;

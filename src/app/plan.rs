@@ -1,6 +1,7 @@
 //! What is to be done, decided from the command line and the settings before anything is started.
 //! Every refusal happens here, with a text that names the way out.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::args::{OutputMode, RunArgs};
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::outcome::StartError;
-use super::prompt;
+use super::{keys, prompt};
 use crate::llm::{Catalog, Content, Keys, Model, ThinkingLevel};
 
 /// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
@@ -62,8 +63,13 @@ pub struct Plan {
 
 impl Plan {
     /// Decides. Reads the settings, the user's models, `@FILE`s and piped stdin.
-    pub fn new(args: RunArgs, dirs: &Dirs, terminals: Terminals) -> Result<Self, StartError> {
-        let settings = settings(&args, dirs)?;
+    pub fn new(
+        args: RunArgs,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+        terminals: Terminals,
+    ) -> Result<Self, StartError> {
+        let mut settings = settings(&args, dirs)?;
         if settings.permission != "full" {
             return Err(StartError::usage(format!(
                 "--permission {}: not available yet. Use --permission full, which runs everything \
@@ -72,8 +78,13 @@ impl Plan {
             )));
         }
         let cwd = working_folder(args.cd.as_deref())?;
-        let keys = Keys::from_env();
+        let keys = keys::gather(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(Catalog::load(&dirs.models_file()).map_err(StartError::usage)?);
+        // Whatever the names of the variables that hold keys, no command sees them.
+        settings
+            .tools
+            .bash_secret_env
+            .extend(catalog.key_variables());
         let model = choose_model(&args, &settings, &catalog, &keys)?;
         let fallback = fallback_models(&settings, &catalog)?;
         let prompt = gather_prompt(&args, terminals, model.is_some(), &cwd)?;
@@ -87,8 +98,8 @@ impl Plan {
         }
         if silent && model.is_none() {
             return Err(StartError::failed(
-                "no model: no API key was found in the environment. Set one, for example\n  \
-                 export ANTHROPIC_API_KEY=...\nor describe a provider in models.toml and name its \
+                "no model: no API key is stored and none was found in the environment. Set one, for \
+                 example\n  tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor describe a provider in models.toml and name its \
                  model with -m provider/id",
             ));
         }

@@ -3,7 +3,7 @@
 //! Decides by name only. A secret under an innocent name gets through; that is why the patterns
 //! are a setting.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -34,7 +34,8 @@ impl Secrets {
         Self(set.build().unwrap_or_default())
     }
 
-    fn hide(&self, name: &OsString) -> bool {
+    /// Whether the variable `name` is one.
+    pub fn hide(&self, name: &OsStr) -> bool {
         self.0.is_match(std::path::Path::new(name))
     }
 }

@@ -16,6 +16,7 @@
 //! screen and the spill file get.
 
 mod processes;
+mod printed;
 mod tend;
 mod wire;
 mod supervisor;
@@ -28,5 +29,6 @@ mod excerpt;
 mod spill;
 
 pub use environment::{Secrets, environment};
+pub use printed::{Printed, printed};
 pub use processes::{Fate, Launch, Orphans, Processes, Running, ShellEnd};
 pub use supervisor::supervise_main;

@@ -12,7 +12,7 @@ mod sessions;
 pub use config::config;
 pub use json::Json;
 pub use once::{OnceOptions, Sink, run_once};
-pub use out::complain;
+pub use out::{complain, complain_of_panics};
 pub use play::Play;
 pub use print::{Print, Reader};
 pub use sessions::{sessions, status};

@@ -1,7 +1,12 @@
 //! stdout and stderr. A reader that went away (`tiller -p ... | head -1`) is no error: it ends the
 //! run quietly.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::{panic, thread};
+
+use crate::llm::auth::Redactor;
 
 /// Writes one line to stderr for a person, control characters shown as such.
 pub fn complain(text: &str) {
@@ -10,6 +15,22 @@ pub fn complain(text: &str) {
         line.push('\n');
     }
     let _ = io::stderr().lock().write_all(line.as_bytes());
+}
+
+/// From now on a panic tells what happened without what `redactor` knows.
+pub fn complain_of_panics(redactor: Redactor) {
+    panic::set_hook(Box::new(move |info| {
+        let thread = thread::current();
+        let name = thread.name().unwrap_or("<unnamed>");
+        let mut text = format!("thread '{name}' {info}\n");
+        let trace = Backtrace::capture();
+        if trace.status() == BacktraceStatus::Captured {
+            let _ = writeln!(text, "{trace}");
+        } else {
+            text.push_str("note: run with RUST_BACKTRACE=1 to see the way to it\n");
+        }
+        complain(&redactor.redact(&text));
+    }));
 }
 
 /// Writes `bytes` to stdout and flushes. An error means that nobody reads any more.

@@ -26,6 +26,8 @@ pub struct Settings {
     pub context_window: u64,
     /// The person's own names for models, and what they stand for.
     pub aliases: BTreeMap<String, String>,
+    /// Folders whose `.env` may hold keys, as typed.
+    pub env_file_folders: Vec<String>,
     /// The permission mode, as typed.
     pub permission: String,
     /// The theme: `auto`, or the name of one.
@@ -64,6 +66,7 @@ impl Settings {
             fallback: read.list("models.fallback")?,
             context_window: read.number("models.context_window")?,
             aliases: layers.open_table("models.aliases"),
+            env_file_folders: read.list("auth.env_file_folders")?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
             theme: read.text("ui.theme")?,
         })
@@ -171,6 +174,7 @@ mod tests {
             "agent.parallel_tool_execution=false",
             "models.default=lab/scripted",
             "models.thinking=xhigh",
+            "auth.env_file_folders=[\"~/work\"]",
             "models.fallback=[\"lab/other\"]",
             "models.context_window=10",
             "models.aliases.fast=\"lab/quick:low\"",
@@ -224,6 +228,7 @@ mod tests {
             aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
                 .map(|(name, target)| (name.to_owned(), target.to_owned()))
                 .into(),
+            env_file_folders: vec!["~/work".to_owned()],
             permission: "plan".to_owned(),
             theme: "light".to_owned(),
         };

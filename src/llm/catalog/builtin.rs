@@ -27,6 +27,21 @@ pub fn model(provider: &str, id: &str) -> Option<ModelEntry> {
         .and_then(|piece| piece.parse().models.pop())
 }
 
+/// The variables that the keys of built-in providers are looked for in. Parses nothing but them.
+pub fn key_variables() -> Vec<String> {
+    pieces()
+        .filter(|piece| piece.model.is_none())
+        .filter_map(|piece| {
+            piece
+                .text
+                .lines()
+                .find_map(|line| line.strip_prefix("env = "))
+        })
+        .flat_map(|list| list.split('"').skip(1).step_by(2))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The ids of all built-in providers, in the order in which their keys are looked for.
 pub fn provider_ids() -> impl Iterator<Item = &'static str> {
     pieces()
@@ -131,6 +146,9 @@ mod tests {
                 count += 1;
             }
         }
+        let variables = key_variables();
+        let every = |entry: &ProviderEntry| entry.env.iter().all(|name| variables.contains(name));
+        assert!(whole.values().all(every), "{variables:?}");
         assert_eq!(model_ids().count(), count);
         assert!(count > 400);
     }

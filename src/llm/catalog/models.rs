@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::builtin;
 use super::file::{self, ModelEntry, ProviderEntry, nearest, parse_api};
 use super::pattern::{Fit, Name, fit};
-use crate::llm::auth::{Keys, Owner, Place};
+use crate::llm::auth::{KeySource, Keys, Owner, Place};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Api, Model, ThinkingLevel};
 
@@ -164,6 +164,19 @@ impl Catalog {
     pub fn key_place(&self, provider: &str, keys: &Keys) -> Result<Place, LlmError> {
         let header = builtin::provider(provider);
         self.owner(provider, header.as_ref()).place(keys)
+    }
+
+    /// The variables that keys are looked for in, those of all providers.
+    pub fn key_variables(&self) -> Vec<String> {
+        let mut names = builtin::key_variables();
+        for entry in self.user.values() {
+            names.extend(entry.env.iter().cloned());
+            if let Some(KeySource::Variable(name)) = entry.api_key.as_deref().map(KeySource::parse)
+            {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// The line that sets the key of `provider`, for a server that refused the one it got.
