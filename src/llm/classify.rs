@@ -36,6 +36,7 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
 
 /// The error an error event in the middle of a stream stands for. `body` is its JSON.
 pub fn from_event(body: &Value, about: &Subject) -> LlmError {
+    let body = body.get(0).unwrap_or(body);
     let text = body.to_string();
     let text = about.redactor.redact(&text);
     let (kind, said) = words(&text);

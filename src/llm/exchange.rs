@@ -238,7 +238,7 @@ impl<D: Decoder> Exchange<D> {
     async fn no_stream(&self, status: u16, kind: &str, response: Response) -> LlmError {
         let body = http::error_body(response).await;
         if let Ok(json) = serde_json::from_slice::<Value>(&body)
-            && !json["error"].is_null()
+            && !(json["error"].is_null() && json[0]["error"].is_null())
         {
             return classify::from_event(&json, &self.about);
         }
@@ -266,7 +266,11 @@ impl<D: Decoder> Exchange<D> {
                 Progress::Finished => drain(response),
             },
             Ok(None) => self.reader.end(&mut out),
-            Err(error) => self.fail(self.transport(&error)),
+            // Nothing is missing from an answer that is complete but for its stream's end.
+            Err(error) => match self.reader.decoder.end(&mut out) {
+                Progress::Finished => {}
+                Progress::More => self.fail(self.transport(&error)),
+            },
         }
         for event in out {
             self.push(event);

@@ -41,6 +41,8 @@ pub enum Step<'a> {
 pub struct Answer<'a> {
     /// The call's id as it was written on this wire.
     pub id: String,
+    /// The call, as it was stored.
+    pub call: &'a ToolCall,
     /// Text and images; never empty.
     pub content: Vec<Cow<'a, Content>>,
     /// Whether it failed.
@@ -52,6 +54,8 @@ pub struct Answer<'a> {
 pub enum IdRule {
     /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
     Anthropic,
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
+    Google,
     /// At most 40 characters.
     OpenAi,
     /// Exactly nine letters and digits.
@@ -117,19 +121,28 @@ impl<'a> Handoff<'a, '_> {
         );
         self.interrupted |= answer.stop_reason == StopReason::Aborted;
         let own = self.own(answer);
+        let google = self.model.api == Api::GoogleGenerateContent;
         let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
         let mut answers = Vec::new();
         let mut taken = Vec::new();
         for (at, block) in answer.content.iter().enumerate() {
             match block {
-                Content::Text(text) if text.text.trim().is_empty() => {}
+                // Google signs empty texts too, and wants them back.
+                Content::Text(text)
+                    if text.text.trim().is_empty()
+                        && !(own && google && text.text_signature.is_some()) => {}
+                Content::Text(text) if !own && text.text_signature.is_some() => {
+                    blocks.push(Cow::Owned(Content::text(&*text.text)));
+                }
                 Content::Text(_) => blocks.push(Cow::Borrowed(block)),
                 Content::Thinking(thinking) => {
                     let signed = thinking
                         .thinking_signature
                         .as_ref()
                         .is_some_and(|signature| !signature.is_empty());
-                    if own && signed {
+                    // Google signs what follows the thoughts and takes them back as they came.
+                    let whole = google && !cut && !thinking.thinking.trim().is_empty();
+                    if own && (signed || whole) {
                         blocks.push(Cow::Borrowed(block));
                     } else if !own
                         && !cut
@@ -148,13 +161,14 @@ impl<'a> Handoff<'a, '_> {
                     let id = self.wire_id(&call.id, &answers);
                     answers.push(self.answer(call, id.clone(), after, &mut taken));
                     let name = wire_name(&call.name);
-                    blocks.push(if id == call.id && name == call.name {
+                    let bare = own || call.thought_signature.is_none();
+                    blocks.push(if bare && id == call.id && name == call.name {
                         Cow::Borrowed(block)
                     } else {
-                        let name = name.into_owned();
                         Cow::Owned(Content::ToolCall(ToolCall {
                             id,
-                            name,
+                            name: name.into_owned(),
+                            thought_signature: call.thought_signature.clone().filter(|_| own),
                             ..call.clone()
                         }))
                     });
@@ -207,6 +221,7 @@ impl<'a> Handoff<'a, '_> {
         let Some(result) = result else {
             return Answer {
                 id,
+                call,
                 content: vec![Cow::Owned(Content::text(NO_RESULT))],
                 is_error: true,
             };
@@ -218,6 +233,7 @@ impl<'a> Handoff<'a, '_> {
         }
         Answer {
             id,
+            call,
             content,
             is_error: result.is_error,
         }
@@ -247,14 +263,15 @@ impl<'a> Handoff<'a, '_> {
     fn own(&self, answer: &AssistantMessage) -> bool {
         let api = answer.api.as_str();
         let same_wire = api == self.model.api.as_str()
-            || (api == "openai-completions" && self.model.api == Api::OpenAiChat);
+            || (api == "openai-completions" && self.model.api == Api::OpenAiChat)
+            || (api == "google-generative-ai" && self.model.api == Api::GoogleGenerateContent);
         same_wire && answer.provider == self.model.provider && answer.model == self.model.id
     }
 
     fn wire_id(&mut self, id: &str, before: &[Answer]) -> String {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let plain: String = match self.ids {
-            IdRule::Anthropic => id
+            IdRule::Anthropic | IdRule::Google => id
                 .chars()
                 .map(|c| if allowed(c) { c } else { '_' })
                 .take(64)
@@ -271,12 +288,12 @@ impl<'a> Handoff<'a, '_> {
             _ => 64,
         };
         // Servers that count their ids anew in each answer send the same ones again and again. Only
-        // Anthropic minds that; within one answer nobody could tell the results apart.
+        // some mind that; within one answer nobody could tell the results apart.
         let mut number = 1;
         let mut candidate = plain.clone();
         loop {
             let free = match self.ids {
-                IdRule::Anthropic => !self.used.contains(&candidate),
+                IdRule::Anthropic | IdRule::Google => !self.used.contains(&candidate),
                 _ => before.iter().all(|answer| answer.id != candidate),
             };
             if free && !candidate.is_empty() {
@@ -313,7 +330,7 @@ fn unfinished(call: &ToolCall, last: bool) -> bool {
 }
 
 /// A tool's name as every wire takes it: models make up names that none does.
-fn wire_name(name: &str) -> Cow<'_, str> {
+pub fn wire_name(name: &str) -> Cow<'_, str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
         return Cow::Borrowed(name);

@@ -13,6 +13,7 @@ pub mod handoff;
 mod room;
 pub mod anthropic;
 pub mod openai;
+pub mod google;
 pub mod exchange;
 pub mod error;
 pub mod classify;

@@ -15,6 +15,7 @@ use super::classify::Subject;
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
 use super::exchange;
+use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::model::{Api, Model};
 use super::openai::chat::{self, ChatDecoder};
@@ -97,7 +98,13 @@ impl Wires {
                 let call = chat::call(request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
-            Api::GoogleGenerateContent | Api::Scripted => failed(LlmError::new(
+            Api::GoogleGenerateContent => {
+                let messages = request.messages.len();
+                let decoder = GoogleDecoder::new(model.prices.clone(), about.clone(), messages);
+                let call = google::call(&request, &base_url, key, about);
+                exchange::run(self.http.clone(), call, decoder)
+            }
+            Api::Scripted => failed(LlmError::new(
                 ErrorClass::Client,
                 format!(
                     "{}: the wire {} is not available yet",

@@ -205,10 +205,6 @@ fn what_cannot_be_told_apart_is_listed() {
     );
     check("", &["no model named"]);
     check("anthropic/", &["names no model"]);
-    check(
-        "google/gemini-3.8-flash",
-        &["google-generate-content", "not available yet"],
-    );
 }
 
 #[test]
@@ -239,9 +235,12 @@ fn the_default_is_of_the_first_provider_with_a_key() {
         Some("openrouter/anthropic/claude-sonnet-5.5")
     );
     assert_eq!(
-        default(&none, &[("GEMINI_API_KEY", "k")]),
-        None,
-        "its wire is not there yet"
+        default(&none, &[("GEMINI_API_KEY", "k")]).as_deref(),
+        Some("google/gemini-3.8-flash")
+    );
+    assert_eq!(
+        default(&none, &[("GOOGLE_API_KEY", "k")]).as_deref(),
+        Some("google/gemini-3.8-flash")
     );
     assert_eq!(
         default(

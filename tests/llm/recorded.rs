@@ -9,8 +9,12 @@ use serde_json::{Value, json};
 use tiller::llm::anthropic::AnthropicDecoder;
 use tiller::llm::classify::Subject;
 use tiller::llm::exchange::{Decoder, Progress, Reader};
+use tiller::llm::google::GoogleDecoder;
 use tiller::llm::openai::chat::ChatDecoder;
 use tiller::llm::{AssistantMessage, Content, Prices, StopReason, StreamEvent};
+
+/// The folders of recordings.
+const WIRES: [&str; 3] = ["anthropic", "openai_chat", "gemini"];
 
 const PRICES: Prices = Prices {
     input: 1.0,
@@ -63,6 +67,7 @@ fn fold<'a>(
 ) -> (AssistantMessage, Vec<StreamEvent>) {
     match wire {
         "anthropic" => fold_with(AnthropicDecoder::new(PRICES.clone(), about()), pieces),
+        "gemini" => fold_with(GoogleDecoder::new(PRICES.clone(), about(), 1), pieces),
         _ => fold_with(ChatDecoder::new(PRICES.clone(), about()), pieces),
     }
 }
@@ -252,9 +257,99 @@ fn chat_streams_fold_to_what_their_files_say() {
     }
 }
 
+// R 40, R 50: Google's counts, signatures where they came, calls without ids.
+#[test]
+fn gemini_streams_fold_to_what_their_files_say() {
+    let all = recordings("gemini");
+    assert!(all.len() > 10);
+    for recording in &all {
+        let (name, expected) = (&recording.name, &recording.expected);
+        let (message, events) = fold("gemini", [recording.bytes.as_slice()]);
+        let ends = events
+            .iter()
+            .filter(|event| matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_)));
+        assert_eq!(ends.count(), 1, "{name}: exactly one end");
+        assert!(matches!(events[0], StreamEvent::Start { .. }), "{name}");
+
+        let (text, thinking, _) = seen(&message);
+        assert_eq!(text, expected["text"].as_str().unwrap(), "{name}");
+        assert_eq!(
+            thinking,
+            expected["thinking_text"].as_str().unwrap(),
+            "{name}"
+        );
+        // The files list each piece of a call as one; only those with a name begin one.
+        let known = expected["tool_calls"].as_array().unwrap();
+        let known: Vec<&Value> = known.iter().filter(|it| it["name"].is_string()).collect();
+        let calls: Vec<_> = message.tool_calls().collect();
+        assert_eq!(calls.len(), known.len(), "{name}");
+        let mut ids: Vec<&str> = Vec::new();
+        for (call, known) in calls.iter().zip(&known) {
+            assert_eq!(call.name, known["name"].as_str().unwrap(), "{name}");
+            assert_eq!(
+                call.thought_signature.as_deref(),
+                known["thoughtSignature"].as_str(),
+                "{name}"
+            );
+            if !name.contains("stream-tool-call-arguments") {
+                assert_eq!(call.arguments, known["arguments"], "{name}");
+            }
+            assert!(!call.id.is_empty() && !ids.contains(&call.id.as_str()));
+            ids.push(&call.id);
+        }
+        if name.contains("stream-tool-call-arguments") {
+            let arguments: Vec<&Value> = calls.iter().map(|call| &call.arguments).collect();
+            let expected = [
+                &json!({ "location": "Boston" }),
+                &json!({ "location": "San Francisco" }),
+            ];
+            assert_eq!(arguments, expected);
+        }
+        let signatures = message.content.iter().filter_map(|block| match block {
+            Content::Text(text) => text.text_signature.as_deref(),
+            Content::Thinking(thinking) => thinking.thinking_signature.as_deref(),
+            Content::ToolCall(call) => call.thought_signature.as_deref(),
+            Content::Image(_) => None,
+        });
+        let known = expected["thought_signatures"].as_array().unwrap();
+        let known = known.iter().filter_map(Value::as_str);
+        assert_eq!(
+            signatures.collect::<Vec<_>>(),
+            known.collect::<Vec<_>>(),
+            "{name}"
+        );
+
+        let called = !calls.is_empty();
+        let stop = if called {
+            StopReason::ToolUse
+        } else {
+            StopReason::Stop
+        };
+        assert_eq!(message.stop_reason, stop, "{name}");
+        assert_eq!(
+            message.raw_stop_reason.as_deref(),
+            expected["stop"].as_str(),
+            "{name}"
+        );
+        assert!(message.response_id.is_some() && message.response_model.is_some());
+        let usage = &message.usage;
+        let count = |key: &str| expected["usage"][key].as_u64().unwrap_or_default();
+        assert_eq!(usage.input, count("promptTokenCount"), "{name}");
+        assert_eq!(
+            usage.output,
+            count("candidatesTokenCount") + count("thoughtsTokenCount"),
+            "{name}"
+        );
+        let reasoning = Some(count("thoughtsTokenCount")).filter(|tokens| *tokens > 0);
+        assert_eq!(usage.reasoning, reasoning, "{name}");
+        assert_eq!(usage.total_tokens, count("totalTokenCount"), "{name}");
+        assert_eq!(usage.cost, PRICES.cost(usage), "{name}");
+    }
+}
+
 #[test]
 fn byte_by_byte_is_the_same() {
-    for wire in ["anthropic", "openai_chat"] {
+    for wire in WIRES {
         for recording in recordings(wire) {
             let whole = fold(wire, [recording.bytes.as_slice()]);
             let bytes = fold(wire, recording.bytes.chunks(1));
@@ -265,7 +360,7 @@ fn byte_by_byte_is_the_same() {
 
 #[test]
 fn line_ends_of_every_kind_are_the_same() {
-    for wire in ["anthropic", "openai_chat"] {
+    for wire in WIRES {
         for recording in recordings(wire) {
             let whole = fold(wire, [recording.bytes.as_slice()]).0;
             let text = String::from_utf8(recording.bytes)
@@ -288,8 +383,8 @@ fn line_ends_of_every_kind_are_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_split_is_the_same(wire in 0usize..2, pick in any::<prop::sample::Index>(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
-        let wire = ["anthropic", "openai_chat"][wire];
+    fn any_split_is_the_same(wire in 0..WIRES.len(), pick in any::<prop::sample::Index>(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
+        let wire = WIRES[wire];
         let all = recordings(wire);
         let recording = &all[pick.index(all.len())];
         let bytes = recording.bytes.as_slice();
@@ -307,7 +402,7 @@ proptest! {
 
 #[test]
 fn a_stream_cut_anywhere_ends_in_a_clear_error_or_is_complete() {
-    for wire in ["anthropic", "openai_chat"] {
+    for wire in WIRES {
         for recording in recordings(wire) {
             let (whole, _) = fold(wire, [recording.bytes.as_slice()]);
             // Every byte of short recordings; of long ones enough to hit every kind of place.

@@ -75,7 +75,7 @@ impl Catalog {
     /// the thinking level if one was named.
     ///
     /// # Errors
-    /// Nothing or several models fit, or the model's wire is not available; the error lists what
+    /// Nothing or several models fit; the error lists what
     /// could be meant and says what to type.
     pub fn resolve(&self, name: &str) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
         let name = name.trim();
@@ -88,7 +88,7 @@ impl Catalog {
         if let Some((provider, id)) = name.split_once('/')
             && let Some(model) = self.known(provider, id)
         {
-            return Ok((available(model)?, None));
+            return Ok((spoken(model), None));
         }
         let (bare, thinking) = match name.rsplit_once(':') {
             Some((bare, level)) => match level.parse::<ThinkingLevel>() {
@@ -104,7 +104,7 @@ impl Catalog {
         {
             model.reasoning = true;
         }
-        Ok((available(model)?, thinking))
+        Ok((spoken(model), thinking))
     }
 
     /// The newest sensible model of the first provider that has a key, built-in providers first;
@@ -122,7 +122,7 @@ impl Catalog {
             let model = own
                 .or(header.default.as_deref())
                 .and_then(|id| self.known(provider, id));
-            if let Some(Ok(model)) = model.map(available) {
+            if let Some(model) = model.map(spoken) {
                 return Some(model);
             }
         }
@@ -130,7 +130,7 @@ impl Catalog {
             let first = entry.models.first().map(|model| &model.id);
             let model = self.known(provider, entry.default.as_ref().or(first)?)?;
             self.key_place(provider, keys).ok()?;
-            available(model).ok()
+            Some(spoken(model))
         })
     }
 
@@ -150,10 +150,7 @@ impl Catalog {
                 }
             }
         }
-        models
-            .into_iter()
-            .filter_map(|model| available(model).ok())
-            .collect()
+        models.into_iter().map(spoken).collect()
     }
 
     /// Where the key of `provider` is, without fetching it.
@@ -406,20 +403,11 @@ fn ambiguous(name: &str, ids: &[(&str, &str)]) -> CatalogError {
     ))
 }
 
-/// The model, if its wire is there. Until the Responses wire exists its models are spoken to over
-/// Chat Completions, which the same hosts serve.
-fn available(mut model: Model) -> Result<Model, CatalogError> {
-    match model.api {
-        Api::OpenAiResponses => model.api = Api::OpenAiChat,
-        Api::GoogleGenerateContent => {
-            return Err(CatalogError(format!(
-                "{}: the wire {} is not available yet; choose a model of another provider, for example \
-                 openrouter/google/...",
-                model.full_id(),
-                model.api.as_str()
-            )));
-        }
-        Api::AnthropicMessages | Api::OpenAiChat | Api::Scripted => {}
+/// The model with the wire it is spoken to over: until the Responses wire exists, Chat Completions,
+/// which the same hosts serve.
+fn spoken(mut model: Model) -> Model {
+    if model.api == Api::OpenAiResponses {
+        model.api = Api::OpenAiChat;
     }
-    Ok(model)
+    model
 }

@@ -1,0 +1,242 @@
+//! Arguments of a call that come in pieces: each is a value and the place in the arguments where it
+//! belongs, texts bit by bit.
+//!
+//! A place that cannot be (no path, an index far beyond the end, a field of a number) is passed
+//! over: the tool says what is missing.
+
+use serde_json::{Map, Number, Value};
+
+/// How many empty places an index may leave behind it.
+const GAP: usize = 1024;
+/// How deep a path may lead.
+const DEPTH: usize = 64;
+
+/// The arguments so far.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    arguments: Map<String, Value>,
+    /// The text that goes on.
+    open: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Key {
+    Field(String),
+    Index(usize),
+}
+
+impl Pieces {
+    /// Takes arguments that came as a whole.
+    pub fn whole(&mut self, arguments: &Map<String, Value>) {
+        for (name, value) in arguments {
+            self.arguments.insert(name.clone(), value.clone());
+        }
+    }
+
+    /// Takes one piece.
+    pub fn take(&mut self, piece: &Value) {
+        let Some(path) = piece["jsonPath"].as_str() else {
+            return;
+        };
+        let value = if let Some(text) = piece["stringValue"].as_str() {
+            Value::String(text.to_owned())
+        } else if let Some(number) = piece["numberValue"].as_number() {
+            Value::Number(plain(number))
+        } else if let Some(yes) = piece["boolValue"].as_bool() {
+            Value::Bool(yes)
+        } else if piece.get("nullValue").is_some() {
+            Value::Null
+        } else {
+            return;
+        };
+        let goes_on = self.open.as_deref() == Some(path);
+        self.open = (piece["willContinue"] == Value::Bool(true)).then(|| path.to_owned());
+        let Some(place) = keys(path).and_then(|keys| self.place(keys)) else {
+            return;
+        };
+        match (place, value) {
+            (Value::String(text), Value::String(more)) if goes_on => text.push_str(&more),
+            (place, value) => *place = value,
+        }
+    }
+
+    /// The arguments as JSON text; none when there are none.
+    pub fn text(&self) -> Option<String> {
+        let text = || serde_json::to_string(&self.arguments).ok();
+        (!self.arguments.is_empty()).then(text).flatten()
+    }
+
+    fn place(&mut self, keys: Vec<Key>) -> Option<&mut Value> {
+        let mut keys = keys.into_iter();
+        let Some(Key::Field(first)) = keys.next() else {
+            return None;
+        };
+        let mut place = self.arguments.entry(first).or_insert(Value::Null);
+        for key in keys {
+            if place.is_null() {
+                *place = match key {
+                    Key::Field(_) => Value::Object(Map::new()),
+                    Key::Index(_) => Value::Array(Vec::new()),
+                };
+            }
+            place = match (place, key) {
+                (Value::Object(fields), Key::Field(name)) => {
+                    fields.entry(name).or_insert(Value::Null)
+                }
+                (Value::Array(list), Key::Index(index)) => {
+                    if index >= list.len() + GAP {
+                        return None;
+                    }
+                    if index >= list.len() {
+                        list.resize(index + 1, Value::Null);
+                    }
+                    &mut list[index]
+                }
+                _ => return None,
+            };
+        }
+        Some(place)
+    }
+}
+
+/// A number as a person writes it: on the wire all of them are fractions.
+fn plain(number: &Number) -> Number {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < EXACT => {
+            Number::from(value as i64)
+        }
+        _ => number.clone(),
+    }
+}
+
+/// The steps of a path like `$.edits[0].text` or `$['odd name']`.
+fn keys(path: &str) -> Option<Vec<Key>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut keys = Vec::new();
+    while !rest.is_empty() {
+        if keys.len() == DEPTH {
+            return None;
+        }
+        if let Some(name) = rest.strip_prefix('.') {
+            let end = name.find(['.', '[']).unwrap_or(name.len());
+            keys.push(Key::Field(name[..end].to_owned()));
+            rest = &name[end..];
+            continue;
+        }
+        let inner = rest.strip_prefix('[')?;
+        if let Some(quote) = inner.chars().next().filter(|c| matches!(c, '\'' | '"')) {
+            let (name, after) = quoted(&inner[1..], quote)?;
+            keys.push(Key::Field(name));
+            rest = after.strip_prefix(']')?;
+        } else {
+            let (index, after) = inner.split_once(']')?;
+            keys.push(Key::Index(index.trim().parse().ok()?));
+            rest = after;
+        }
+    }
+    Some(keys)
+}
+
+/// A name up to its closing quote, and what stands behind that.
+fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => name.push(chars.next()?.1),
+            c if c == quote => return Some((name, &text[at + 1..])),
+            c => name.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn folded(pieces: &[Value]) -> Value {
+        let mut all = Pieces::default();
+        pieces.iter().for_each(|piece| all.take(piece));
+        all.text()
+            .map_or(json!({}), |text| serde_json::from_str(&text).unwrap())
+    }
+
+    #[test]
+    fn pieces_find_their_places() {
+        let cases = [
+            (vec![], json!({})),
+            (
+                vec![
+                    json!({ "jsonPath": "$.location", "stringValue": "Bos", "willContinue": true }),
+                    json!({ "jsonPath": "$.location", "stringValue": "ton", "willContinue": true }),
+                    json!({ "jsonPath": "$.location", "stringValue": "" }),
+                ],
+                json!({ "location": "Boston" }),
+            ),
+            (
+                vec![
+                    json!({ "jsonPath": "$.a", "stringValue": "one" }),
+                    json!({ "jsonPath": "$.a", "stringValue": "two" }),
+                ],
+                json!({ "a": "two" }),
+            ),
+            (
+                vec![
+                    json!({ "jsonPath": "$.edits[0].old", "stringValue": "x" }),
+                    json!({ "jsonPath": "$.edits[0].all", "boolValue": true }),
+                    json!({ "jsonPath": "$.edits[1].old", "stringValue": "y" }),
+                    json!({ "jsonPath": "$['n m'][\"it\\\"s\"]", "numberValue": 3.0 }),
+                    json!({ "jsonPath": "$.f", "numberValue": 0.5 }),
+                    json!({ "jsonPath": "$.none", "nullValue": "NULL_VALUE" }),
+                ],
+                json!({
+                    "edits": [{ "old": "x", "all": true }, { "old": "y" }],
+                    "n m": { "it\"s": 3 },
+                    "f": 0.5,
+                    "none": null,
+                }),
+            ),
+            // What cannot be is passed over.
+            (
+                vec![
+                    json!({ "jsonPath": "location", "stringValue": "x" }),
+                    json!({ "jsonPath": "$", "stringValue": "x" }),
+                    json!({ "jsonPath": "$[0]", "stringValue": "x" }),
+                    json!({ "jsonPath": "$.a[99999999999999]", "stringValue": "x" }),
+                    json!({ "jsonPath": "$.a[", "stringValue": "x" }),
+                    json!({ "jsonPath": "$.a['b", "stringValue": "x" }),
+                    json!({ "stringValue": "x" }),
+                    json!({ "jsonPath": "$.b", "boolValue": true }),
+                    json!({ "jsonPath": "$.b.c", "stringValue": "x" }),
+                    json!({ "jsonPath": "$.b" }),
+                    json!("nonsense"),
+                ],
+                json!({ "b": true, "a": [] }),
+            ),
+        ];
+        for (pieces, expected) in cases {
+            let mut seen = folded(&pieces);
+            if expected.get("a") == Some(&json!([])) {
+                // A place that was made on the way to one that cannot be.
+                seen.as_object_mut()
+                    .unwrap()
+                    .entry("a")
+                    .or_insert(json!([]));
+            }
+            assert_eq!(seen, expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_breaks_anything(path in "[$.\\[\\]'\"\\\\a0-9 é]{0,24}", text in ".{0,4}") {
+            folded(&[json!({ "jsonPath": path, "stringValue": text, "willContinue": true })]);
+            folded(&[json!({ "jsonPath": format!("${path}"), "stringValue": text })]);
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Our conversation as a generateContent request.
+//!
+//! Validity (pairs of calls and results, roles, ids) is `handoff`'s, what a model takes is
+//! `family`'s; here is only form.
+//!
+//! Tools are declared with `parametersJsonSchema`: both of Google's hosts take JSON Schema as it is,
+//! and the older `parameters` knows only a part of it.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::MADE_UP;
+use super::family::{self, Family, ThinkingConfig};
+use crate::llm::auth::Secret;
+use crate::llm::classify::Subject;
+use crate::llm::exchange::{Auth, Call};
+use crate::llm::handoff::{self, Answer, IdRule, Step};
+use crate::llm::http;
+use crate::llm::message::{self, Image};
+use crate::llm::provider::Request;
+use crate::llm::room;
+
+/// What Google documents for a call that comes from elsewhere and has no signature.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+/// The pictures the API takes; it refuses a whole request for one of another kind.
+const PICTURES: [&str; 5] = [
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "image/heic",
+    "image/heif",
+];
+
+/// What goes out for `request` to `base_url`.
+pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subject) -> Call {
+    Call {
+        url: address(base_url, &request.model.id),
+        headers: Vec::new(),
+        auth: key.map(|key| Auth {
+            header: "x-goog-api-key",
+            prefix: "",
+            key,
+        }),
+        body: body(request),
+        about,
+    }
+}
+
+/// The request's JSON.
+pub fn body(request: &Request) -> Vec<u8> {
+    let family = Family::of(&request.model);
+    let steps = handoff::steps(&request.messages, &request.model, IdRule::Google);
+    let limit = room::max_output(request, &steps);
+    let declarations = request.tools.iter().map(|tool| Declaration {
+        name: function_name(&tool.name),
+        description: &tool.description,
+        parameters_json_schema: &tool.parameters,
+    });
+    let declarations: Vec<_> = declarations.collect();
+    let tools = !declarations.is_empty();
+    let system = (!request.system.trim().is_empty()).then(|| System {
+        parts: [Part::text(&request.system)],
+    });
+    let body = Body {
+        system_instruction: system,
+        contents: contents(&steps, family),
+        tools: tools.then_some([Tools {
+            function_declarations: declarations,
+        }]),
+        tool_config: tools.then(|| json!({ "functionCallingConfig": { "mode": "AUTO" } })),
+        generation_config: GenerationConfig {
+            max_output_tokens: limit,
+            thinking_config: family::thinking(&request.model, request.thinking, limit),
+        },
+    };
+    room::json(&body, request, &steps)
+}
+
+/// Where `model` is asked for a stream. Hosts in the style of Vertex have their version in front of
+/// a project's path.
+fn address(base_url: &str, model: &str) -> String {
+    let version = |segment: &str| {
+        let mut chars = segment.chars();
+        chars.next() == Some('v') && chars.next().is_some_and(|c| c.is_ascii_digit())
+    };
+    let versioned = base_url.split('/').skip(3).any(version);
+    let version = if versioned { "" } else { "/v1beta" };
+    let mut name = String::new();
+    for byte in model.strip_prefix("models/").unwrap_or(model).bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' | b'/' => {
+                name.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(name, "%{byte:02X}");
+            }
+        }
+    }
+    let kind = if name.starts_with("tunedModels/") {
+        ""
+    } else {
+        "models/"
+    };
+    let path = format!("{version}/{kind}{name}:streamGenerateContent");
+    http::join(base_url, &path) + "?alt=sse"
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<System<'a>>,
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tools<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<Value>,
+    generation_config: GenerationConfig,
+}
+
+#[derive(Serialize)]
+struct System<'a> {
+    parts: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: Cow<'a, str>,
+    description: &'a str,
+    parameters_json_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig {
+    max_output_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<ThinkingConfig>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    role: &'static str,
+    parts: Vec<Part<'a>>,
+}
+
+/// One of its four contents, and what may stand beside it.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    thought: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<Blob<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<FunctionCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_response: Option<FunctionResponse<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blob<'a> {
+    mime_type: &'a str,
+    data: &'a str,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: Cow<'a, str>,
+    args: Cow<'a, Value>,
+}
+
+#[derive(Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: Cow<'a, str>,
+    response: Response<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Response<'a> {
+    Output(Cow<'a, str>),
+    Error(Cow<'a, str>),
+}
+
+impl<'a> Part<'a> {
+    fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
+    fn image(image: &'a Image) -> Self {
+        let mime_type = match image.mime_type.as_str() {
+            "image/jpg" => "image/jpeg",
+            other => other,
+        };
+        if !PICTURES.contains(&mime_type) {
+            let note = format!("[an image was left out: this model does not take {mime_type}]");
+            return Self::text(note);
+        }
+        Self {
+            inline_data: Some(Blob {
+                mime_type,
+                data: &image.data,
+            }),
+            ..Self::default()
+        }
+    }
+}
+
+/// Results and the person's words are both `user` here, so neighbours become one content.
+fn contents<'a>(steps: &'a [Step<'a>], family: Family) -> Vec<Content<'a>> {
+    let mut contents: Vec<Content<'a>> = Vec::new();
+    for step in steps {
+        let (role, mut parts): (_, Vec<Part>) = match step {
+            Step::User(content) => ("user", content.iter().map(|it| part(it, family)).collect()),
+            Step::Assistant(content) => ("model", answer(content, family)),
+            Step::Results(answers) => ("user", results(answers, family)),
+        };
+        match contents.last_mut() {
+            Some(last) if last.role == role => last.parts.append(&mut parts),
+            _ => contents.push(Content { role, parts }),
+        }
+    }
+    contents
+}
+
+/// The model's parts. From Gemini 3 on the first call of each step must be signed; only the current
+/// turn is checked, but what is written must not depend on what follows it.
+fn answer<'a>(content: &'a [Cow<'a, message::Content>], family: Family) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part> = content.iter().map(|it| part(it, family)).collect();
+    let first = parts.iter_mut().find(|part| part.function_call.is_some());
+    if let (Some(part), Family::Level) = (first, family) {
+        part.thought_signature.get_or_insert(UNSIGNED);
+    }
+    parts
+}
+
+fn part<'a>(content: &'a Cow<'a, message::Content>, family: Family) -> Part<'a> {
+    match content.as_ref() {
+        message::Content::Text(text) => Part {
+            thought_signature: signature(text.text_signature.as_ref()),
+            ..Part::text(text.text.as_str())
+        },
+        message::Content::Thinking(thinking) => Part {
+            thought: true,
+            thought_signature: signature(thinking.thinking_signature.as_ref()),
+            ..Part::text(thinking.thinking.as_str())
+        },
+        message::Content::Image(image) => Part::image(image),
+        message::Content::ToolCall(call) => Part {
+            function_call: Some(FunctionCall {
+                id: id(&call.id, family),
+                name: function_name(&call.name),
+                args: match &call.arguments {
+                    object @ Value::Object(_) => Cow::Borrowed(object),
+                    _ => Cow::Owned(Value::Object(Map::new())),
+                },
+            }),
+            thought_signature: signature(call.thought_signature.as_ref()),
+            ..Part::default()
+        },
+    }
+}
+
+/// The results of one answer's calls. Their pictures stand within them, or behind all of them where
+/// the model does not know that.
+fn results<'a>(answers: &'a [Answer<'a>], family: Family) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(answers.len());
+    let mut behind = Vec::new();
+    for answer in answers {
+        let mut text = Cow::Borrowed("");
+        let mut pictures = Vec::new();
+        for block in &answer.content {
+            match block.as_ref() {
+                message::Content::Text(block) => append(&mut text, Cow::Borrowed(&block.text)),
+                message::Content::Image(image) => {
+                    let picture = Part::image(image);
+                    match picture.text {
+                        Some(note) => append(&mut text, note),
+                        None => pictures.push(picture),
+                    }
+                }
+                message::Content::Thinking(_) | message::Content::ToolCall(_) => {}
+            }
+        }
+        if text.is_empty() {
+            text = Cow::Borrowed("(see the image)");
+        }
+        if family != Family::Level {
+            behind.append(&mut pictures);
+        }
+        parts.push(Part {
+            function_response: Some(FunctionResponse {
+                id: id(&answer.id, family),
+                name: function_name(&answer.call.name),
+                response: if answer.is_error {
+                    Response::Error(text)
+                } else {
+                    Response::Output(text)
+                },
+                parts: pictures,
+            }),
+            ..Part::default()
+        });
+    }
+    if !behind.is_empty() {
+        parts.push(Part::text("Images of the tool results above:"));
+        parts.append(&mut behind);
+    }
+    parts
+}
+
+fn append<'a>(text: &mut Cow<'a, str>, more: Cow<'a, str>) {
+    if text.is_empty() {
+        *text = more;
+    } else {
+        let text = text.to_mut();
+        text.push_str("\n\n");
+        text.push_str(&more);
+    }
+}
+
+/// The id as the server gets it back: none where it gave none.
+fn id(id: &str, family: Family) -> Option<&str> {
+    (family != Family::Budget && !id.starts_with(MADE_UP)).then_some(id)
+}
+
+/// A signature that can be one: the field holds base64, and the whole request is refused otherwise.
+fn signature(signature: Option<&String>) -> Option<&str> {
+    let base64 = |c: char| c.is_ascii_alphanumeric() || "+/-_=".contains(c);
+    signature
+        .map(String::as_str)
+        .filter(|signature| !signature.is_empty() && signature.chars().all(base64))
+}
+
+/// A name as all wires take it; functions must not begin with a digit or a dash here.
+fn function_name(name: &str) -> Cow<'_, str> {
+    let name = handoff::wire_name(name);
+    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        return name;
+    }
+    let kept: String = name.chars().take(63).collect();
+    Cow::Owned(format!("_{kept}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_forgives_the_usual_slips() {
+        let host = "https://generativelanguage.googleapis.com";
+        let expected =
+            format!("{host}/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse");
+        for base in ["", "/", "/v1beta", "/v1beta/", "/v1beta/v1beta"] {
+            let base = format!("{host}{base}");
+            assert_eq!(address(&base, "gemini-3.8-flash"), expected, "{base}");
+            assert_eq!(
+                address(&base, "models/gemini-3.8-flash"),
+                expected,
+                "{base}"
+            );
+        }
+        for (base, model, expected) in [
+            (
+                "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google",
+                "gemini-2.5-pro",
+                "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse",
+            ),
+            (
+                "http://127.0.0.1:80/v1",
+                "m",
+                "http://127.0.0.1:80/v1/models/m:streamGenerateContent?alt=sse",
+            ),
+            (
+                "http://h/gemini",
+                "tunedModels/x-1",
+                "http://h/gemini/v1beta/tunedModels/x-1:streamGenerateContent?alt=sse",
+            ),
+            (
+                "http://h",
+                "a b?key=1#é",
+                "http://h/v1beta/models/a%20b%3Fkey%3D1%23%C3%A9:streamGenerateContent?alt=sse",
+            ),
+        ] {
+            assert_eq!(address(base, model), expected);
+        }
+    }
+}
