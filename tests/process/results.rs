@@ -121,8 +121,28 @@ async fn a_timeout_keeps_what_came() {
     assert_eq!(outcome.text, "before\n[timed out after 1 s]");
     assert!(outcome.is_error && outcome.details.timed_out);
     assert_eq!(outcome.details.exit_code, Some(-1));
+    // I6
+    let took = outcome.details.duration_ms;
+    assert!(took.is_some_and(|ms| ms >= 1000), "{took:?}");
     census.assert_none().await;
     bench.empty().await;
+}
+
+// H2: SIGTERM, two seconds, SIGKILL.
+#[tokio::test]
+async fn who_obeys_ends_at_once_and_who_ignores_it_after_two_seconds() {
+    for (trap, least, most) in [("", 0, 1500), ("trap '' TERM; ", 1900, 3500)] {
+        let bench = Bench::new();
+        let census = Census::new();
+        let mut call = bench.start(&census.script(&format!("{trap}echo ready; SLEEP")));
+        call.wait_for_output("ready").await;
+        let told = Instant::now();
+        call.cancel.cancel();
+        bench.empty().await;
+        let took = told.elapsed().as_millis();
+        assert!((least..most).contains(&took), "{trap:?}: {took} ms");
+        census.assert_none().await;
+    }
 }
 
 // I12
