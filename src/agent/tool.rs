@@ -190,7 +190,8 @@ pub struct DiffDetails {
     /// pi's display form, one line per line, joined by `\n`: a sign (`+`, `-` or space), the line
     /// number right-aligned to a common width (new numbers for `+` and context, old for `-`), a
     /// space, the text. A run of skipped lines is ` `, blanks of that width, ` ...`. 4 lines of
-    /// context. Empty while the edit is being prepared.
+    /// context. Empty while the edit is being prepared; while the model still writes it, `~`
+    /// stands for a number that is not known.
     pub diff: String,
     /// The first changed line in the new file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,9 +204,37 @@ pub struct DiffDetails {
     pub old_lines: u64,
     /// Lines of the file after.
     pub new_lines: u64,
+    /// What becomes of the file.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub change: FileChange,
+    /// The file's path before the call moved it, as people should read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
     /// Further files of the same call (apply_patch), each with its own diff.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<DiffDetails>,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileChange {
+    /// It is there before and after.
+    #[default]
+    Changed,
+    /// It is new.
+    Added,
+    /// It is gone.
+    Deleted,
+}
+
+/// Whether there is nothing to say beyond the diff.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_plain(change: &FileChange) -> bool {
+    *change == FileChange::Changed
 }
 
 /// A command, running or ended.

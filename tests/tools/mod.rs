@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod edit;
+mod patch;
+mod patch_conformance;
 mod read;
 mod search;
 mod write;

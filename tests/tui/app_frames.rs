@@ -203,6 +203,7 @@ fn at_work(width: u16, height: u16) -> Desk {
         old_lines: 90,
         new_lines: 90,
         files: Vec::new(),
+        ..DiffDetails::default()
     };
     call(&mut desk, "2", "edit", Details::Diff(diff), Some(8));
     let tests = CommandDetails {

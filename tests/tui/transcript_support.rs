@@ -188,6 +188,7 @@ pub fn edit_details() -> Details {
         old_lines: 60,
         new_lines: 62,
         files: Vec::new(),
+        ..DiffDetails::default()
     })
 }
 

@@ -4,10 +4,12 @@ mod builtin;
 mod read;
 mod bash;
 mod edit;
+mod apply_patch;
 mod write;
 mod grep;
 mod find;
 mod ls;
+mod patch;
 pub(super) mod support;
 
 pub use builtin::builtin;

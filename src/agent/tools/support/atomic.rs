@@ -32,13 +32,14 @@ impl From<io::Error> for WriteError {
 }
 
 /// Writes `bytes` to `path`, which has no symbolic links in it (see `paths::real`). `before` is
-/// what the caller saw there: none when there was no file. Missing folders are made.
+/// what the caller saw there: none when there was no file. Missing folders are made; gives those,
+/// outermost first.
 pub fn write(
     path: &Path,
     bytes: &[u8],
     before: Option<&Metadata>,
     cancel: &CancellationToken,
-) -> Result<(), WriteError> {
+) -> Result<Vec<PathBuf>, WriteError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     stop_if(cancel)?;
     let made = make_folders(dir)?;
@@ -54,11 +55,16 @@ pub fn write(
         }
     };
     if result.is_err() {
-        for dir in made.iter().rev() {
-            let _ = fs::remove_dir(dir);
-        }
+        remove_folders(&made);
     }
-    result
+    result.map(|()| made)
+}
+
+/// Takes away folders that were made, as far as they are empty.
+pub fn remove_folders(made: &[PathBuf]) {
+    for dir in made.iter().rev() {
+        let _ = fs::remove_dir(dir);
+    }
 }
 
 /// Makes `dir` and what is missing above it; gives what was made, outermost first.
@@ -75,7 +81,7 @@ fn make_folders(dir: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// A rename needs no permission on the file itself, so that is asked here. A file without any
 /// write bit was protected on purpose: refused even where the system would let us.
-fn may_write(path: &Path, meta: &Metadata) -> io::Result<()> {
+pub fn may_write(path: &Path, meta: &Metadata) -> io::Result<()> {
     if meta.mode() & 0o222 == 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
@@ -143,7 +149,8 @@ fn folder_refuses(error: &io::Error) -> bool {
     )
 }
 
-fn still_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
+/// Fails when what is at `path` is not what the caller saw there.
+pub fn still_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
     let same = match (fs::symlink_metadata(path), before) {
         (Ok(now), Some(then)) => {
             now.ino() == then.ino()

@@ -228,9 +228,15 @@ fn plain(c: char) -> Option<u8> {
     })
 }
 
+/// A line without the blanks around it, its typography made plain.
+pub fn plain_line(line: &[u8]) -> Vec<u8> {
+    let bytes = Folded::new(line.trim_ascii(), Trailing::Dropped).bytes;
+    bytes.trim_ascii().to_vec()
+}
+
 /// Whole lines that are those of `old` but for their indentation.
 fn indented(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
-    let core = |line: &[u8]| Folded::new(line.trim_ascii(), Trailing::Dropped).bytes;
+    let core = plain_line;
     let wanted: Vec<Vec<u8>> = old.split_inclusive(|b| *b == b'\n').map(core).collect();
     if wanted.iter().all(Vec::is_empty) {
         return Vec::new();

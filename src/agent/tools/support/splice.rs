@@ -53,7 +53,7 @@ pub fn splice(
 
 /// The line end for the `offset`th line put in place of the lines `replaced`: that of its
 /// counterpart, else of the nearest line above, else of the nearest below.
-fn line_end_for(
+pub fn line_end_for(
     present: &[&[u8]],
     replaced: &Range<usize>,
     offset: usize,
@@ -83,7 +83,7 @@ fn line_end_around(content: &[u8], at: usize) -> &'static [u8] {
 }
 
 /// How indentation in the edit's text turns into the file's.
-struct Reindent {
+pub struct Reindent {
     /// Indentation of each line that is not blank: in the edit's old text, in the file.
     pairs: Vec<(Vec<u8>, Vec<u8>)>,
     /// What the file indents with.
@@ -93,7 +93,8 @@ struct Reindent {
 }
 
 impl Reindent {
-    fn new(old: &[&[u8]], present: &[&[u8]]) -> Self {
+    /// Compares the lines an edit gives as old with those the file has in their place.
+    pub fn new(old: &[&[u8]], present: &[&[u8]]) -> Self {
         let pairs: Vec<_> = old
             .iter()
             .zip(present)
@@ -109,7 +110,9 @@ impl Reindent {
             (true, ..) | (false, false, true) => b'\t',
             _ => b' ',
         };
-        let steps = pairs.iter().flat_map(|a| pairs.iter().map(move |b| (a, b)));
+        // A few hundred lines tell all there is to know; all pairs of many would take for ever.
+        let some = || pairs.iter().take(300);
+        let steps = some().flat_map(|a| some().map(move |b| (a, b)));
         let step = steps
             .filter(|(a, b)| b.0.len() > a.0.len() && b.1.len() > a.1.len())
             .map(|(a, b)| (b.1.len() - a.1.len(), b.0.len() - a.0.len()))
@@ -128,7 +131,7 @@ impl Reindent {
     }
 
     /// A line of the new text as the file would have it.
-    fn line(&self, line: &[u8]) -> Vec<u8> {
+    pub fn line(&self, line: &[u8]) -> Vec<u8> {
         let own = indent(line);
         let body = &line[own.len()..];
         if body.is_empty() {

@@ -1,0 +1,136 @@
+//! The `apply_patch` tool: changes to any number of files as one patch in the v4a format. Every
+//! operation is worked out before the first file is written; all of them are done, or none.
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::patch::{self, Change};
+use super::support::stamps::FileStamps;
+use super::support::{call, paths, target};
+use crate::agent::tool::{
+    Details, DiffDetails, FileChange, Tool, ToolContext, ToolError, ToolOutput,
+};
+use crate::llm::{Content, CustomFormat, ToolSpec};
+
+/// What a custom tool's text must look like, for servers that hold their model to it.
+const GRAMMAR: &str = include_str!("apply_patch.lark");
+
+/// Applies patches.
+pub struct ApplyPatch {
+    spec: ToolSpec,
+    stamps: FileStamps,
+}
+
+impl ApplyPatch {
+    /// The tool; `stamps` knows what the model has seen.
+    pub fn new(stamps: FileStamps) -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "apply_patch".into(),
+                description: "Change, add, delete and move files with one patch; all of it is \
+                              applied or nothing.\n\
+                              *** Begin Patch\n\
+                              *** Update File: src/a.py\n\
+                              *** Move to: src/b.py (optional)\n\
+                              @@ class A:\n\
+                              @@     def f(self):\n\
+                              \x20        context\n\
+                              -        old\n\
+                              +        new\n\
+                              *** Add File: c.txt\n\
+                              +every line with +\n\
+                              *** Delete File: d.txt\n\
+                              *** End Patch\n\
+                              Each line of a hunk begins with a space, - or +. Lines after @@ name \
+                              what the hunk is in. *** End of File ends a hunk at the file's end. \
+                              Hunks stand in the order of the file; no line numbers."
+                    .into(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "patch": {"type": "string", "description": "The whole patch"}
+                    },
+                    "required": ["patch"],
+                    "additionalProperties": false
+                }),
+                custom: Some(CustomFormat {
+                    syntax: "lark".into(),
+                    definition: GRAMMAR.into(),
+                }),
+            },
+            stamps,
+        }
+    }
+}
+
+impl Tool for ApplyPatch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn preview(&self, args: &Value) -> Details {
+        Details::Diff(preview(text(args).unwrap_or_default()))
+    }
+
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let text = text(&args).ok_or_else(|| call::missing(&["patch"]))?;
+            let patch = patch::parse(text).map_err(|fault| {
+                ToolError::new(format!(
+                    "The patch cannot be read, so nothing was changed: {fault}."
+                ))
+            })?;
+            let places = patch::places(&patch, &context.cwd)?;
+            let targets = target::claim(places, &self.stamps, &context.cancel).await?;
+            call::change(move || {
+                let plan = patch::plan(&patch, targets)?;
+                patch::commit(&plan)?;
+                Ok(ToolOutput {
+                    content: vec![Content::text(format!(
+                        "Patch applied:\n{}",
+                        plan.report.trim_end()
+                    ))],
+                    details: Details::Diff(plan.details()),
+                    is_error: false,
+                })
+            })
+            .await
+        })
+    }
+}
+
+/// The patch, under its name or that of a custom call's text.
+fn text(args: &Value) -> Option<&str> {
+    call::text(args, "patch").or_else(|| call::text(args, "input"))
+}
+
+/// The files a patch is going to change, without their diffs.
+fn preview(text: &str) -> DiffDetails {
+    let patch = patch::parse(text).unwrap_or_default();
+    let mut files = patch.sections.into_iter().map(|section| {
+        let path = |path: &str| paths::readable(path.as_ref());
+        let moved = match &section.change {
+            Change::Update { move_to, .. } => move_to.as_deref(),
+            Change::Add(_) | Change::Delete => None,
+        };
+        DiffDetails {
+            path: path(moved.unwrap_or(&section.path)),
+            moved_from: moved.map(|_| path(&section.path)),
+            change: match section.change {
+                Change::Add(_) => FileChange::Added,
+                Change::Delete => FileChange::Deleted,
+                Change::Update { .. } => FileChange::Changed,
+            },
+            ..DiffDetails::default()
+        }
+    });
+    let first = files.next().unwrap_or_default();
+    DiffDetails {
+        files: files.collect(),
+        ..first
+    }
+}

@@ -1,0 +1,255 @@
+//! The hunks of one file put into its bytes. What no hunk changes keeps its bytes; new lines take
+//! the line end of those they replace and, where indentation was overlooked, the file's own way of
+//! indenting. A file without a final line end stays without. Reads and writes no file.
+
+use super::explain::explain;
+use super::index::{Index, Level, LineEnds, body};
+use super::parse::{Hunk, Sign};
+use super::seek::{Lost, Place, old_lines, seek};
+use crate::agent::tools::support::splice::{Reindent, line_end_for};
+
+/// What came of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// Its new bytes.
+    pub bytes: Vec<u8>,
+    /// Hunks that did not fit as they stand.
+    pub reports: Vec<HunkReport>,
+}
+
+/// What had to be overlooked to place a hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HunkReport {
+    /// Which hunk of its file, from 1.
+    pub hunk: usize,
+    /// What its lines differ in.
+    pub level: Level,
+    /// Whether it was found elsewhere than its order and its context lines say.
+    pub displaced: bool,
+}
+
+/// A hunk that fits nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Miss {
+    /// Which hunk of its file, from 1.
+    pub hunk: usize,
+    /// What was looked for and what is there instead, in words.
+    pub text: String,
+}
+
+/// Puts `hunks` into `content`.
+///
+/// # Errors
+/// Every hunk that fits nowhere.
+pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<Miss>> {
+    let result = apply_on(
+        &Index::new(content, LineEnds::Lf),
+        content,
+        hunks,
+        LineEnds::Lf,
+    );
+    // Some old files end lines with CR alone; that is believed only when nothing else helps.
+    if result.is_err() && has_lone_cr(content) {
+        let index = Index::new(content, LineEnds::LfOrCr);
+        if let Ok(applied) = apply_on(&index, content, hunks, LineEnds::LfOrCr) {
+            return Ok(applied);
+        }
+    }
+    result
+}
+
+/// Whether each of `hunks` is in `content` as it stands and in one place only.
+pub fn is_exact_and_unique(content: &[u8], hunks: &[Hunk]) -> bool {
+    let index = Index::new(content, LineEnds::Lf);
+    hunks.iter().all(|hunk| {
+        let old = old_lines(hunk);
+        let pattern = &old[..old.len() - hunk.blank_end.min(old.len().saturating_sub(1))];
+        let hits = index.all(Level::Exact, pattern, 0).into_iter().flatten();
+        if pattern.is_empty() {
+            hunk.context
+                .iter()
+                .all(|line| index.find(Level::Exact, &[line], 0).is_some())
+        } else {
+            hits.take(2).count() == 1
+        }
+    })
+}
+
+/// Lines that go, and those that come in their place.
+struct Edit<'h> {
+    at: usize,
+    removed: usize,
+    added: Vec<&'h str>,
+    hunk: usize,
+}
+
+fn apply_on(
+    index: &Index<'_>,
+    content: &[u8],
+    hunks: &[Hunk],
+    ends: LineEnds,
+) -> Result<Applied, Vec<Miss>> {
+    let (mut places, mut misses, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let mut before = Place {
+        start: 0,
+        len: 0,
+        level: Level::Exact,
+        displaced: false,
+    };
+    for (number, hunk) in hunks.iter().enumerate() {
+        let place = match seek(index, hunk, before.start + before.len) {
+            Ok(place) => place,
+            Err(lost) => {
+                misses.push(miss(index, hunks, number, &lost));
+                places.push(before);
+                continue;
+            }
+        };
+        // Hunks that share context lines are in order.
+        let displaced = place.displaced
+            && !(place.start >= before.start && place.start <= before.start + before.len);
+        if place.level > Level::Exact || displaced {
+            reports.push(HunkReport {
+                hunk: number + 1,
+                level: place.level,
+                displaced,
+            });
+        }
+        edits.extend(changes(hunk, place, number));
+        places.push(place);
+        before = place;
+    }
+    edits.sort_by_key(|edit| edit.at);
+    for pair in edits.windows(2) {
+        if pair[1].at < pair[0].at + pair[0].removed {
+            let (hunk, other) = (pair[1].hunk + 1, pair[0].hunk + 1);
+            let text = format!("it changes the same lines as hunk {other}; make them one hunk");
+            misses.push(Miss { hunk, text });
+        }
+    }
+    if !misses.is_empty() {
+        return Err(misses);
+    }
+    let bytes = assemble(index, content, hunks, &places, &edits, ends);
+    Ok(Applied { bytes, reports })
+}
+
+fn miss(index: &Index<'_>, hunks: &[Hunk], number: usize, lost: &Lost) -> Miss {
+    Miss {
+        hunk: number + 1,
+        text: explain(index, &hunks[number], lost),
+    }
+}
+
+/// The runs of changed lines of a hunk at its place.
+fn changes(hunk: &Hunk, place: Place, number: usize) -> Vec<Edit<'_>> {
+    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let mut at = place.start;
+    let mut open = false;
+    for line in &hunk.lines {
+        if line.sign == Sign::Context {
+            open = false;
+            at += 1;
+            continue;
+        }
+        if !open {
+            edits.push(Edit {
+                at,
+                removed: 0,
+                added: Vec::new(),
+                hunk: number,
+            });
+            open = true;
+        }
+        let Some(edit) = edits.last_mut() else {
+            continue;
+        };
+        if line.sign == Sign::Added {
+            edit.added.push(&line.text);
+        } else {
+            edit.removed += 1;
+            at += 1;
+        }
+    }
+    edits
+}
+
+fn assemble(
+    index: &Index<'_>,
+    content: &[u8],
+    hunks: &[Hunk],
+    places: &[Place],
+    edits: &[Edit<'_>],
+    ends: LineEnds,
+) -> Vec<u8> {
+    let lines = index.lines();
+    let is_end = |byte: &u8| *byte == b'\n' || (ends == LineEnds::LfOrCr && *byte == b'\r');
+    let mut out = Vec::with_capacity(content.len() + content.len() / 8);
+    let (mut at, mut last_end) = (0, &b""[..]);
+    for edit in edits {
+        if edit.at > at {
+            lines[at..edit.at]
+                .iter()
+                .for_each(|line| out.extend_from_slice(line));
+            last_end = b"";
+        }
+        at = edit.at + edit.removed;
+        let indent = reindent(index, &hunks[edit.hunk], places[edit.hunk]);
+        for (offset, text) in edit.added.iter().enumerate() {
+            let end = match ends {
+                LineEnds::Lf => line_end_for(lines, &(edit.at..at), offset),
+                LineEnds::LfOrCr => first_end(content),
+            };
+            let end = end.unwrap_or(b"\n");
+            if out.last().is_some_and(|byte| !is_end(byte)) {
+                out.extend_from_slice(end);
+            }
+            match &indent {
+                Some(indent) => out.extend(indent.line(text.as_bytes())),
+                None => out.extend_from_slice(text.as_bytes()),
+            }
+            out.extend_from_slice(end);
+            last_end = end;
+        }
+    }
+    if at < lines.len() {
+        lines[at..]
+            .iter()
+            .for_each(|line| out.extend_from_slice(line));
+    } else if content.last().is_some_and(|byte| !is_end(byte)) {
+        out.truncate(out.len() - last_end.len());
+    }
+    out
+}
+
+/// How the lines of a hunk are to be indented, if the file indents them in its own way.
+fn reindent(index: &Index<'_>, hunk: &Hunk, place: Place) -> Option<Reindent> {
+    if place.level < Level::AllSpace {
+        return None;
+    }
+    let old = old_lines(hunk);
+    let old: Vec<&[u8]> = old.iter().map(|line| line.as_bytes()).collect();
+    let end = (place.start + place.len).min(index.lines().len());
+    let present = &index.lines()[place.start.min(end)..end];
+    let indent = |line: &[u8]| line.len() - line.trim_ascii_start().len();
+    let same = old.iter().zip(present).all(|(old, there)| {
+        let there = body(there);
+        there.trim_ascii().is_empty() || old[..indent(old)] == there[..indent(there)]
+    });
+    (!same).then(|| Reindent::new(&old, present))
+}
+
+fn has_lone_cr(content: &[u8]) -> bool {
+    memchr::memchr_iter(b'\r', content).any(|at| content.get(at + 1) != Some(&b'\n'))
+}
+
+/// The first line end of a file that mixes all kinds.
+fn first_end(content: &[u8]) -> Option<&'static [u8]> {
+    let at = memchr::memchr2(b'\n', b'\r', content)?;
+    Some(match (content[at], content.get(at + 1)) {
+        (b'\r', Some(b'\n')) => b"\r\n",
+        (b'\r', _) => b"\r",
+        _ => b"\n",
+    })
+}

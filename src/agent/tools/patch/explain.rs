@@ -1,0 +1,137 @@
+//! Why a hunk fits nowhere, in words that let a model write the next one right: what was looked
+//! for, and what is there instead.
+
+use std::fmt::Write;
+
+use super::index::{Index, Level};
+use super::parse::{Hunk, Sign};
+use super::seek::{Lost, old_lines};
+
+/// Lines of the file shown on either side of the one that differs.
+const AROUND: usize = 3;
+/// Characters of a line that are shown.
+const LONGEST: usize = 200;
+/// Places compared to find the one that was meant.
+const MOST_PLACES: usize = 200;
+
+/// What is wrong with `hunk`.
+pub fn explain(index: &Index<'_>, hunk: &Hunk, lost: &Lost) -> String {
+    match lost {
+        Lost::Context(line) => {
+            let mut text = format!("the line after @@ is not in the file:\n  {}", cut(line));
+            if let Some((place, _)) = likeliest(index, &old_lines(hunk), 0) {
+                text.push_str("\nThe file has this where the hunk may belong:\n");
+                show(index, place, &mut text);
+            }
+            text
+        }
+        Lost::Ambiguous(count) => format!(
+            "but for indentation, its lines are in {count} places; add lines of context, or write \
+             them as the file has them"
+        ),
+        Lost::Lines(from) => lines(index, hunk, *from),
+    }
+}
+
+fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
+    let old = old_lines(hunk);
+    if index.lines().is_empty() {
+        return "the file is empty".to_owned();
+    }
+    let Some((place, _)) = likeliest(index, &old, from) else {
+        let first = old.iter().find(|line| !line.trim().is_empty());
+        let mut text = format!(
+            "none of its lines is in the file, the first being:\n  {}",
+            cut(first.unwrap_or(&""))
+        );
+        text.push_str("\nThe file has there:\n");
+        show(index, from.min(index.lines().len() - 1), &mut text);
+        return text;
+    };
+    let differs = |line: &usize| !index.is(Level::Punctuation, place + line, old[*line]);
+    let Some(wrong) = (0..old.len()).find(differs) else {
+        return "its lines are in the file, but above the hunk before it and more than once; put \
+                the hunks in the order of the file, or add context"
+            .to_owned();
+    };
+    let wanted = hunk_line(hunk, wrong);
+    let at = place + wrong;
+    if at >= index.lines().len() {
+        let mut text = format!(
+            "line {wanted} of the patch is beyond the end of the file:\n  {}\nThe file ends:\n",
+            cut(old[wrong])
+        );
+        show(index, index.lines().len() - 1, &mut text);
+        return text;
+    }
+    let mut text = format!(
+        "line {wanted} of the patch does not match line {} of the file:\n  {}\nThe file has \
+         there:\n",
+        at + 1,
+        cut(old[wrong])
+    );
+    show(index, at, &mut text);
+    text
+}
+
+/// The line in the patch of the hunk's `nth` old line.
+fn hunk_line(hunk: &Hunk, nth: usize) -> usize {
+    let old = hunk.lines.iter().filter(|line| line.sign != Sign::Added);
+    old.map(|line| line.line).nth(nth).unwrap_or(hunk.line)
+}
+
+/// Where most of `old` is in the file, and how much of it: places of its longest lines are tried.
+fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usize)> {
+    let mut by_length: Vec<usize> = (0..old.len())
+        .filter(|at| !old[*at].trim().is_empty())
+        .collect();
+    by_length.sort_by_key(|at| std::cmp::Reverse(old[*at].trim().len()));
+    let mut best: Option<(usize, usize)> = None;
+    let mut tried = 0;
+    for nth in by_length.into_iter().take(20) {
+        let below = index
+            .all(Level::Punctuation, &old[nth..=nth], from)
+            .into_iter()
+            .flatten();
+        let above = index
+            .all(Level::Punctuation, &old[nth..=nth], 0)
+            .into_iter()
+            .flatten();
+        for at in below.chain(above).take(MOST_PLACES) {
+            let Some(place) = at.checked_sub(nth) else {
+                continue;
+            };
+            let compared = 0..old.len().min(100);
+            let score =
+                compared.filter(|line| index.is(Level::Punctuation, place + line, old[*line]));
+            let score = score.count();
+            if best.is_none_or(|(_, most)| score > most) {
+                best = Some((place, score));
+            }
+            tried += 1;
+        }
+        if tried >= MOST_PLACES {
+            break;
+        }
+    }
+    best
+}
+
+/// The lines around line `at`, numbered.
+fn show(index: &Index<'_>, at: usize, text: &mut String) {
+    let first = at.saturating_sub(AROUND);
+    let last = (at + AROUND + 1).min(index.lines().len());
+    let width = last.to_string().len();
+    for line in first..last {
+        let body = String::from_utf8_lossy(index.body(line));
+        let _ = writeln!(text, "  {:>width$} {}", line + 1, cut(&body));
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}

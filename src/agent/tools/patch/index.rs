@@ -1,0 +1,238 @@
+//! The lines of a file, ready to be searched at any level of tolerance. Each different line gets a
+//! number, so that looking for a run of lines is one search through bytes: time stays linear,
+//! whatever the file is made of.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use memchr::memmem::Finder;
+
+use crate::agent::tools::support::matching::plain_line;
+
+/// What a match of lines may overlook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing.
+    #[default]
+    Exact,
+    /// Space at the end of lines.
+    TrailingSpace,
+    /// Space at both ends of lines.
+    AllSpace,
+    /// That, and Unicode quotes, dashes and spaces.
+    Punctuation,
+}
+
+impl Level {
+    /// All of them, strictest first.
+    pub const ALL: [Self; 4] = [
+        Self::Exact,
+        Self::TrailingSpace,
+        Self::AllSpace,
+        Self::Punctuation,
+    ];
+
+    /// What it overlooks, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::TrailingSpace => "trailing space",
+            Self::AllSpace => "leading and trailing space",
+            Self::Punctuation => "Unicode punctuation and space",
+        }
+    }
+
+    /// A line as this level sees it.
+    fn view(self, line: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Exact => Cow::Borrowed(line),
+            Self::TrailingSpace => Cow::Borrowed(line.trim_ascii_end()),
+            Self::AllSpace => Cow::Borrowed(line.trim_ascii()),
+            Self::Punctuation if line.is_ascii() => Cow::Borrowed(line.trim_ascii()),
+            Self::Punctuation => Cow::Owned(plain_line(line)),
+        }
+    }
+}
+
+/// What ends a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnds {
+    /// LF, with or without CR before it.
+    Lf,
+    /// A lone CR, too.
+    LfOrCr,
+}
+
+/// A file's lines.
+pub struct Index<'a> {
+    lines: Vec<&'a [u8]>,
+    levels: [OnceCell<Numbers<'a>>; 4],
+}
+
+struct Numbers<'a> {
+    known: HashMap<Cow<'a, [u8]>, u32>,
+    /// By number: the first line that has it, and how many do.
+    seen: Vec<(usize, usize)>,
+    /// Four bytes for each line.
+    text: Vec<u8>,
+}
+
+impl<'a> Index<'a> {
+    /// The lines of `content`.
+    pub fn new(content: &'a [u8], ends: LineEnds) -> Self {
+        Self {
+            lines: split(content, ends),
+            levels: Default::default(),
+        }
+    }
+
+    /// The lines, with their ends.
+    pub fn lines(&self) -> &[&'a [u8]] {
+        &self.lines
+    }
+
+    /// A line without its end; nothing beyond the last.
+    pub fn body(&self, at: usize) -> &'a [u8] {
+        self.lines.get(at).map_or(&[], |line| body(line))
+    }
+
+    /// The first place from line `from` on where the lines are `pattern`.
+    pub fn find(&self, level: Level, pattern: &[&str], from: usize) -> Option<usize> {
+        self.all(level, pattern, from)?.next()
+    }
+
+    /// All such places, also where they share lines. None when there can be no such place.
+    pub fn all(
+        &self,
+        level: Level,
+        pattern: &[&str],
+        from: usize,
+    ) -> Option<impl Iterator<Item = usize>> {
+        let numbers = self.numbers(level);
+        let mut wanted = Vec::with_capacity(pattern.len() * 4);
+        let mut only = None;
+        for (offset, line) in pattern.iter().enumerate() {
+            let view = level.view(line.as_bytes());
+            let number = *numbers.known.get(view.as_ref())?;
+            wanted.extend(code(number));
+            // A line that is there once leaves one place to look at.
+            let (first, count) = numbers.seen[number as usize];
+            if count == 1 {
+                only = Some(first.checked_sub(offset)?);
+            }
+        }
+        if wanted.is_empty() {
+            return None;
+        }
+        let mut at = from.saturating_mul(4);
+        let mut end = numbers.text.len();
+        if let Some(only) = only {
+            at = at.max(only * 4);
+            end = (only * 4 + wanted.len()).min(end);
+        }
+        let finder = Finder::new(&wanted).into_owned();
+        Some(std::iter::from_fn(move || {
+            let found = at + finder.find(numbers.text.get(at..end)?)?;
+            at = found + 4;
+            Some(found / 4)
+        }))
+    }
+
+    /// Whether line `at` is `line` at this level.
+    pub fn is(&self, level: Level, at: usize, line: &str) -> bool {
+        at < self.lines.len() && level.view(self.body(at)) == level.view(line.as_bytes())
+    }
+
+    fn numbers(&self, level: Level) -> &Numbers<'a> {
+        self.levels[level as usize].get_or_init(|| {
+            let mut numbers = Numbers {
+                known: HashMap::new(),
+                seen: Vec::new(),
+                text: Vec::with_capacity(self.lines.len() * 4),
+            };
+            for (at, line) in self.lines.iter().enumerate() {
+                let next = numbers.seen.len() as u32;
+                let number = *numbers.known.entry(level.view(body(line))).or_insert(next);
+                if number == next {
+                    numbers.seen.push((at, 0));
+                }
+                numbers.seen[number as usize].1 += 1;
+                numbers.text.extend(code(number));
+            }
+            numbers
+        })
+    }
+}
+
+/// Four bytes of which only the first has its high bit set, so that a run of them is found only
+/// where it begins. Files that are edited have far fewer than 2^28 lines.
+fn code(number: u32) -> [u8; 4] {
+    [
+        (number >> 21) as u8 | 0x80,
+        (number >> 14) as u8 & 0x7f,
+        (number >> 7) as u8 & 0x7f,
+        number as u8 & 0x7f,
+    ]
+}
+
+/// A line without its end.
+pub fn body(line: &[u8]) -> &[u8] {
+    match line {
+        [rest @ .., b'\r', b'\n'] | [rest @ .., b'\n'] | [rest @ .., b'\r'] => rest,
+        line => line,
+    }
+}
+
+fn split(content: &[u8], ends: LineEnds) -> Vec<&[u8]> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for at in memchr::memchr2_iter(b'\n', b'\r', content) {
+        let lone_cr = content[at] == b'\r' && content.get(at + 1) != Some(&b'\n');
+        let ends_line = content[at] == b'\n' || (lone_cr && ends == LineEnds::LfOrCr);
+        if ends_line {
+            lines.push(&content[start..=at]);
+            start = at + 1;
+        }
+    }
+    if start < content.len() {
+        lines.push(&content[start..]);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_at_their_level() {
+        let text = "a\r\n b \nx\u{2014}y\n\na\nb\n";
+        let index = Index::new(text.as_bytes(), LineEnds::Lf);
+        let at = |level, pattern: &[&str], from| index.find(level, pattern, from);
+        assert_eq!(at(Level::Exact, &["a"], 0), Some(0));
+        assert_eq!(at(Level::Exact, &["a"], 1), Some(4));
+        assert_eq!(at(Level::Exact, &["a", "b"], 0), Some(4));
+        assert_eq!(at(Level::TrailingSpace, &[" b"], 0), Some(1));
+        assert_eq!(at(Level::AllSpace, &["a", "b"], 0), Some(0));
+        assert_eq!(at(Level::AllSpace, &["x-y"], 0), None);
+        assert_eq!(at(Level::Punctuation, &["b", "x-y", " "], 0), Some(1));
+        assert_eq!(at(Level::Exact, &[], 0), None);
+        let hits = Index::new(b"x\nx\nx\n", LineEnds::Lf);
+        let found: Vec<_> = hits.all(Level::Exact, &["x", "x"], 0).unwrap().collect();
+        assert_eq!(found, [0, 1]);
+    }
+
+    #[test]
+    fn a_lone_cr_ends_a_line_only_on_demand() {
+        let content = b"a\rb\r\nc\n\r";
+        assert_eq!(
+            split(content, LineEnds::Lf),
+            [&b"a\rb\r\n"[..], b"c\n", b"\r"]
+        );
+        assert_eq!(
+            split(content, LineEnds::LfOrCr),
+            [&b"a\r"[..], b"b\r\n", b"c\n", b"\r"]
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! The lines that begin with `***` and give a patch its frame. Padding and letter case do not
+//! matter; whether such a line may stand where it stands is not decided here.
+
+/// A marker line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker<'a> {
+    /// `*** Begin Patch`
+    Begin,
+    /// `*** End Patch`
+    End,
+    /// `*** Add File: PATH`
+    Add(&'a str),
+    /// `*** Delete File: PATH`
+    Delete(&'a str),
+    /// `*** Update File: PATH`
+    Update(&'a str),
+    /// `*** Move to: PATH`
+    MoveTo(&'a str),
+    /// `*** End of File`
+    EndOfFile,
+}
+
+/// The marker that `line` is, if it is one.
+pub fn marker(line: &str) -> Option<Marker<'_>> {
+    let rest = line.trim().strip_prefix("***")?.trim();
+    let rest = rest.strip_suffix("***").unwrap_or(rest).trim_end();
+    if let Some((keyword, path)) = rest.split_once(':') {
+        let path = unquoted(path);
+        return Some(match keyword.trim_end().to_ascii_lowercase().as_str() {
+            "add file" | "create file" | "new file" => Marker::Add(path),
+            "delete file" | "remove file" => Marker::Delete(path),
+            "update file" | "modify file" | "edit file" => Marker::Update(path),
+            "move to" | "rename to" => Marker::MoveTo(path),
+            _ => return None,
+        });
+    }
+    let word = rest.trim_end_matches(['"', '\'', '`']);
+    Some(match word.to_ascii_lowercase().as_str() {
+        "begin patch" => Marker::Begin,
+        "end patch" => Marker::End,
+        "end of file" => Marker::EndOfFile,
+        _ => return None,
+    })
+}
+
+/// A path without the quotes or backticks around it.
+pub fn unquoted(path: &str) -> &str {
+    let path = path.trim();
+    for quote in ['`', '"', '\''] {
+        let inner = path
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
+            return inner;
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_as_models_write_them() {
+        for (line, expected) in [
+            ("*** Begin Patch", Some(Marker::Begin)),
+            ("  *** end patch \"", Some(Marker::End)),
+            ("*** Add File: a b.txt", Some(Marker::Add("a b.txt"))),
+            ("***Update File:`x:y`", Some(Marker::Update("x:y"))),
+            ("*** Delete File: x ***", Some(Marker::Delete("x"))),
+            ("*** Move to: \"q\"", Some(Marker::MoveTo("q"))),
+            ("*** End of File", Some(Marker::EndOfFile)),
+            ("*** Update File:", Some(Marker::Update(""))),
+            ("*** Frobnicate File: foo", None),
+            ("***", None),
+            ("** Begin Patch", None),
+        ] {
+            assert_eq!(marker(line), expected, "{line:?}");
+        }
+    }
+}

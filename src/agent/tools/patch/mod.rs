@@ -1,0 +1,18 @@
+//! Patches in the v4a format (`*** Begin Patch`), from text to files: read (`parse`, of what the
+//! models really write: `envelope`), found in a file (`index`, `seek`; `explain` when not there),
+//! worked out in memory (`apply` for one file, `plan` for all of them), and only then written, all
+//! or nothing (`commit`). The first five do no IO.
+
+mod envelope;
+mod marker;
+mod parse;
+mod index;
+mod seek;
+mod explain;
+mod apply;
+mod plan;
+mod commit;
+
+pub use commit::commit;
+pub use parse::{Change, parse};
+pub use plan::{places, plan};

@@ -1,0 +1,446 @@
+//! A patch's text as data. Lenient where nothing can be mistaken, since what it asks for is checked
+//! against the files anyway; otherwise the first fault is told with its line. Never panics, reads
+//! no file.
+
+use std::fmt;
+
+use super::envelope;
+use super::marker::{Marker, marker};
+
+/// A patch: what is to be done to which file, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// One for each file section.
+    pub sections: Vec<Section>,
+}
+
+/// What is to be done to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The file, as written.
+    pub path: String,
+    /// What is to be done.
+    pub change: Change,
+}
+
+/// What is to be done to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is new, or replaced, by this content.
+    Add(String),
+    /// It goes.
+    Delete,
+    /// Parts of it change, or its name, or both.
+    Update {
+        /// Its new name.
+        move_to: Option<String>,
+        /// The parts, in order.
+        hunks: Vec<Hunk>,
+    },
+}
+
+/// One part of a file that changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunk {
+    /// Its line in the patch, from 1.
+    pub line: usize,
+    /// Lines of the file above it that say where it is (`@@ class A`, `@@ def f`).
+    pub context: Vec<String>,
+    /// The old first line and the number of old lines, where a header `@@ -3,4 +3,5 @@` says so.
+    pub hint: Option<(usize, usize)>,
+    /// Its lines.
+    pub lines: Vec<HunkLine>,
+    /// How many lines at its end are wholly empty: part of it, or only space before what follows.
+    pub blank_end: usize,
+    /// Whether it ends where the file ends.
+    pub at_end: bool,
+}
+
+/// A line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HunkLine {
+    /// What becomes of it.
+    pub sign: Sign,
+    /// The text, without sign and line end.
+    pub text: String,
+    /// Its line in the patch, from 1.
+    pub line: usize,
+}
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It stays.
+    Context,
+    /// It goes.
+    Removed,
+    /// It is new.
+    Added,
+}
+
+/// Why a text is no patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line of the text, from 1; 0 when it is none in particular.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(out, "{}", self.message),
+            line => write!(out, "line {line}: {}", self.message),
+        }
+    }
+}
+
+const SECTIONS: &str = "*** Add File: PATH, *** Delete File: PATH or *** Update File: PATH";
+
+/// Reads a patch.
+///
+/// # Errors
+/// The first line that cannot be meant, or that there is nothing to do.
+pub fn parse(text: &str) -> Result<Patch, Fault> {
+    let lines = envelope::lines(text);
+    let last = lines.len();
+    let mut reader = Reader::default();
+    for (index, (number, line)) in lines.iter().enumerate() {
+        let next = lines.get(index + 1).map_or("", |(_, line)| line.as_str());
+        reader.line(*number, line, next, index + 1 == last)?;
+    }
+    reader.close_section()?;
+    if reader.patch.sections.is_empty() {
+        return Err(Fault {
+            line: 0,
+            message: format!(
+                "there is no file section in it. Between *** Begin Patch and *** End Patch stands \
+                 {SECTIONS} for each file"
+            ),
+        });
+    }
+    Ok(reader.patch)
+}
+
+#[derive(Default)]
+struct Reader {
+    patch: Patch,
+    open: Option<Open>,
+    /// Behind `*** End Patch`: what follows is no part of it, unless another patch begins.
+    over: bool,
+}
+
+/// The section being read.
+struct Open {
+    path: String,
+    line: usize,
+    body: Body,
+}
+
+enum Body {
+    Add {
+        content: String,
+        blanks: usize,
+    },
+    Delete,
+    Update {
+        move_to: Option<String>,
+        hunks: Vec<Hunk>,
+        /// Whether lines go to the last hunk.
+        in_hunk: bool,
+    },
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str, next: &str, last: bool) -> Result<(), Fault> {
+        // In a hunk a blank makes a line context, whatever it looks like.
+        let in_hunk = matches!(
+            &self.open,
+            Some(Open {
+                body: Body::Update { in_hunk: true, .. },
+                ..
+            })
+        );
+        let found = if in_hunk && !line.starts_with("***") {
+            marker(line).filter(|marker| *marker == Marker::End && last)
+        } else {
+            marker(line)
+        };
+        match found {
+            Some(Marker::Begin) => {
+                self.over = false;
+                return self.close_section();
+            }
+            Some(Marker::End) => {
+                self.over = true;
+                return self.close_section();
+            }
+            Some(Marker::EndOfFile) if !self.over => {
+                self.end_of_file();
+                return Ok(());
+            }
+            Some(_) if self.over => {
+                return fault(number, "a file section after *** End Patch".to_owned());
+            }
+            Some(Marker::MoveTo(path)) => return self.move_to(number, path),
+            Some(Marker::Add(path)) => {
+                let body = Body::Add {
+                    content: String::new(),
+                    blanks: 0,
+                };
+                return self.open_section(number, path, body);
+            }
+            Some(Marker::Delete(path)) => return self.open_section(number, path, Body::Delete),
+            Some(Marker::Update(path)) => {
+                let body = Body::Update {
+                    move_to: None,
+                    hunks: Vec::new(),
+                    in_hunk: false,
+                };
+                return self.open_section(number, path, body);
+            }
+            _ => {}
+        }
+        // The line of `apply_patch <<EOF *** Begin Patch` is no marker by itself.
+        if self.over || (self.open.is_none() && line.contains("*** Begin Patch")) {
+            return Ok(());
+        }
+        self.body_line(number, line, next)
+    }
+
+    fn open_section(&mut self, line: usize, path: &str, body: Body) -> Result<(), Fault> {
+        self.close_section()?;
+        if path.is_empty() {
+            return fault(line, "the path is missing".to_owned());
+        }
+        let path = path.to_owned();
+        self.open = Some(Open { path, line, body });
+        Ok(())
+    }
+
+    fn close_section(&mut self) -> Result<(), Fault> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let change = match open.body {
+            Body::Add { content, .. } => Change::Add(content),
+            Body::Delete => Change::Delete,
+            Body::Update {
+                move_to, mut hunks, ..
+            } => {
+                hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
+                if hunks.is_empty() && move_to.is_none() {
+                    return fault(
+                        open.line,
+                        format!(
+                            "the update of {} has no hunk: give @@ and lines that begin with a \
+                             space, - or +",
+                            open.path
+                        ),
+                    );
+                }
+                Change::Update { move_to, hunks }
+            }
+        };
+        self.patch.sections.push(Section {
+            path: open.path,
+            change,
+        });
+        Ok(())
+    }
+
+    fn move_to(&mut self, number: usize, path: &str) -> Result<(), Fault> {
+        match &mut self.open {
+            Some(Open {
+                body: Body::Update { move_to, .. },
+                ..
+            }) if !path.is_empty() => {
+                *move_to = Some(path.to_owned());
+                Ok(())
+            }
+            Some(Open {
+                body: Body::Update { .. },
+                ..
+            }) => fault(number, "the path to move to is missing".to_owned()),
+            _ => fault(
+                number,
+                "*** Move to: belongs below *** Update File:".to_owned(),
+            ),
+        }
+    }
+
+    fn end_of_file(&mut self) {
+        if let Some(Open {
+            body: Body::Update { hunks, in_hunk, .. },
+            ..
+        }) = &mut self.open
+            && let Some(hunk) = hunks.last_mut()
+        {
+            hunk.at_end = true;
+            *in_hunk = false;
+        }
+    }
+
+    fn body_line(&mut self, number: usize, line: &str, next: &str) -> Result<(), Fault> {
+        let Some(open) = &mut self.open else {
+            return if line.trim().is_empty() {
+                Ok(())
+            } else {
+                fault(
+                    number,
+                    format!(
+                        "`{}` is no file section; one begins with {SECTIONS}",
+                        cut(line)
+                    ),
+                )
+            };
+        };
+        match &mut open.body {
+            Body::Add { content, blanks } => {
+                if let Some(text) = line.strip_prefix('+') {
+                    content.extend(std::iter::repeat_n('\n', std::mem::take(blanks)));
+                    content.push_str(text);
+                    content.push('\n');
+                } else if line.trim().is_empty() {
+                    // Part of the file if more of it follows, else space before the next section.
+                    *blanks += 1;
+                } else if line.starts_with("***") {
+                    return unknown_marker(number, line);
+                } else if !(content.is_empty() && line.starts_with("@@")) {
+                    return fault(
+                        number,
+                        format!(
+                            "every line of an added file begins with +; this one is `{}`",
+                            cut(line)
+                        ),
+                    );
+                }
+                Ok(())
+            }
+            // Some write out what goes.
+            Body::Delete if line.trim().is_empty() || line.starts_with(['-', '@']) => Ok(()),
+            Body::Delete => fault(
+                number,
+                format!(
+                    "nothing can follow *** Delete File:; here is `{}`",
+                    cut(line)
+                ),
+            ),
+            Body::Update { hunks, in_hunk, .. } => update_line(hunks, in_hunk, number, line, next),
+        }
+    }
+}
+
+fn update_line(
+    hunks: &mut Vec<Hunk>,
+    in_hunk: &mut bool,
+    number: usize,
+    line: &str,
+    next: &str,
+) -> Result<(), Fault> {
+    if line.starts_with("***") {
+        return unknown_marker(number, line);
+    }
+    if line.starts_with("@@") || (!*in_hunk && line.trim_start().starts_with("@@")) {
+        header(hunks, number, line.trim_start());
+        *in_hunk = true;
+        return Ok(());
+    }
+    if line.starts_with("\\ No newline") {
+        return Ok(());
+    }
+    if !*in_hunk {
+        let old_name = line.starts_with("--- ") && next.starts_with("+++ ");
+        let new_name = line.starts_with("+++ ") && hunks.is_empty();
+        let noise = ["diff --git ", "index "]
+            .iter()
+            .any(|start| line.starts_with(start));
+        if line.trim().is_empty() || old_name || new_name || noise {
+            return Ok(());
+        }
+        hunks.push(Hunk {
+            line: number,
+            ..Hunk::default()
+        });
+        *in_hunk = true;
+    }
+    let (sign, text) = match line.as_bytes().first() {
+        Some(b'+') => (Sign::Added, &line[1..]),
+        Some(b'-') => (Sign::Removed, &line[1..]),
+        Some(b' ') => (Sign::Context, &line[1..]),
+        // Empty, or its blank forgotten: right only if the file has this very line.
+        _ => (Sign::Context, line),
+    };
+    if let Some(hunk) = hunks.last_mut() {
+        let text = text.to_owned();
+        hunk.lines.push(HunkLine {
+            sign,
+            text,
+            line: number,
+        });
+        hunk.blank_end = if line.is_empty() {
+            hunk.blank_end + 1
+        } else {
+            0
+        };
+    }
+    Ok(())
+}
+
+/// A line `@@`, `@@ text` or `@@ -1,3 +1,4 @@ text`. Several in a row narrow one hunk down.
+fn header(hunks: &mut Vec<Hunk>, number: usize, line: &str) {
+    let nested = hunks
+        .last()
+        .is_some_and(|hunk| hunk.lines.is_empty() && !hunk.at_end);
+    if !nested {
+        hunks.push(Hunk {
+            line: number,
+            ..Hunk::default()
+        });
+    }
+    let Some(hunk) = hunks.last_mut() else { return };
+    hunk.line = number;
+    let rest = &line[2..];
+    // What a diff writes behind the numbers is often cut short, and of a place far above.
+    hunk.hint = hunk.hint.or(ranges(rest));
+    let text = if ranges(rest).is_some() { "" } else { rest };
+    let text = text.strip_prefix(' ').unwrap_or(text).trim_end();
+    let text = text.strip_suffix("@@").map_or(text, str::trim_end);
+    if !text.trim().is_empty() {
+        hunk.context.push(text.to_owned());
+    }
+}
+
+/// ` -3,4 +3,5 @@ text`: the old first line and the number of old lines.
+fn ranges(rest: &str) -> Option<(usize, usize)> {
+    let (old, rest) = rest.trim_start().strip_prefix('-')?.split_once(" +")?;
+    let (new, _) = rest.split_once("@@").unwrap_or((rest, ""));
+    let numbers = |part: &str| -> Option<(usize, usize)> {
+        let (start, count) = part.trim().split_once(',').unwrap_or((part.trim(), "1"));
+        Some((start.parse().ok()?, count.parse().ok()?))
+    };
+    numbers(new).and_then(|_| numbers(old))
+}
+
+fn unknown_marker<T>(number: usize, line: &str) -> Result<T, Fault> {
+    fault(
+        number,
+        format!(
+            "`{}` is no file section; one begins with {SECTIONS}",
+            cut(line)
+        ),
+    )
+}
+
+fn fault<T>(line: usize, message: String) -> Result<T, Fault> {
+    Err(Fault { line, message })
+}
+
+fn cut(line: &str) -> String {
+    let mut text: String = line.chars().take(80).collect();
+    if text.len() < line.len() {
+        text.push('…');
+    }
+    text
+}

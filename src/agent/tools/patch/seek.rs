@@ -1,0 +1,194 @@
+//! Where in a file a hunk belongs: its lines as the format has it (from the last hunk on, first hit
+//! wins, strictest level first), then what models mean when that finds nothing: context lines that
+//! name only part of a line, hunks out of order. Those count only where the hunk's lines are in one
+//! place of the whole file.
+
+use super::index::{Index, Level};
+use super::parse::{Hunk, Sign};
+
+/// The place of a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its first line, from 0.
+    pub start: usize,
+    /// How many of its lines (context and removed) are there: blank ones at its end may be none.
+    pub len: usize,
+    /// What had to be overlooked.
+    pub level: Level,
+    /// Whether it is above the hunk before it, or not below its context lines.
+    pub displaced: bool,
+}
+
+/// Why a hunk has no place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// This context line is not there.
+    Context(String),
+    /// The lines are not there; they were looked for from this line on (from 0).
+    Lines(usize),
+    /// They are there but for their indentation, more than once.
+    Ambiguous(usize),
+}
+
+/// The lines of a hunk that the file should have.
+pub fn old_lines(hunk: &Hunk) -> Vec<&str> {
+    let old = hunk.lines.iter().filter(|line| line.sign != Sign::Added);
+    old.map(|line| line.text.as_str()).collect()
+}
+
+/// The place of `hunk`; the hunk before it ended before line `cursor`.
+pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, Lost> {
+    let old = old_lines(hunk);
+    let (from, lost_context) = narrow(index, hunk, cursor);
+    if old.is_empty() {
+        return match lost_context {
+            Some(context) => Err(Lost::Context(context)),
+            None => Ok(insertion(index, hunk, from)),
+        };
+    }
+    // Blank lines at its end may be no part of the hunk.
+    let shorter = &old[..old.len() - hunk.blank_end.min(old.len() - 1)];
+    let patterns = if shorter.len() < old.len() {
+        vec![&old[..], shorter]
+    } else {
+        vec![&old[..]]
+    };
+    if lost_context.is_none() {
+        for level in Level::ALL {
+            for pattern in &patterns {
+                let Some(start) = first(index, hunk, level, pattern, from) else {
+                    continue;
+                };
+                let place = Place {
+                    start,
+                    len: pattern.len(),
+                    level,
+                    displaced: false,
+                };
+                return certain(index, hunk, pattern, place, from);
+            }
+        }
+    }
+    for level in Level::ALL {
+        for pattern in &patterns {
+            let mut hits = index.all(level, pattern, 0).into_iter().flatten();
+            if let (Some(start), None) = (hits.next(), hits.next()) {
+                return Ok(Place {
+                    start,
+                    len: pattern.len(),
+                    level,
+                    displaced: true,
+                });
+            }
+        }
+    }
+    Err(lost_context.map_or(Lost::Lines(from), Lost::Context))
+}
+
+/// Follows the context lines: where the hunk may begin, and the line that is nowhere.
+fn narrow(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> (usize, Option<String>) {
+    let mut from = cursor;
+    for context in &hunk.context {
+        let Some(found) = context_line(index, context, from) else {
+            return (from, Some(context.clone()));
+        };
+        from = found + 1;
+    }
+    // Some repeat the context line as the first line of the hunk.
+    if let (Some(context), Some(line)) = (hunk.context.last(), hunk.lines.first())
+        && line.sign != Sign::Added
+        && line.text.trim() == context.trim()
+    {
+        from -= 1;
+    }
+    (from, None)
+}
+
+fn context_line(index: &Index<'_>, context: &str, from: usize) -> Option<usize> {
+    let whole = Level::ALL
+        .iter()
+        .find_map(|level| index.find(*level, &[context], from));
+    let part = context.trim().as_bytes();
+    whole.or_else(|| {
+        (from..index.lines().len()).find(|at| index.body(*at).trim_ascii().starts_with(part))
+    })
+}
+
+/// The first place of `pattern` from `from` on; the nearest to the line a header names; the end of
+/// the file where the hunk says so and it is there.
+fn first(
+    index: &Index<'_>,
+    hunk: &Hunk,
+    level: Level,
+    pattern: &[&str],
+    from: usize,
+) -> Option<usize> {
+    if hunk.at_end {
+        let at = index.lines().len().checked_sub(pattern.len())?;
+        if at >= from && (0..pattern.len()).all(|line| index.is(level, at + line, pattern[line])) {
+            return Some(at);
+        }
+    }
+    let Some((line, _)) = hunk.hint else {
+        return index.find(level, pattern, from);
+    };
+    let wanted = line.saturating_sub(1);
+    let mut nearest: Option<usize> = None;
+    for at in index.all(level, pattern, from)? {
+        if nearest.is_some_and(|before| before.abs_diff(wanted) <= at.abs_diff(wanted)) {
+            break;
+        }
+        nearest = Some(at);
+    }
+    nearest
+}
+
+/// Indentation means too much to change one of several places on a guess.
+fn certain(
+    index: &Index<'_>,
+    hunk: &Hunk,
+    pattern: &[&str],
+    place: Place,
+    from: usize,
+) -> Result<Place, Lost> {
+    let shifted = (0..pattern.len()).any(|line| {
+        let there = index.body(place.start + line);
+        !there.trim_ascii().is_empty() && indent(there) != indent(pattern[line].as_bytes())
+    });
+    let pinned = hunk.hint.is_some() || hunk.at_end;
+    if place.level < Level::AllSpace || !shifted || pinned {
+        return Ok(place);
+    }
+    match index
+        .all(place.level, pattern, from)
+        .into_iter()
+        .flatten()
+        .count()
+    {
+        0 | 1 => Ok(place),
+        count => Err(Lost::Ambiguous(count)),
+    }
+}
+
+fn indent(line: &[u8]) -> &[u8] {
+    &line[..line.len() - line.trim_ascii_start().len()]
+}
+
+/// Where a hunk goes that only adds: behind its context lines, at the line its header names, else
+/// at the end of the file.
+fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Place {
+    let end = index.lines().len();
+    let start = match hunk.hint {
+        _ if hunk.at_end => end,
+        Some((line, 0)) => line.clamp(from.min(end), end),
+        Some((line, _)) => line.saturating_sub(1).clamp(from.min(end), end),
+        None if hunk.context.is_empty() => end,
+        None => from,
+    };
+    Place {
+        start,
+        len: 0,
+        level: Level::Exact,
+        displaced: false,
+    }
+}

@@ -1,0 +1,640 @@
+//! `apply_patch`: what it does to bytes, what it says, and that it is all or nothing.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use proptest::prelude::*;
+use serde_json::json;
+use tiller::agent::Details;
+use tiller::agent::tool::FileChange;
+
+use super::patch_conformance::tree;
+use super::{Workshop, is_root};
+
+fn wrapped(body: &str) -> String {
+    format!("*** Begin Patch\n{body}\n*** End Patch")
+}
+
+fn ok(shop: &Workshop, body: &str) -> String {
+    shop.ok("apply_patch", json!({ "patch": wrapped(body) }))
+}
+
+fn err(shop: &Workshop, body: &str) -> String {
+    let before = tree(&shop.path(""));
+    let error = shop.err("apply_patch", json!({ "patch": wrapped(body) }));
+    assert_eq!(
+        tree(&shop.path("")),
+        before,
+        "a refused patch changes nothing"
+    );
+    error
+}
+
+/// The file `f` after an update with these hunks, and the text for the model.
+fn updated(before: &str, hunks: &str) -> (String, String) {
+    let shop = Workshop::new();
+    shop.put("f", before);
+    let text = ok(&shop, &format!("*** Update File: f\n{hunks}"));
+    (String::from_utf8(shop.bytes("f")).unwrap(), text)
+}
+
+fn refused(before: &str, hunks: &str) -> String {
+    let shop = Workshop::new();
+    shop.put("f", before);
+    err(&shop, &format!("*** Update File: f\n{hunks}"))
+}
+
+#[test]
+fn hunks_find_their_place() {
+    let twice = "class A\n  def f\n    x\nclass B\n  def f\n    x\n";
+    for (before, hunks, after) in [
+        ("a\nb\nc\n", "@@\n a\n-b\n+B", "a\nB\nc\n"),
+        // Only the first hunk may go without its header.
+        ("a\nb\nc\n", "-a\n+A\n@@\n-c\n+C", "A\nb\nC\n"),
+        ("a\nb\na\nb\n", "@@\n-a\n+1\n@@\n-a\n+2", "1\nb\n2\nb\n"),
+        // The first hit counts.
+        ("a\na\n", "@@\n-a\n+1", "1\na\n"),
+        (
+            twice,
+            "@@ class B\n@@   def f\n-    x\n+    y",
+            "class A\n  def f\n    x\nclass B\n  def f\n    y\n",
+        ),
+        (
+            twice,
+            "@@ class B @@\n   def f\n-    x\n+    y",
+            "class A\n  def f\n    x\nclass B\n  def f\n    y\n",
+        ),
+        // A context line that is also the first line of the hunk; one that is only part of its line.
+        (
+            "fn a(x) {\n  1\n}\n",
+            "@@ fn a\n-  1\n+  2",
+            "fn a(x) {\n  2\n}\n",
+        ),
+        ("fn a\n1\n", "@@ fn a\n fn a\n-1\n+2", "fn a\n2\n"),
+        // Only additions: below the context line, else at the end.
+        ("a\nb\n", "@@ a\n+x", "a\nx\nb\n"),
+        ("a\nb\n", "@@\n+x\n*** End of File", "a\nb\nx\n"),
+        ("", "@@\n+x", "x\n"),
+        ("x\na\nx\n", "@@\n-x\n+y\n*** End of File", "x\na\ny\n"),
+        ("x\na\n", "@@\n-x\n+y\n*** End of File", "y\na\n"),
+        // Numbers as in a diff are hints.
+        ("a\na\na\n", "@@ -2,1 +2,1 @@ fn x\n-a\n+b", "a\nb\na\n"),
+        ("a\nb\n", "@@ -1,0 +2,1 @@\n+x", "a\nx\nb\n"),
+        (
+            "a\nb\n",
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file",
+            "A\nb\n",
+        ),
+        // Space around hunks is no part of them; empty lines in them are.
+        ("a\n\nb\n", "@@\n a\n\n-b\n+c\n\n", "a\n\nc\n"),
+        ("a\nb\n", "\n@@\n-a\n+A\n\n\n@@\n-b\n+B\n", "A\nB\n"),
+        // Out of order, sharing context, without the leading space.
+        ("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A", "A\nb\nC\n"),
+        ("a\nb\nc\n", "@@\n-a\n+A\n b\n@@\n b\n-c\n+C", "A\nb\nC\n"),
+        (
+            "def f():\n    a\n",
+            "@@\ndef f():\n-    a\n+    b",
+            "def f():\n    b\n",
+        ),
+        // Text that looks like a marker.
+        (
+            "*** End Patch\nx\n",
+            "@@\n *** End Patch\n-x\n+*** Begin Patch",
+            "*** End Patch\n*** Begin Patch\n",
+        ),
+    ] {
+        let (got, _) = updated(before, hunks);
+        assert_eq!(got, after, "{before:?} {hunks}");
+    }
+}
+
+#[test]
+fn bytes_no_hunk_speaks_of_stay() {
+    for (before, hunks, after) in [
+        ("a\r\nb\nc\r\n", "@@\n-b\n+B\n+x", "a\r\nB\nx\nc\r\n"),
+        ("a\r\nb\r\n", "@@\n a\n+x", "a\r\nx\r\nb\r\n"),
+        ("\u{feff}a\nb\n", "@@\n-a\n+A", "\u{feff}A\nb\n"),
+        // No final line end before, none after.
+        ("a\nb", "@@\n-b\n+B", "a\nB"),
+        ("a\nb", "@@\n b\n+c", "a\nb\nc"),
+        ("a\nb", "@@\n-a\n+A", "A\nb"),
+        ("a\nb", "@@\n-b", "a\n"),
+        ("a", "@@\n-a", ""),
+        ("x\ry\nz\n", "@@\n-z\n+Z", "x\ry\nZ\n"),
+    ] {
+        let (got, _) = updated(before, hunks);
+        assert_eq!(got, after, "{before:?} {hunks}");
+    }
+    let shop = Workshop::new();
+    shop.put("f", b"\xff\xfe\x01a\nb\n");
+    ok(&shop, "*** Update File: f\n@@\n-b\n+c");
+    assert_eq!(shop.bytes("f"), b"\xff\xfe\x01a\nc\n");
+}
+
+#[test]
+fn what_was_overlooked_is_named() {
+    for (before, hunks, after, level) in [
+        ("a  \nb\n", "@@\n a\n-b\n+c", "a  \nc\n", "trailing space"),
+        (
+            "\tif x {\n\t\ty\n\t}\n",
+            "@@\n if x {\n-    y\n+    z\n+    if w {\n+        v\n+    }\n }",
+            "\tif x {\n\t\tz\n\t\tif w {\n\t\t\tv\n\t\t}\n\t}\n",
+            "leading and trailing space",
+        ),
+        (
+            "say \u{201c}hi\u{201d}\u{a0}\u{2014} x\n",
+            "@@\n-say \"hi\" - x\n+bye",
+            "bye\n",
+            "Unicode punctuation and space",
+        ),
+    ] {
+        let (got, text) = updated(before, hunks);
+        assert_eq!(got, after);
+        assert_eq!(
+            text,
+            format!("Patch applied:\nM f (hunk 1 matched but for {level})")
+        );
+    }
+    let (_, text) = updated("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A");
+    assert!(
+        text.ends_with("M f (hunk 2 was found in another place than given)"),
+        "{text}"
+    );
+    // Which of several places is meant, indentation alone does not say.
+    let text = refused("  a\n\ta\n", "@@\n-a\n+b");
+    assert!(
+        text.contains(
+            "hunk 1 (line 3 of the patch): but for indentation, its lines are in 2 places"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn lenient_forms_that_models_write() {
+    let body = "*** Update File: f\n@@\n-a\n+b";
+    let patch = wrapped(body);
+    for text in [
+        patch.clone(),
+        patch.replace('\n', "\r\n"),
+        format!("\n\n{patch}\n\n"),
+        format!("<<'EOF'\n{patch}\nEOF"),
+        format!("<<EOF\n{patch}\nEOF\n"),
+        format!("apply_patch <<\"PATCH\"\n{patch}\nPATCH"),
+        format!("bash -lc \"apply_patch <<'EOF'\n{patch}\nEOF\""),
+        format!("apply_patch\n{patch}"),
+        format!("```diff\n{patch}\n```"),
+        format!("Here it is:\n{patch}"),
+        format!("*** Begin Patch\n{body}"),
+        format!("{body}\n*** End Patch"),
+        format!("<<'EOF'\n*** Begin Patch\n{body}\nEOF"),
+        format!("  *** Begin Patch  \n  {body}\n  *** End Patch  "),
+        patch.replace("Update File: f", "Update File: `f`"),
+        patch.replace("Update File: f", "Update File: a/f"),
+        patch.replace("Update File: f", "Update File: ./f"),
+        json!(["apply_patch", patch]).to_string(),
+        json!({ "input": patch }).to_string(),
+    ] {
+        let shop = Workshop::new();
+        shop.put("f", "a\n");
+        shop.ok("apply_patch", json!({ "patch": text }));
+        assert_eq!(shop.bytes("f"), b"b\n", "{text}");
+    }
+    let shop = Workshop::new();
+    let absolute = shop.put("f", "a\n");
+    ok(
+        &shop,
+        &body.replace(": f", &format!(": {}", absolute.display())),
+    );
+    assert_eq!(shop.bytes("f"), b"b\n");
+    // The text of a custom call.
+    shop.ok(
+        "apply_patch",
+        json!({ "input": wrapped("*** Delete File: f") }),
+    );
+    assert!(!shop.path("f").exists());
+}
+
+#[test]
+fn faults_are_told_with_their_line() {
+    for (patch, expected) in [
+        ("", "there is no file section in it"),
+        (
+            "*** Begin Patch\n*** End Patch",
+            "there is no file section in it",
+        ),
+        (
+            "*** Begin Patch\n*** Frobnicate File: f\n*** End Patch",
+            "line 2: `*** Frobnicate File: f` is no file section",
+        ),
+        (
+            "*** Begin Patch\n*** Update File: f\n*** End Patch",
+            "line 2: the update of f has no hunk",
+        ),
+        (
+            "*** Begin Patch\n*** Update File:\n@@\n-a\n*** End Patch",
+            "line 2: the path is missing",
+        ),
+        (
+            "*** Begin Patch\n*** Add File: x\n+a\nb\n*** End Patch",
+            "line 4: every line of an added file begins with +; this one is `b`",
+        ),
+        (
+            "*** Begin Patch\n*** Delete File: f\n+a\n*** End Patch",
+            "line 3: nothing can follow",
+        ),
+        (
+            "*** Begin Patch\n*** Move to: f\n*** End Patch",
+            "line 2: *** Move to: belongs below",
+        ),
+        (
+            "*** Begin Patch\n*** Delete File: f\n*** End Patch\n*** Delete File: g",
+            "line 4: a file section after *** End Patch",
+        ),
+    ] {
+        let shop = Workshop::new();
+        shop.put("f", "a\n");
+        let text = shop.err("apply_patch", json!({ "patch": patch }));
+        assert!(
+            text.starts_with("The patch cannot be read, so nothing was changed: "),
+            "{text}"
+        );
+        assert!(text.contains(expected), "{patch:?}: {text}");
+        assert_eq!(shop.bytes("f"), b"a\n");
+    }
+    assert_eq!(
+        Workshop::new().err("apply_patch", json!({})),
+        "error: invalid input: Missing required parameter: patch"
+    );
+}
+
+#[test]
+fn a_miss_says_what_is_there_instead() {
+    let file: String = (1..=30).fold(String::new(), |text, n| text + &format!("line {n}\n"));
+    let text = refused(&file, "@@\n line 9\n-line ten\n+x\n line 11");
+    assert_eq!(
+        text,
+        "The patch was not applied; no file was changed.\n\
+         f, hunk 1 (line 3 of the patch): line 5 of the patch does not match line 10 of the file:\n  \
+         line ten\nThe file has there:\n   7 line 7\n   8 line 8\n   9 line 9\n  10 line 10\n  11 line 11\n  12 line 12\n  13 line 13"
+    );
+    let text = refused(&file, "@@\n-line 1\n+x\n@@\n-nowhere\n+y");
+    assert!(text.contains("f, hunk 2 (line 6 of the patch): none of its lines is in the file, the first being:\n  nowhere\nThe file has there:\n  1 line 1\n"), "{text}");
+    let text = refused(&file, "@@ fn missing\n-line 99\n+y");
+    assert!(
+        text.contains(
+            "hunk 1 (line 3 of the patch): the line after @@ is not in the file:\n  fn missing"
+        ),
+        "{text}"
+    );
+    let text = refused(&file, "@@\n line 30\n line 31\n-x");
+    assert!(
+        text.contains("line 5 of the patch is beyond the end of the file:\n  line 31"),
+        "{text}"
+    );
+    assert!(refused("", "@@\n-a\n+b").contains("the file is empty"));
+    assert!(
+        refused("a\n", "@@\n-a\n+a")
+            .contains("No changes made to f. The patch produced identical content.")
+    );
+    assert!(refused("a\0\n", "@@\n-a\n+b").contains("f is a binary file"));
+    let text = refused("a\nb\n", "@@\n-a\n+1\n@@\n-a\n-b\n+2");
+    assert!(
+        text.contains("hunk 2: it changes the same lines as hunk 1")
+            || text.contains("hunk 2 (line 6 of the patch): it changes the same lines as hunk 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_failure_is_told_and_no_file_is_touched() {
+    let shop = Workshop::new();
+    shop.put("a", "1\n");
+    shop.put("b", "2\n");
+    fs::create_dir(shop.path("dir")).unwrap();
+    let text = err(
+        &shop,
+        "*** Add File: new/x\n+x\n*** Update File: a\n@@\n-1\n+one\n*** Update File: b\n@@\n-9\n+nine\n\
+         *** Delete File: gone\n*** Delete File: dir\n*** Update File: missing\n*** Move to: c",
+    );
+    for part in [
+        "b, hunk 1 (line 9 of the patch): none of its lines is in the file",
+        "\nFile not found: gone\n",
+        "\ndir is a folder, not a file",
+        "\nFile not found: missing",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!shop.path("new").exists());
+}
+
+#[test]
+fn sections_see_what_sections_before_them_did() {
+    let shop = Workshop::new();
+    shop.put("a", "1\n2\n");
+    let text = ok(
+        &shop,
+        "*** Update File: a\n@@\n-1\n+one\n*** Update File: a\n@@\n-one\n+ONE\n\
+         *** Add File: n\n+x\n*** Update File: n\n@@\n-x\n+y\n*** Update File: a\n*** Move to: sub/b\n@@\n-2\n+two",
+    );
+    assert_eq!(text, "Patch applied:\nM a\nM a\nA n\nM n\nM a -> sub/b");
+    assert_eq!(shop.bytes("sub/b"), b"ONE\ntwo\n");
+    assert_eq!(shop.bytes("n"), b"y\n");
+    assert!(!shop.path("a").exists());
+    let text = err(&shop, "*** Delete File: n\n*** Update File: n\n@@\n-y\n+z");
+    assert!(
+        text.contains("File not found: n (an earlier section of the patch takes it away)"),
+        "{text}"
+    );
+    ok(&shop, "*** Delete File: n\n*** Add File: n\n+again");
+    assert_eq!(shop.bytes("n"), b"again\n");
+}
+
+#[test]
+fn permissions_links_and_names_are_kept() {
+    let shop = Workshop::new();
+    let run = shop.put("run.sh", "a\n");
+    fs::set_permissions(&run, fs::Permissions::from_mode(0o750)).unwrap();
+    symlink("run.sh", shop.path("link")).unwrap();
+    ok(&shop, "*** Update File: link\n@@\n-a\n+b");
+    assert_eq!(shop.bytes("run.sh"), b"b\n");
+    assert!(shop.path("link").is_symlink());
+    ok(&shop, "*** Update File: run.sh\n*** Move to: bin/go");
+    let mode = fs::metadata(shop.path("bin/go"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o750);
+    // What a link names is not deleted with it.
+    symlink("bin/go", shop.path("other")).unwrap();
+    ok(&shop, "*** Delete File: other");
+    assert!(!shop.path("other").is_symlink());
+    assert_eq!(shop.bytes("bin/go"), b"b\n");
+    let locked = shop.put("locked", "a\n");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o444)).unwrap();
+    for body in [
+        "*** Update File: locked\n@@\n-a\n+b",
+        "*** Delete File: locked",
+    ] {
+        let text = err(&shop, body);
+        assert!(
+            text.contains("locked: Failed to write file: the file is read-only"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_write_that_fails_takes_the_others_back() {
+    let shop = Workshop::new();
+    shop.put("a", "1\n");
+    shop.put("gone", "x\n");
+    // `n` cannot be both a file and a folder: known only when it is written.
+    let text = err(
+        &shop,
+        "*** Update File: a\n@@\n-1\n+2\n*** Delete File: gone\n*** Add File: deep/er/x\n+x\n*** Add File: n\n+x\n*** Add File: n/m\n+x",
+    );
+    assert!(text.contains("Failed to write file"), "{text}");
+    assert!(!shop.path("deep").exists());
+    if !is_root() {
+        fs::create_dir(shop.path("closed")).unwrap();
+        shop.put("closed/f", "x\n");
+        fs::set_permissions(shop.path("closed"), fs::Permissions::from_mode(0o555)).unwrap();
+        let text = err(
+            &shop,
+            "*** Update File: a\n@@\n-1\n+2\n*** Delete File: closed/f",
+        );
+        assert!(text.contains("closed/f"), "{text}");
+    }
+    let context = shop.context();
+    context.cancel.cancel();
+    let patch = wrapped("*** Update File: a\n@@\n-1\n+2");
+    assert!(
+        shop.call_in("apply_patch", json!({ "patch": patch }), context)
+            .is_err()
+    );
+    assert_eq!(shop.bytes("a"), b"1\n");
+    // Nothing was left behind.
+    let names: Vec<_> = tree(&shop.path("")).into_keys().collect();
+    assert!(
+        names
+            .iter()
+            .all(|name| !name.to_string_lossy().contains(".tiller")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
+    let shop = Workshop::new();
+    shop.put("f", "a\nb\n");
+    shop.put("g", "a\n");
+    for name in ["f", "g"] {
+        shop.ok("read", json!({ "file_path": name }));
+    }
+    shop.put("f", "a\nb  \nc\nc\n");
+    shop.put("g", "other\n");
+    let text = ok(&shop, "*** Update File: f\n@@\n-a\n+A");
+    assert!(
+        text.contains("M f (it had changed on disk since you last read it)"),
+        "{text}"
+    );
+    shop.put("f", "1\nA\nb  \nc\nc\n");
+    for hunk in ["@@\n-b\n+B", "@@\n-c\n+C"] {
+        let text = err(&shop, &format!("*** Update File: f\n{hunk}"));
+        assert!(
+            text.contains("f has changed on disk since you last read it"),
+            "{text}"
+        );
+        shop.put("f", format!("x{hunk}\nA\nb  \nc\nc\n"));
+    }
+    for body in [
+        "*** Add File: g\n+x",
+        "*** Delete File: g",
+        "*** Update File: f\n*** Move to: g",
+    ] {
+        let text = err(&shop, body);
+        assert!(
+            text.contains("g has changed on disk since you last read it"),
+            "{text}"
+        );
+        shop.put("g", format!("other {body}\n"));
+    }
+    // The refusal counts as a read, and so does a patch of ours.
+    shop.put("g", "z\n");
+    err(&shop, "*** Delete File: g");
+    ok(&shop, "*** Delete File: g");
+    ok(&shop, "*** Add File: h\n+1");
+    ok(&shop, "*** Add File: h\n+2");
+}
+
+// I5, I6, K9
+#[test]
+fn details_have_a_diff_for_each_file() {
+    let shop = Workshop::new();
+    shop.put("a", "1\n2\n");
+    shop.put("b", "x\n");
+    shop.put("c", "y\n");
+    let patch = wrapped(
+        "*** Update File: a\n@@\n-2\n+two\n*** Delete File: b\n*** Add File: n\n+new\n*** Update File: c\n*** Move to: d\n@@\n-y\n+z",
+    );
+    let output = shop.call("apply_patch", json!({ "patch": patch })).unwrap();
+    let Details::Diff(first) = &output.details else {
+        panic!()
+    };
+    let all: Vec<_> = std::iter::once(first).chain(&first.files).collect();
+    let seen: Vec<_> = all
+        .iter()
+        .map(|file| {
+            (
+                file.path.as_str(),
+                file.diff.as_str(),
+                file.change,
+                file.moved_from.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("a", " 1 1\n-2 2\n+2 two", FileChange::Changed, None),
+            ("b", "-1 x", FileChange::Deleted, None),
+            ("n", "+1 new", FileChange::Added, None),
+            ("d", "-1 y\n+1 z", FileChange::Changed, Some("c")),
+        ]
+    );
+    assert_eq!(Details::from_json(output.details.to_json()), output.details);
+    let Details::Diff(preview) = shop.tool("apply_patch").preview(&json!({ "patch": patch }))
+    else {
+        panic!()
+    };
+    let paths: Vec<_> = std::iter::once(&preview)
+        .chain(&preview.files)
+        .map(|file| file.path.as_str())
+        .collect();
+    assert_eq!(paths, ["a", "b", "n", "d"]);
+}
+
+#[test]
+fn large_files_and_many_hunks_take_linear_time() {
+    let shop = Workshop::new();
+    let lines: Vec<String> = (0..100_000)
+        .map(|n| format!("this is line number {n} of it"))
+        .collect();
+    shop.put("big", lines.join("\n") + "\n");
+    shop.put("same", "x\n".repeat(300_000));
+    let mut hunks = String::new();
+    for line in lines.iter().step_by(100).rev() {
+        hunks += "@@\n-";
+        hunks += line;
+        hunks += "\n+changed\n";
+    }
+    let started = std::time::Instant::now();
+    let patch = wrapped(&format!("*** Update File: big\n{hunks}"));
+    shop.ok("apply_patch", json!({ "patch": patch }));
+    assert!(
+        String::from_utf8(shop.bytes("big"))
+            .unwrap()
+            .matches("changed")
+            .count()
+            == 1_000
+    );
+    let run = format!("@@\n{}-y\n+z", " x\n".repeat(2_000));
+    let text = err(&shop, &format!("*** Update File: same\n{run}"));
+    assert!(text.contains("does not match"), "{text}");
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+/// A patch that turns `old` into `new`, with `context` lines around each change.
+fn patch_of(old: &[String], new: &[String], context: usize) -> String {
+    let refs = |lines: &'_ [String]| {
+        lines
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let (old, new) = (refs(old), refs(new));
+    let (old, new): (Vec<_>, Vec<_>) = (old.split('\n').collect(), new.split('\n').collect());
+    let diff = similar::TextDiff::from_slices(&old, &new);
+    let mut text = String::from("*** Begin Patch\n*** Update File: f\n");
+    for group in diff.grouped_ops(context) {
+        text += "@@\n";
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            text += match change.tag() {
+                similar::ChangeTag::Equal => " ",
+                similar::ChangeTag::Delete => "-",
+                similar::ChangeTag::Insert => "+",
+            };
+            text += change.value();
+            text += "\n";
+        }
+    }
+    text + "*** End Patch\n"
+}
+
+fn file(lines: &[String]) -> String {
+    lines
+        .iter()
+        .fold(String::new(), |text, line| text + line + "\n")
+}
+
+fn check_round_trip(old: &[String], new: &[String], context: usize) {
+    let shop = Workshop::new();
+    shop.put("f", file(old));
+    let patch = patch_of(old, new, context);
+    let result = shop.call("apply_patch", json!({ "patch": patch }));
+    assert!(result.is_ok(), "{old:?} {patch}: {result:?}");
+    assert_eq!(
+        String::from_utf8(shop.bytes("f")).unwrap(),
+        file(new),
+        "{old:?} {patch}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_patch_of_old_to_new_applied_to_old_gives_new(
+        old in prop::collection::vec("[a-c *@+-]{0,3}|\\PC{0,8}", 1..12),
+        new in prop::collection::vec("[a-c *@+-]{0,3}|\\PC{0,8}", 1..12),
+    ) {
+        prop_assume!(old != new);
+        check_round_trip(&old, &new, 100);
+    }
+
+    #[test]
+    fn hunks_with_little_context_find_their_place(
+        keep in prop::collection::vec(0..10u8, 5..60),
+        context in 1..4usize,
+    ) {
+        let old: Vec<String> = (0..keep.len()).map(|n| format!("  line {n}")).collect();
+        let mut new = Vec::new();
+        for (line, what) in old.iter().zip(&keep) {
+            match what {
+                0 => {}
+                1 => new.push(format!("{line} changed")),
+                2 => new.extend([line.clone(), "inserted".to_owned()]),
+                _ => new.push(line.clone()),
+            }
+        }
+        prop_assume!(old != new && !new.is_empty());
+        check_round_trip(&old, &new, context);
+    }
+
+    #[test]
+    fn no_text_breaks_the_tool(
+        lines in prop::collection::vec(
+            "\\*\\*\\* (Begin Patch|End Patch|Add File: x|Update File: f|Delete File: f|Move to: y|End of File)|@@.{0,4}|[-+ \\\\]?[ab\\PC]{0,4}|.{0,6}",
+            0..14,
+        ),
+    ) {
+        let shop = Workshop::new();
+        shop.put("f", "a\nb\r\na\n\n");
+        let before = tree(&shop.path(""));
+        if shop.call("apply_patch", json!({ "patch": lines.join("\n") })).is_err() {
+            prop_assert_eq!(tree(&shop.path("")), before);
+        }
+    }
+}
