@@ -10,7 +10,7 @@ use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::outcome::StartError;
 use super::{keys, prompt};
-use crate::llm::{Catalog, Content, Keys, Model, ThinkingLevel};
+use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
 /// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
 const STDIN_PATIENCE_MS: u16 = 200;
@@ -79,14 +79,14 @@ impl Plan {
         }
         let cwd = working_folder(args.cd.as_deref())?;
         let keys = keys::gather(dirs, &settings, env, &cwd)?;
-        let catalog = Arc::new(Catalog::load(&dirs.models_file()).map_err(StartError::usage)?);
+        let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
         settings
             .tools
             .bash_secret_env
             .extend(catalog.key_variables());
         let model = choose_model(&args, &settings, &catalog, &keys)?;
-        let fallback = fallback_models(&settings, &catalog)?;
+        let fallback = fallback_models(&settings, &catalog, &keys)?;
         let prompt = gather_prompt(&args, terminals, model.is_some(), &cwd)?;
         let front_end = front_end(&args, terminals, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
@@ -131,6 +131,15 @@ pub fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError>
             .map_err(StartError::usage)?;
     }
     Ok(layers)
+}
+
+/// The models, as the settings and the user's file have them.
+pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> {
+    let options = CatalogOptions {
+        aliases: settings.aliases.clone(),
+        context_window: settings.context_window,
+    };
+    Catalog::open(&dirs.models_file(), options).map_err(StartError::usage)
 }
 
 fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
@@ -203,7 +212,7 @@ fn choose_model(
         }
     } else {
         catalog
-            .resolve(&settings.model)
+            .resolve(&settings.model, keys)
             .map_err(StartError::usage)?
     };
     // `--thinking` is the stronger word; the level in `model:level` beats only the setting.
@@ -212,8 +221,12 @@ fn choose_model(
 }
 
 /// The models of `models.fallback`. A wrong name is told at the start: not when it is needed.
-fn fallback_models(settings: &Settings, catalog: &Catalog) -> Result<Vec<Model>, StartError> {
-    let resolve = |name: &String| match catalog.resolve(name) {
+fn fallback_models(
+    settings: &Settings,
+    catalog: &Catalog,
+    keys: &Keys,
+) -> Result<Vec<Model>, StartError> {
+    let resolve = |name: &String| match catalog.resolve(name, keys) {
         Ok((model, _)) => Ok(model),
         Err(error) => Err(StartError::usage(format!(
             "setting models.fallback: {error}"

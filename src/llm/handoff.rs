@@ -10,6 +10,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::message::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
 use super::model::{Api, Model};
 
@@ -50,7 +52,8 @@ pub struct Answer<'a> {
 }
 
 /// Which ids of tool calls a wire accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum IdRule {
     /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
     Anthropic,

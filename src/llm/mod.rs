@@ -5,6 +5,8 @@ pub mod message;
 pub mod event;
 pub mod provider;
 pub mod model;
+pub mod window;
+pub mod quirks;
 pub mod catalog;
 pub mod local;
 pub mod auth;
@@ -23,7 +25,7 @@ pub mod sse;
 pub mod scripted;
 
 pub use auth::{Keys, Secret};
-pub use catalog::{Catalog, CatalogError};
+pub use catalog::{Catalog, CatalogError, CatalogOptions, Listed};
 pub use error::{ErrorClass, LlmError};
 pub use event::StreamEvent;
 pub use message::{
@@ -32,4 +34,6 @@ pub use message::{
 };
 pub use model::{Api, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
+pub use quirks::{QuirkWords, ThinkingForm};
+pub use window::{Window, WindowSource};
 pub use wires::Wires;

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::message::{Cost, Usage};
+use super::quirks::QuirkWords;
+use super::window::{self, WindowSource};
 
 /// The wire protocol a model is spoken to in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -179,6 +181,8 @@ pub struct Model {
     pub base_url: String,
     /// Window in tokens; 0 when unknown.
     pub context_window: u64,
+    /// Where that figure comes from.
+    pub window_source: WindowSource,
     /// Most tokens it can produce in one response.
     pub max_output: u64,
     /// Whether it can think.
@@ -195,6 +199,8 @@ pub struct Model {
     pub prices: Prices,
     /// The shape in which it edits files best.
     pub edit_format: EditFormat,
+    /// What the user says about how its server wants to be spoken to.
+    pub quirks: QuirkWords,
 }
 
 /// The shape of the editing tool a model is offered. The tools beneath are the same.
@@ -210,8 +216,6 @@ pub enum EditFormat {
     Replace,
 }
 
-/// Window in tokens of a model nobody told us about.
-pub const DEFAULT_CONTEXT_WINDOW: u64 = 128_000;
 /// Output limit in tokens of a model nobody told us about.
 pub const DEFAULT_MAX_OUTPUT: u64 = 16_384;
 
@@ -231,7 +235,8 @@ impl Model {
             id,
             api,
             base_url: base_url.into(),
-            context_window: DEFAULT_CONTEXT_WINDOW,
+            context_window: window::DEFAULT,
+            window_source: WindowSource::Default,
             max_output: DEFAULT_MAX_OUTPUT,
             reasoning: false,
             thinking_levels: BTreeMap::new(),
@@ -239,6 +244,7 @@ impl Model {
             tools: true,
             prices: Prices::default(),
             edit_format: EditFormat::default(),
+            quirks: QuirkWords::default(),
         }
     }
 

@@ -19,7 +19,7 @@ use tiller::agent::{
     ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
-    Api, Content, Message, Model, Prices, Provider, Request, StopReason, StreamEvent,
+    Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent,
     ThinkingLevel, ToolSpec,
 };
 use tokio::sync::{Notify, Semaphore, mpsc};
@@ -337,19 +337,11 @@ pub fn text_details(text: &str) -> Details {
 
 pub fn model() -> Model {
     Model {
-        provider: "lab".into(),
-        id: "scripted".into(),
         name: "Scripted".into(),
-        api: Api::Scripted,
-        base_url: String::new(),
-        context_window: 100_000,
         max_output: 10_000,
         reasoning: true,
-        thinking_levels: std::collections::BTreeMap::new(),
         vision: true,
-        prices: Prices::default(),
-        tools: true,
-        edit_format: tiller::llm::EditFormat::default(),
+        ..Model::new("lab", "scripted", Api::Scripted, "")
     }
 }
 

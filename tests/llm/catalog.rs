@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tiller::llm::{Api, Catalog, ErrorClass, Keys, ThinkingLevel};
+use tiller::llm::{Api, Catalog, CatalogOptions, ErrorClass, Keys, ThinkingLevel};
 
 const LAB: &str = r#"
 [providers.lab]
@@ -39,11 +39,36 @@ base_url = "http://127.0.0.1:9"
 api_key = "!pass show told"
 "#;
 
-fn catalog(text: &str) -> Catalog {
+/// A catalog and the folder of its file, which is looked at with each question.
+struct Lab {
+    catalog: Catalog,
+    dir: tempfile::TempDir,
+}
+
+impl std::ops::Deref for Lab {
+    type Target = Catalog;
+
+    fn deref(&self) -> &Catalog {
+        &self.catalog
+    }
+}
+
+impl Lab {
+    fn write(&self, text: &str) {
+        std::fs::write(self.dir.path().join("models.toml"), text).unwrap();
+    }
+}
+
+fn catalog(text: &str) -> Lab {
+    catalog_with(text, CatalogOptions::default())
+}
+
+fn catalog_with(text: &str, options: CatalogOptions) -> Lab {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
     std::fs::write(&file, text).unwrap();
-    Catalog::load(&file).unwrap()
+    let catalog = Catalog::open(&file, options).unwrap();
+    Lab { catalog, dir }
 }
 
 fn keys(pairs: &[(&str, &str)]) -> Keys {
@@ -101,7 +126,7 @@ fn names_and_what_they_mean() {
     ];
     for (name, expected, thinking) in cases {
         let (model, level) = lab
-            .resolve(name)
+            .resolve(name, &keys(&[]))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(
             (model.full_id().as_str(), level),
@@ -114,7 +139,7 @@ fn names_and_what_they_mean() {
 #[test]
 fn a_model_has_what_its_files_say() {
     let lab = catalog(LAB);
-    let (model, _) = lab.resolve("lab/scripted").unwrap();
+    let (model, _) = lab.resolve("lab/scripted", &keys(&[])).unwrap();
     assert_eq!(model.api, Api::OpenAiChat);
     assert_eq!(model.base_url, "http://127.0.0.1:8123/v1");
     assert_eq!((model.context_window, model.max_output), (4096, 512));
@@ -131,7 +156,7 @@ fn a_model_has_what_its_files_say() {
     );
     assert!((model.prices.input - 1.5).abs() < 1e-9);
 
-    let (opus, _) = lab.resolve("anthropic/claude-opus-5-5").unwrap();
+    let (opus, _) = lab.resolve("anthropic/claude-opus-5-5", &keys(&[])).unwrap();
     assert_eq!(opus.api, Api::AnthropicMessages);
     assert_eq!((opus.context_window, opus.max_output), (1_000_000, 128_000));
     assert!(opus.vision && opus.reasoning);
@@ -140,38 +165,38 @@ fn a_model_has_what_its_files_say() {
         opus.base_url, "http://127.0.0.1:7777",
         "the user's address is for all models"
     );
-    let (sonnet, _) = lab.resolve("anthropic/claude-sonnet-5").unwrap();
+    let (sonnet, _) = lab.resolve("anthropic/claude-sonnet-5", &keys(&[])).unwrap();
     assert_eq!(sonnet.context_window, 1000, "the user's entry wins");
     assert_eq!(sonnet.max_output, 128_000, "what it does not say stays");
 
     // Until there is a Responses wire.
-    let (gpt, _) = catalog("").resolve("openai/gpt-6.1-sol").unwrap();
+    let (gpt, _) = catalog("").resolve("openai/gpt-6.1-sol", &keys(&[])).unwrap();
     assert_eq!(
         (gpt.api, gpt.base_url.as_str()),
         (Api::OpenAiChat, "https://api.openai.com/v1")
     );
     // Two wires at one provider.
     let (minimax, _) = catalog("")
-        .resolve("openrouter/anthropic/claude-sonnet-5.5")
+        .resolve("openrouter/anthropic/claude-sonnet-5.5", &keys(&[]))
         .unwrap();
     assert_eq!(
         (minimax.api, minimax.base_url.as_str()),
         (Api::AnthropicMessages, "https://openrouter.ai/api")
     );
-    let (new, _) = catalog("").resolve("anthropic/claude-nova-9:high").unwrap();
+    let (new, _) = catalog("").resolve("anthropic/claude-nova-9:high", &keys(&[])).unwrap();
     assert!(
         new.reasoning,
         "an unknown id that is asked to think is taken to think"
     );
     assert_eq!(new.api, Api::AnthropicMessages);
-    assert_eq!(new.context_window, 128_000);
+    assert_eq!(new.context_window, 100_000);
 }
 
 #[test]
 fn what_cannot_be_told_apart_is_listed() {
     let none = catalog("");
     let check = |name: &str, parts: &[&str]| {
-        let error = none.resolve(name).unwrap_err().to_string();
+        let error = none.resolve(name, &keys(&[])).unwrap_err().to_string();
         for part in parts {
             assert!(
                 error.contains(part),
@@ -330,7 +355,7 @@ fn keys_and_what_is_said_without_them() {
 #[test]
 fn base_urls_from_the_environment_give_way_to_settings() {
     let address = |catalog: &Catalog, name: &str| {
-        let (model, _) = catalog.resolve(name).unwrap();
+        let (model, _) = catalog.resolve(name, &keys(&[])).unwrap();
         let keys = keys(&[
             ("ANTHROPIC_BASE_URL", "http://env:1"),
             ("OPENAI_BASE_URL", "http://env:2/v1"),
@@ -387,8 +412,8 @@ fn naming_one_model_does_not_parse_them_all() {
         });
         runs.min().unwrap_or(Duration::MAX)
     };
-    let one = time(&|| drop(none.resolve("anthropic/claude-sonnet-5-5")));
-    let all = time(&|| drop(none.models()));
+    let one = time(&|| drop(none.resolve("anthropic/claude-sonnet-5-5", &keys(&[]))));
+    let all = time(&|| drop(none.models(&keys(&[]))));
     assert!(one * 5 < all, "one model {one:?}, all models {all:?}");
-    assert!(none.models().len() > 400);
+    assert!(none.models(&keys(&[])).len() > 400);
 }

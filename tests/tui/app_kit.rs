@@ -13,7 +13,7 @@ use tiller::app::tui::msg::{Msg, MsgKind};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::update::update;
 use tiller::app::tui::view::{ViewCache, view};
-use tiller::llm::{Api, Content, Model, Prices, ThinkingLevel, Usage};
+use tiller::llm::{Api, Content, Model, ThinkingLevel, Usage};
 
 /// When every test begins.
 pub const START: i64 = 1_800_000_000_000;
@@ -172,19 +172,17 @@ pub fn queued(kind: QueueKind, texts: &[&str]) -> Vec<Queued> {
 
 pub fn model() -> Model {
     Model {
-        provider: "anthropic".into(),
-        id: "claude-sonnet-5-5".into(),
         name: "Claude Sonnet".into(),
-        api: Api::AnthropicMessages,
-        base_url: "http://127.0.0.1:1".into(),
         context_window: 200_000,
         max_output: 32_000,
         reasoning: true,
-        thinking_levels: std::collections::BTreeMap::new(),
         vision: true,
-        prices: Prices::default(),
-        tools: true,
-        edit_format: tiller::llm::EditFormat::default(),
+        ..Model::new(
+            "anthropic",
+            "claude-sonnet-5-5",
+            Api::AnthropicMessages,
+            "http://127.0.0.1:1",
+        )
     }
 }
 

@@ -1,13 +1,15 @@
 //! The form of `models.toml`, the user's and the built-in one: text in, checked entries out.
 //!
-//! Knows no merging and no look-up; that is `catalog`. Every complaint names the key it is about.
+//! Knows no merging and no look-up; that is `listing`. Which keys there are is `check`'s.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::llm::model::{Api, Model, Prices, ThinkingLevel};
+use super::check::{check, parse_api};
+use crate::llm::model::{EditFormat, Model, Prices, ThinkingLevel};
+use crate::llm::quirks::QuirkWords;
 
 /// One `[providers.NAME]` as written. Not `Debug`: it may hold a key.
 #[derive(Clone, Default, Deserialize)]
@@ -29,6 +31,10 @@ pub struct ProviderEntry {
     pub default: Option<String>,
     /// Whether it serves the models of others.
     pub resells: bool,
+    /// Headers sent with every request: a literal, `$NAME` or `!command` each.
+    pub headers: BTreeMap<String, String>,
+    /// How its server wants to be spoken to.
+    pub quirks: QuirkWords,
     /// Its models.
     pub models: Vec<ModelEntry>,
 }
@@ -55,6 +61,12 @@ pub struct ModelEntry {
     pub input: Option<Vec<String>>,
     /// US dollars per million tokens.
     pub prices: Option<Prices>,
+    /// Whether it takes tools.
+    pub tools: Option<bool>,
+    /// The shape in which it edits files best.
+    pub edit_format: Option<EditFormat>,
+    /// How it wants to be spoken to, where that differs from its provider.
+    pub quirks: QuirkWords,
 }
 
 /// `true`, `false`, or the levels, each `level` or `level:word`.
@@ -66,37 +78,6 @@ pub enum Thinking {
     /// Exactly these.
     Levels(Vec<String>),
 }
-
-const TOP_KEYS: &[&str] = &["providers"];
-const PROVIDER_KEYS: &[&str] = &[
-    "api",
-    "base_url",
-    "api_key",
-    "models",
-    "name",
-    "env",
-    "base_url_env",
-    "default",
-    "resells",
-];
-const MODEL_KEYS: &[&str] = &[
-    "id",
-    "name",
-    "context_window",
-    "max_output",
-    "thinking",
-    "input",
-    "prices",
-    "api",
-    "base_url",
-];
-const PRICE_KEYS: &[&str] = &["input", "output", "cache_read", "cache_write", "tiers"];
-const APIS: [Api; 4] = [
-    Api::AnthropicMessages,
-    Api::OpenAiResponses,
-    Api::OpenAiChat,
-    Api::GoogleGenerateContent,
-];
 
 /// Reads the text of a `models.toml`.
 ///
@@ -113,14 +94,11 @@ pub fn parse(text: &str) -> Result<BTreeMap<String, ProviderEntry>, String> {
             None => error.message().to_owned(),
         }
     })?;
-    known_keys(&top, TOP_KEYS, "")?;
-    let Some(providers) = top.get("providers") else {
-        return Ok(BTreeMap::new());
-    };
+    check(&top)?;
     let mut entries = BTreeMap::new();
-    for (provider, value) in table(providers, "providers")? {
+    let providers = top.get("providers").and_then(Value::as_table);
+    for (provider, value) in providers.into_iter().flatten() {
         let at = format!("providers.{provider}");
-        check_provider(&at, table(value, &at)?)?;
         let entry: ProviderEntry = value
             .clone()
             .try_into()
@@ -129,25 +107,6 @@ pub fn parse(text: &str) -> Result<BTreeMap<String, ProviderEntry>, String> {
         entries.insert(provider.clone(), entry);
     }
     Ok(entries)
-}
-
-fn check_provider(at: &str, provider: &Table) -> Result<(), String> {
-    known_keys(provider, PROVIDER_KEYS, at)?;
-    let models = match provider.get("models") {
-        None => return Ok(()),
-        Some(Value::Array(models)) => models,
-        Some(_) => return Err(format!("{at}.models must be a list: write [[{at}.models]]")),
-    };
-    for (number, model) in models.iter().enumerate() {
-        let at = format!("{at}.models[{number}]");
-        let model = table(model, &at)?;
-        known_keys(model, MODEL_KEYS, &at)?;
-        if let Some(prices) = model.get("prices") {
-            let at = format!("{at}.prices");
-            known_keys(table(prices, &at)?, PRICE_KEYS, &at)?;
-        }
-    }
-    Ok(())
 }
 
 fn check_entry(at: &str, provider: &ProviderEntry) -> Result<(), String> {
@@ -168,64 +127,6 @@ fn check_entry(at: &str, provider: &ProviderEntry) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn table<'a>(value: &'a Value, at: &str) -> Result<&'a Table, String> {
-    value
-        .as_table()
-        .ok_or_else(|| format!("{at} must be a table"))
-}
-
-fn known_keys(table: &Table, known: &[&str], at: &str) -> Result<(), String> {
-    for key in table.keys() {
-        if known.contains(&key.as_str()) {
-            continue;
-        }
-        let place = if at.is_empty() {
-            String::new()
-        } else {
-            format!(" in {at}")
-        };
-        let way_out = match nearest(key, known.iter().copied()) {
-            Some(near) => format!("did you mean '{near}'?"),
-            None => format!("known are {}", known.join(", ")),
-        };
-        return Err(format!("unknown key '{key}'{place}: {way_out}"));
-    }
-    Ok(())
-}
-
-/// The one of `known` most like `word`, when it is like it at all.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    known
-        .into_iter()
-        .map(|candidate| {
-            (
-                strsim::jaro_winkler(&word, &candidate.to_lowercase()),
-                candidate,
-            )
-        })
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
-/// The wire named `api`, if one is named.
-pub fn parse_api(api: Option<&str>, at: &str) -> Result<Option<Api>, String> {
-    let Some(name) = api else { return Ok(None) };
-    match APIS.into_iter().find(|api| api.as_str() == name) {
-        Some(api) => Ok(Some(api)),
-        None => {
-            let names = APIS.map(Api::as_str);
-            let near = nearest(name, names)
-                .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
-            Err(format!(
-                "{at}.api: unknown api '{name}': {near}known are {}",
-                names.join(", ")
-            ))
-        }
-    }
 }
 
 /// The levels a `thinking` key stands for: none, the usual ones (an empty map), or these.
@@ -283,7 +184,16 @@ impl ModelEntry {
         }
         if let Some(prices) = &self.prices {
             model.prices.clone_from(prices);
+            // The first tier whose bound is passed counts, from the last on.
+            model.prices.tiers.sort_by_key(|tier| tier.above);
         }
+        if let Some(tools) = self.tools {
+            model.tools = tools;
+        }
+        if let Some(format) = self.edit_format {
+            model.edit_format = format;
+        }
+        model.quirks.overlay(&self.quirks);
     }
 }
 
@@ -313,7 +223,7 @@ mod tests {
             (
                 "[providers.lab]\nzzz = 1\n",
                 "unknown key 'zzz' in providers.lab: known are api, base_url, api_key, models, name, \
-                 env, base_url_env, default, resells",
+                 env, base_url_env, default, resells, headers, quirks",
             ),
             (
                 "[[providers.lab.models]]\nname = 'a'\n",
@@ -338,18 +248,53 @@ mod tests {
                 "providers.lab.models[0].input: unknown kind 'sound': use text, image",
             ),
             ("providers = 1\n", "providers must be a table"),
+            (
+                "[[providers.lab.models]]\nid = 'a'\ncontext_window = 'big'\n",
+                "providers.lab.models[0].context_window = \"big\": expected a whole number from 0",
+            ),
+            (
+                "[[providers.lab.models]]\nid = 'a'\nmax_output = -1\n",
+                "providers.lab.models[0].max_output = -1: expected a whole number from 0",
+            ),
+            (
+                "[[providers.lab.models]]\nid = 'a'\nprices = { input = nan }\n",
+                "providers.lab.models[0].prices.input = nan: expected a number from 0",
+            ),
+            (
+                "[[providers.lab.models]]\nid = 'a'\nprices = { tiers = [{ over = 1 }] }\n",
+                "unknown key 'over' in providers.lab.models[0].prices.tiers[0]: known are above, \
+                 input, output, cache_read, cache_write",
+            ),
+            (
+                "[[providers.lab.models]]\nid = 'a'\nedit_format = 'patch'\n",
+                "providers.lab.models[0].edit_format = \"patch\": use edit, apply_patch, replace",
+            ),
+            (
+                "[providers.lab.headers]\nx-team = 1\n",
+                "providers.lab.headers = { x-team = 1 }: expected a table of strings",
+            ),
+            (
+                "[providers.lab.quirks]\ndeveloper = true\n",
+                "unknown key 'developer' in providers.lab.quirks: did you mean 'developer_role'?",
+            ),
+            (
+                "[providers.lab.quirks]\nthinking = 'swich'\n",
+                "providers.lab.quirks.thinking = \"swich\": did you mean \"switch\"? use effort, \
+                 object, switch_and_effort, switch, enabled, none",
+            ),
+            (
+                "[[providers.lab.models]]\nid = 'a'\nquirks = { cache_key = 1 }\n",
+                "providers.lab.models[0].quirks.cache_key = 1: expected true or false",
+            ),
+            (
+                "[providers.lab]\nenv = 'LAB_KEY'\n",
+                "providers.lab.env = \"LAB_KEY\": expected a list of strings",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(parse(text).err().as_deref(), Some(expected), "{text}");
         }
         assert!(parse("a = 1\n[x\n").err().unwrap().starts_with("line 2: "));
-        let wrong_type = parse("[[providers.lab.models]]\nid = 'a'\ncontext_window = 'big'\n");
-        assert!(
-            wrong_type
-                .err()
-                .unwrap()
-                .starts_with("providers.lab: invalid type")
-        );
     }
 
     #[test]

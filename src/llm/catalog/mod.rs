@@ -3,8 +3,13 @@
 //! Knows no wire and sends nothing.
 
 mod models;
-mod file;
-mod builtin;
+mod live;
+mod listing;
+mod naming;
 pub mod pattern;
+mod family;
+mod file;
+mod check;
+mod builtin;
 
-pub use models::{Catalog, CatalogError};
+pub use models::{Catalog, CatalogError, CatalogOptions, Listed};

@@ -4,6 +4,7 @@
 
 use crate::llm::handoff::IdRule;
 use crate::llm::model::Model;
+use crate::llm::quirks::ThinkingForm;
 
 /// How a host wants to be spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,26 +23,14 @@ pub struct Quirks {
     pub cache_key: bool,
     /// It serves Anthropic models with Anthropic's cache marks.
     pub cache_marks: bool,
+    /// It has to be asked to send usage in a stream.
+    pub stream_usage: bool,
+    /// A conversation with tool calls needs a list of tools, an empty one if need be.
+    pub empty_tools: bool,
 }
 
-/// The parameter that asks for thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThinkingForm {
-    /// `reasoning_effort: WORD`.
-    Effort,
-    /// `reasoning: { effort: WORD }`.
-    Object,
-    /// `thinking: { type: enabled | disabled }` and `reasoning_effort`.
-    SwitchAndEffort,
-    /// `thinking: { type: enabled | disabled }` alone.
-    Switch,
-    /// `reasoning: { enabled: BOOL }`.
-    Enabled,
-    /// Nothing: it thinks as it likes.
-    None,
-}
-
-/// The quirks of the host at `base_url` for `model`.
+/// The quirks of the host at `base_url` for `model`: what the user says of them, else what is known
+/// of the host.
 pub fn of(model: &Model, base_url: &str) -> Quirks {
     let base_url = base_url.to_ascii_lowercase();
     let is = |provider: &str, hosts: &[&str]| {
@@ -64,20 +53,25 @@ pub fn of(model: &Model, base_url: &str) -> Quirks {
     } else {
         ThinkingForm::Effort
     };
+    let ids = if mistral {
+        IdRule::Mistral
+    } else if openai {
+        IdRule::OpenAi
+    } else {
+        IdRule::Any
+    };
+    let anthropic = model.id.starts_with("anthropic/");
+    let said = &model.quirks;
     Quirks {
-        developer_role: openai,
-        completion_tokens: openai,
-        thinking,
-        reasoning_always: deepseek,
-        ids: if mistral {
-            IdRule::Mistral
-        } else if openai {
-            IdRule::OpenAi
-        } else {
-            IdRule::Any
-        },
-        cache_key: base_url.contains("api.openai.com"),
-        cache_marks: openrouter && model.id.starts_with("anthropic/"),
+        developer_role: said.developer_role.unwrap_or(openai),
+        completion_tokens: said.completion_tokens.unwrap_or(openai),
+        thinking: said.thinking.unwrap_or(thinking),
+        reasoning_always: said.reasoning_always.unwrap_or(deepseek),
+        ids: said.ids.unwrap_or(ids),
+        cache_key: (said.cache_key).unwrap_or_else(|| base_url.contains("api.openai.com")),
+        cache_marks: said.cache_marks.unwrap_or(openrouter && anthropic),
+        stream_usage: said.stream_usage.unwrap_or(true),
+        empty_tools: said.empty_tools.unwrap_or(false),
     }
 }
 

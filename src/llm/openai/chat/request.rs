@@ -7,15 +7,16 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::quirks::{self, Quirks, ThinkingForm};
+use super::quirks::{self, Quirks};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
 use crate::llm::handoff::{self, Answer, Step};
 use crate::llm::http;
-use crate::llm::message::Content;
+use crate::llm::message::{Content, Message};
 use crate::llm::model::ThinkingLevel;
 use crate::llm::provider::Request;
+use crate::llm::quirks::ThinkingForm;
 use crate::llm::room;
 
 /// Longest `prompt_cache_key`, in characters.
@@ -64,15 +65,11 @@ pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
     let mut body = Body {
         model: &request.model.id,
         messages,
-        tools: request
-            .tools
-            .iter()
-            .map(|tool| Function::declare(&tool.name, &tool.description, &tool.parameters))
-            .collect(),
+        tools: tools(request, quirks),
         stream: true,
-        stream_options: StreamOptions {
+        stream_options: quirks.stream_usage.then_some(StreamOptions {
             include_usage: true,
-        },
+        }),
         max_tokens: (!quirks.completion_tokens).then_some(limit),
         max_completion_tokens: quirks.completion_tokens.then_some(limit),
         prompt_cache_key: None,
@@ -90,14 +87,31 @@ pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
     room::json(&body, request, &steps)
 }
 
+/// The tools on offer; none at all when there is none, unless the host wants to see so.
+fn tools(request: &Request, quirks: Quirks) -> Option<Vec<Function<'_>>> {
+    let tools: Vec<Function> = request
+        .tools
+        .iter()
+        .map(|tool| Function::declare(&tool.name, &tool.description, &tool.parameters))
+        .collect();
+    let called = || {
+        let messages = request.messages.iter();
+        messages
+            .map(AsRef::as_ref)
+            .any(|message| matches!(message, Message::ToolResult(_)))
+    };
+    (!tools.is_empty() || (quirks.empty_tools && called())).then_some(tools)
+}
+
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
     messages: Vec<Line<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Function<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Function<'a>>>,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

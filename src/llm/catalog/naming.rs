@@ -1,0 +1,282 @@
+//! What a person means by a name: an alias, `provider/id`, or a part of an id, each with an optional
+//! `:thinking`.
+
+use std::collections::BTreeMap;
+
+use super::check::nearest;
+use super::listing::Listing;
+use super::models::CatalogError;
+use super::pattern::{Fit, Name, fit};
+use crate::llm::auth::Keys;
+use crate::llm::model::{Model, ThinkingLevel};
+
+/// Most candidates an error lists.
+const LISTED: usize = 12;
+
+/// What names are looked up in.
+pub struct Names<'a> {
+    /// The models.
+    pub listing: &'a Listing,
+    /// The user's own names, and what they stand for.
+    pub aliases: &'a BTreeMap<String, String>,
+    /// Of several that fit, one with a key is meant.
+    pub keys: &'a Keys,
+}
+
+impl Names<'_> {
+    /// The model meant by `name`, and the thinking level if one was named.
+    pub fn resolve(&self, name: &str) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
+        let mut name = name.trim();
+        let mut level = None;
+        let mut path: Vec<&str> = Vec::new();
+        while let Some((alias, target, named)) = self.alias(name) {
+            level = level.or(named);
+            if path.contains(&alias) {
+                path.push(alias);
+                return Err(CatalogError(format!(
+                    "the alias '{alias}' leads back to itself: {}; give it a provider/id in \
+                     [models.aliases] of config.toml",
+                    path.join(" -> ")
+                )));
+            }
+            path.push(alias);
+            name = target.trim();
+        }
+        match self.plain(name) {
+            Ok((model, named)) => Ok((model, level.or(named))),
+            Err(error) if path.is_empty() => Err(error),
+            Err(error) => Err(CatalogError(format!(
+                "the alias '{}' stands for '{name}': {error}",
+                path.join("' -> '")
+            ))),
+        }
+    }
+
+    /// The alias `name` is, with its target and the level named behind it.
+    fn alias<'b>(&'b self, name: &'b str) -> Option<(&'b str, &'b str, Option<ThinkingLevel>)> {
+        if let Some((alias, target)) = self.aliases.get_key_value(name) {
+            return Some((alias, target, None));
+        }
+        let (bare, level) = name.rsplit_once(':')?;
+        let level = level.parse().ok()?;
+        let (alias, target) = self.aliases.get_key_value(bare)?;
+        Some((alias, target, Some(level)))
+    }
+
+    fn plain(&self, name: &str) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
+        if name.is_empty() {
+            return Err(CatalogError(
+                "no model named: type provider/id, for example anthropic/claude-sonnet-5-5".into(),
+            ));
+        }
+        // Ids may hold colons themselves (`qwen/qwen3:free`), so the whole is tried first.
+        if let Some((provider, id)) = name.split_once('/')
+            && let Some(model) = self.listing.known(provider, id)
+        {
+            return Ok((model, None));
+        }
+        let Some((bare, word)) = name.rsplit_once(':') else {
+            return Ok((self.named(name)?, None));
+        };
+        let level = match word.parse::<ThinkingLevel>() {
+            Ok(level) => level,
+            Err(wrong) => {
+                return match self.named(name) {
+                    Ok(model) if name.contains('/') => self.colon(model, bare, &wrong),
+                    Ok(model) => Ok((model, None)),
+                    // The rest is fine: what is wrong is the level.
+                    Err(_) if self.named(bare).is_ok() => {
+                        Err(CatalogError(format!("{wrong} (in '{name}')")))
+                    }
+                    Err(error) => Err(error),
+                };
+            }
+        };
+        let mut model = self.named(bare)?;
+        // Of an id nobody knows, asking it to think is all we have to go by.
+        if level > ThinkingLevel::Off && self.listing.known(&model.provider, &model.id).is_none() {
+            model.reasoning = true;
+        }
+        Ok((model, Some(level)))
+    }
+
+    /// `model` is one that nobody listed, with a colon in its id. Fine (`llama3:8b`), unless the part
+    /// before the colon is listed and the rest is like a level.
+    fn colon(
+        &self,
+        model: Model,
+        bare: &str,
+        wrong: &str,
+    ) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
+        let word = &model.id[model.id.rfind(':').map_or(0, |at| at + 1)..];
+        let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str);
+        let listed = bare
+            .split_once('/')
+            .is_some_and(|(provider, id)| self.listing.known(provider, id).is_some());
+        if listed
+            && self.listing.known(&model.provider, &model.id).is_none()
+            && nearest(word, levels).is_some()
+        {
+            return Err(CatalogError(format!("{wrong} (in '{}')", model.full_id())));
+        }
+        Ok((model, None))
+    }
+
+    fn named(&self, name: &str) -> Result<Model, CatalogError> {
+        if let Some((provider, id)) = name.split_once('/') {
+            if id.is_empty() {
+                let what = format!("'{name}' names no model: type {provider}/ID");
+                return Err(CatalogError(what));
+            }
+            if let Some(model) = self.listing.known(provider, id) {
+                return Ok(model);
+            }
+            if let Some(unlisted) = self.listing.unlisted(provider, id) {
+                return match self.within(provider, id)? {
+                    Some(model) => Ok(model),
+                    None => Ok(unlisted),
+                };
+            }
+        }
+        let mut asked: BTreeMap<&str, (bool, u8)> = BTreeMap::new();
+        let mut found: Vec<(Worth, &str, &str)> = Vec::new();
+        for (provider, id) in self.listing.ids() {
+            let Some(fit) = fit(name, id) else { continue };
+            let (has_key, rank) = *asked.entry(provider).or_insert_with(|| {
+                let has_key = self.listing.has_key(provider, self.keys);
+                (has_key, rank(self.listing, provider))
+            });
+            found.push(((fit == Fit::Part, !has_key, fit, rank), provider, id));
+        }
+        let best = found.iter().map(|(worth, ..)| *worth).min();
+        found.retain(|(worth, ..)| Some(*worth) == best);
+        let ids: Vec<(&str, &str)> = found.into_iter().map(|(_, p, id)| (p, id)).collect();
+        self.one_of(name, &ids)
+    }
+
+    /// The listed model that `part` means at `provider`. An exact id that is merely new must get
+    /// through, so a part counts only as the words of a family (`anthropic/sonnet`), without a
+    /// version.
+    fn within(&self, provider: &str, part: &str) -> Result<Option<Model>, CatalogError> {
+        let own = |wanted: Fit| {
+            let ids = self.listing.ids();
+            let of = ids.filter(move |(other, _)| *other == provider);
+            of.filter(move |(_, id)| fit(part, id) == Some(wanted))
+                .collect::<Vec<_>>()
+        };
+        let whole = own(Fit::Whole);
+        if !whole.is_empty() {
+            return self.one_of(part, &whole).map(Some);
+        }
+        let versioned = part.contains(|c: char| c.is_ascii_digit() || c == '/');
+        let words = own(Fit::Words);
+        if versioned || words.is_empty() || super::builtin::provider(provider).is_none() {
+            return Ok(None);
+        }
+        self.one_of(&format!("{provider}/{part}"), &words).map(Some)
+    }
+
+    /// The one model that `ids` come down to.
+    fn one_of(&self, name: &str, ids: &[(&str, &str)]) -> Result<Model, CatalogError> {
+        match self.choose(name, ids) {
+            Some((provider, id)) => {
+                let model = self.listing.known(provider, id);
+                model.ok_or_else(|| self.unknown(name))
+            }
+            None if ids.is_empty() => Err(self.unknown(name)),
+            None => Err(ambiguous(name, ids)),
+        }
+    }
+
+    /// The only one, or the newest of one provider's family, or, when `name` says a version, that
+    /// of the family the provider's default belongs to.
+    fn choose<'b>(&self, name: &str, ids: &[(&'b str, &'b str)]) -> Option<(&'b str, &'b str)> {
+        let (provider, first) = *ids.first()?;
+        if ids.iter().any(|(other, _)| *other != provider) {
+            return None;
+        }
+        let mut family = Name::parse(first).family;
+        if ids.iter().any(|(_, id)| Name::parse(id).family != family) {
+            if !name.contains(|c: char| c.is_ascii_digit()) {
+                return None;
+            }
+            family = Name::parse(&self.listing.default_of(provider)?).family;
+        }
+        Some((provider, newest(ids, provider, &family)?))
+    }
+
+    fn unknown(&self, name: &str) -> CatalogError {
+        let file = self.listing.file().display();
+        if let Some((provider, _)) = name.split_once('/') {
+            let all: Vec<&str> = self.listing.providers().collect();
+            let near = nearest(provider, all.iter().copied())
+                .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+            return CatalogError(format!(
+                "unknown provider '{provider}' in '{name}': {near}known are {}; or add \
+                 [providers.{provider}] with api, base_url and models to {file}",
+                all.join(", ")
+            ));
+        }
+        let likeness = |other: &str| strsim::jaro_winkler(name, other);
+        let ids = self.listing.ids();
+        let mut near: Vec<(f64, String)> = ids
+            .map(|(provider, id)| (likeness(id), format!("  {provider}/{id}")))
+            .chain(self.aliases.iter().map(|(alias, target)| {
+                (likeness(alias), format!("  {alias} (an alias of {target})"))
+            }))
+            .filter(|(likeness, _)| *likeness > 0.75)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.truncate(3);
+        let near: Vec<String> = near.into_iter().map(|(_, id)| id).collect();
+        let near = match near.as_slice() {
+            [] => String::new(),
+            near => format!("; the nearest are\n{}", near.join("\n")),
+        };
+        CatalogError(format!(
+            "unknown model '{name}': looked in the built-in models and in {file}; type provider/id, \
+             for example anthropic/claude-sonnet-5-5 (`tiller models` lists all){near}"
+        ))
+    }
+}
+
+/// How well an id answers a pattern; less is better. Whole words at a provider with a key come
+/// before all else, mere parts of words last.
+type Worth = (bool, bool, Fit, u8);
+
+/// Whose models a pattern means first: the user's own, then a maker's, then a reseller's.
+fn rank(listing: &Listing, provider: &str) -> u8 {
+    let user = listing.user().get(provider);
+    match super::builtin::provider(provider) {
+        None => 0,
+        Some(_) if user.is_some_and(|entry| !entry.models.is_empty()) => 0,
+        Some(entry) => 1 + u8::from(entry.resells),
+    }
+}
+
+/// The newest id of `provider`'s `family` among `ids`.
+fn newest<'a>(ids: &[(&str, &'a str)], provider: &str, family: &[String]) -> Option<&'a str> {
+    ids.iter()
+        .filter(|(other, id)| *other == provider && Name::parse(id).family == family)
+        .max_by(|a, b| Name::parse(a.1).age().cmp(&Name::parse(b.1).age()))
+        .map(|(_, id)| *id)
+}
+
+/// Lists what `name` can mean: of each family the newest.
+fn ambiguous(name: &str, ids: &[(&str, &str)]) -> CatalogError {
+    let mut list: Vec<String> = ids
+        .iter()
+        .filter(|(provider, id)| newest(ids, provider, &Name::parse(id).family) == Some(*id))
+        .map(|(provider, id)| format!("  {provider}/{id}"))
+        .collect();
+    if list.len() > LISTED {
+        let more = list.len() - LISTED;
+        list.truncate(LISTED);
+        list.push(format!("  ... and {more} more"));
+    }
+    let list = list.join("\n");
+    CatalogError(format!(
+        "'{name}' can mean several models; type one of\n{list}"
+    ))
+}
+
