@@ -92,7 +92,11 @@ mod tests {
     fn a_window_is_refused_warned_of_or_taken_in_silence() {
         let cases = [
             (0, None, None),
-            (1, Some("lab/m: Model context window too small (1 tokens). Minimum is 16000."), None),
+            (
+                1,
+                Some("lab/m: Model context window too small (1 tokens). Minimum is 16000."),
+                None,
+            ),
             (
                 15_999,
                 Some("lab/m: Model context window too small (15999 tokens). Minimum is 16000."),

@@ -19,8 +19,8 @@ use tiller::agent::{
     ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
-    Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent,
-    ThinkingLevel, ToolSpec,
+    Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
+    ToolSpec,
 };
 use tokio::sync::{Notify, Semaphore, mpsc};
 

@@ -156,7 +156,9 @@ fn a_model_has_what_its_files_say() {
     );
     assert!((model.prices.input - 1.5).abs() < 1e-9);
 
-    let (opus, _) = lab.resolve("anthropic/claude-opus-5-5", &keys(&[])).unwrap();
+    let (opus, _) = lab
+        .resolve("anthropic/claude-opus-5-5", &keys(&[]))
+        .unwrap();
     assert_eq!(opus.api, Api::AnthropicMessages);
     assert_eq!((opus.context_window, opus.max_output), (1_000_000, 128_000));
     assert!(opus.vision && opus.reasoning);
@@ -165,12 +167,16 @@ fn a_model_has_what_its_files_say() {
         opus.base_url, "http://127.0.0.1:7777",
         "the user's address is for all models"
     );
-    let (sonnet, _) = lab.resolve("anthropic/claude-sonnet-5", &keys(&[])).unwrap();
+    let (sonnet, _) = lab
+        .resolve("anthropic/claude-sonnet-5", &keys(&[]))
+        .unwrap();
     assert_eq!(sonnet.context_window, 1000, "the user's entry wins");
     assert_eq!(sonnet.max_output, 128_000, "what it does not say stays");
 
     // Until there is a Responses wire.
-    let (gpt, _) = catalog("").resolve("openai/gpt-6.1-sol", &keys(&[])).unwrap();
+    let (gpt, _) = catalog("")
+        .resolve("openai/gpt-6.1-sol", &keys(&[]))
+        .unwrap();
     assert_eq!(
         (gpt.api, gpt.base_url.as_str()),
         (Api::OpenAiChat, "https://api.openai.com/v1")
@@ -183,7 +189,9 @@ fn a_model_has_what_its_files_say() {
         (minimax.api, minimax.base_url.as_str()),
         (Api::AnthropicMessages, "https://openrouter.ai/api")
     );
-    let (new, _) = catalog("").resolve("anthropic/claude-nova-9:high", &keys(&[])).unwrap();
+    let (new, _) = catalog("")
+        .resolve("anthropic/claude-nova-9:high", &keys(&[]))
+        .unwrap();
     assert!(
         new.reasoning,
         "an unknown id that is asked to think is taken to think"

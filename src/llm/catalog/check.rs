@@ -23,7 +23,9 @@ enum Kind {
     Words(&'static [&'static str]),
 }
 
-use Kind::{Count, Models, Names, Number, Prices, Quirks, Text, Texts, Thinking, Tiers, Truth, Words};
+use Kind::{
+    Count, Models, Names, Number, Prices, Quirks, Text, Texts, Thinking, Tiers, Truth, Words,
+};
 
 const APIS: [Api; 4] = [
     Api::AnthropicMessages,
@@ -126,7 +128,10 @@ fn one(value: &Value, kind: Kind, at: &str) -> Result<(), String> {
         Count => (count(value), "a whole number from 0"),
         Number => (number(value), "a number from 0"),
         Texts => (texts(value), "a list of strings"),
-        Thinking => (value.is_bool() || texts(value), "true, false or a list of levels"),
+        Thinking => (
+            value.is_bool() || texts(value),
+            "true, false or a list of levels",
+        ),
         Names => {
             let table = table(value, at)?;
             (table.values().all(Value::is_str), "a table of strings")

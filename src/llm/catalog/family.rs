@@ -34,10 +34,7 @@ fn openai_reasons(name: &str) -> bool {
     let Some(version) = name.strip_prefix("gpt-") else {
         return false;
     };
-    let digits: String = version
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .collect();
+    let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
     // Azure's `gpt-35-turbo` is 3.5, and nothing else has two digits yet.
     digits.parse::<u32>().is_ok_and(|major| major >= 5) && digits != "35"
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::builtin;
-use super::family;
 use super::check::parse_api;
+use super::family;
 use super::file::{self, ModelEntry, ProviderEntry};
 use crate::llm::auth::{KeySource, Keys, Owner};
 use crate::llm::model::{Api, Model};
@@ -140,11 +140,7 @@ impl Listing {
     }
 
     /// `provider` as far as its key is concerned; `header` is its built-in one.
-    pub fn owner<'a>(
-        &'a self,
-        provider: &'a str,
-        header: Option<&'a ProviderEntry>,
-    ) -> Owner<'a> {
+    pub fn owner<'a>(&'a self, provider: &'a str, header: Option<&'a ProviderEntry>) -> Owner<'a> {
         let user = self.user.get(provider);
         let names = match user {
             Some(entry) if !entry.env.is_empty() => &entry.env[..],

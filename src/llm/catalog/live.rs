@@ -61,7 +61,9 @@ impl Live {
         let unchanged = state.settled && stamp(&self.file).ok() == Some(state.stamp);
         if !unchanged && let Err(what) = self.read(&mut state) {
             let file = self.file.display();
-            state.trouble = Some(format!("{file}: {what}. What it said before stays in force."));
+            state.trouble = Some(format!(
+                "{file}: {what}. What it said before stays in force."
+            ));
         }
         Arc::clone(&state.listing)
     }

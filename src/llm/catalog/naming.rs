@@ -279,4 +279,3 @@ fn ambiguous(name: &str, ids: &[(&str, &str)]) -> CatalogError {
         "'{name}' can mean several models; type one of\n{list}"
     ))
 }
-
