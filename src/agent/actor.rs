@@ -1,5 +1,5 @@
-//! The task that owns an agent: conversation, queues, session, subscribers and state, each in one
-//! place. It reads commands and the run's reports one after the other and never waits for a
+//! The task that owns an agent: its ledger (conversation, session, subscribers), queues and state,
+//! each in one place. It reads commands and the run's reports one after the other and never waits for a
 //! model, a tool or a subscriber, so it answers at once whatever is under way.
 
 use std::sync::Arc;
@@ -11,19 +11,22 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::audience::Audience;
-use super::context::{Context, limit_text};
+use super::context::limit_text;
 use super::desk::{Desk, Report, Turn};
-use super::event::{AgentEvent, NoticeLevel, QueueKind, Queued, RunOutcome, RunState, now_ms};
+use super::event::{
+    AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
+};
 use super::handle::{AgentHandle, Command, RunToken};
 use super::kit::{CallNames, Kit};
+use super::ledger::Ledger;
+use super::loop_guard;
 use super::memory::SystemPrompt;
 use super::options::AgentOptions;
 use super::process::Processes;
 use super::queue::Queues;
 use super::run;
 use super::session::Journal;
-use crate::llm::{Content, Message, Model, ThinkingLevel, UserMessage};
+use crate::llm::{Content, Model, ThinkingLevel};
 
 /// How long the last events wait for slow subscribers when the agent leaves.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -39,10 +42,8 @@ pub fn start(options: AgentOptions) -> AgentHandle {
 struct Actor {
     kit: Arc<Kit>,
     processes: Processes,
-    context: Context,
+    ledger: Ledger,
     queues: Queues,
-    journal: Journal,
-    audience: Audience,
     state: RunState,
     model: Arc<Model>,
     thinking: ThinkingLevel,
@@ -72,6 +73,10 @@ struct Run {
     aborted: bool,
     /// Where its messages begin in the conversation.
     first_message: usize,
+    /// Answers in place of the chosen model, which could not, until the run is over.
+    stand_in: Option<Arc<Model>>,
+    /// What the program tells the model with the next turn.
+    advice: Option<String>,
 }
 
 impl Actor {
@@ -80,6 +85,7 @@ impl Actor {
         let journal = Journal::new(options.session, &model, options.thinking);
         let kit = Kit {
             provider: options.provider,
+            fallback: options.fallback.into_iter().map(Arc::new).collect(),
             toolbox: options.toolbox,
             prompt: SystemPrompt {
                 base: options.system_prompt,
@@ -94,10 +100,8 @@ impl Actor {
         Self {
             kit: Arc::new(kit),
             processes: options.processes,
-            context: Context::default(),
+            ledger: Ledger::new(journal),
             queues: Queues::default(),
-            journal,
-            audience: Audience::default(),
             state: RunState::Idle,
             model,
             thinking: options.thinking,
@@ -120,7 +124,7 @@ impl Actor {
             select! {
                 biased;
                 command = commands.recv(), if !self.leaving => self.on_command(command),
-                dropped = self.audience.catch_up(), if self.audience.behind() => self.on_dropped(dropped),
+                dropped = self.ledger.audience.catch_up(), if self.ledger.audience.behind() => self.on_dropped(dropped),
                 report = next_report(&mut self.run), if reading => self.on_report(report).await,
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
@@ -130,9 +134,9 @@ impl Actor {
         tracing::info!("leaving: no run is under way");
         self.processes.stop_all();
         tracing::info!("leaving: commands were told to end");
-        self.journal.close().await;
+        self.ledger.close().await;
         tracing::info!("leaving: the session is on disk");
-        let _ = timeout(FAREWELL, self.audience.catch_up_all()).await;
+        let _ = timeout(FAREWELL, self.ledger.audience.catch_up_all()).await;
         tracing::info!("leaving: closed");
         if let Some(done) = self.farewell {
             let _ = done.send(());
@@ -144,7 +148,7 @@ impl Actor {
     fn may_read_run(&self) -> bool {
         self.run
             .as_ref()
-            .is_some_and(|run| run.interrupt.is_cancelled() || !self.audience.behind())
+            .is_some_and(|run| run.interrupt.is_cancelled() || !self.ledger.audience.behind())
     }
 
     fn on_command(&mut self, command: Option<Command>) {
@@ -163,7 +167,7 @@ impl Actor {
                 self.change_model(Arc::clone(&self.model), level);
             }
             Some(Command::Warm) => self.warm(),
-            Some(Command::Subscribe(sender)) => self.audience.join(sender),
+            Some(Command::Subscribe(sender)) => self.ledger.audience.join(sender),
             Some(Command::Shutdown(done)) => {
                 self.farewell = Some(done);
                 self.leave();
@@ -199,7 +203,9 @@ impl Actor {
 
     fn steer_now(&mut self) {
         match &self.run {
-            Some(run) if self.queues.steering_waits() => run.interrupt.cancel(),
+            Some(run) if self.queues.steering_waits() || self.state.is_retrying() => {
+                run.interrupt.cancel();
+            }
             None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.go_on(),
             _ => {}
         }
@@ -231,7 +237,7 @@ impl Actor {
         if self.run.is_some() {
             return;
         }
-        if !self.context.awaits_model() && !self.queues.steering_waits() {
+        if !self.ledger.context.awaits_model() && !self.queues.steering_waits() {
             if !self.queues.follow_up_waits() {
                 return;
             }
@@ -243,14 +249,14 @@ impl Actor {
     }
 
     fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
-        let trouble = self.journal.model(&model, thinking);
+        if let Some(run) = &mut self.run
+            && model != self.model
+        {
+            run.stand_in = None;
+        }
+        self.ledger.model_changed(&model, thinking);
         self.model = model;
         self.thinking = thinking;
-        self.audience.send(AgentEvent::ModelChanged {
-            model: Arc::clone(&self.model),
-            thinking,
-        });
-        self.report_trouble(trouble);
     }
 
     fn leave(&mut self) {
@@ -273,16 +279,26 @@ impl Actor {
             interrupt: cancel.child_token(),
             cancel,
             aborted: false,
-            first_message: self.context.messages().len(),
+            first_message: self.ledger.context.messages().len(),
+            stand_in: None,
+            advice: None,
         });
     }
 
     async fn on_report(&mut self, report: Option<Report>) {
         match report {
-            Some(Report::Event(event)) => self.publish(event),
+            Some(Report::Event(event)) => self.ledger.publish(event),
             Some(Report::Phase(phase)) => self.enter(RunState::Running { phase }),
             Some(Report::OpenTurn(reply)) => {
                 let _ = reply.send(self.open_turn());
+            }
+            Some(Report::ReopenTurn(stand_in, reply)) => {
+                let _ = reply.send(self.reopen_turn(stand_in));
+            }
+            Some(Report::Advise(text)) => {
+                if let Some(run) = &mut self.run {
+                    run.advice = Some(text);
+                }
             }
             Some(Report::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
@@ -295,12 +311,9 @@ impl Actor {
     }
 
     fn open_turn(&mut self) -> Result<Turn, RunOutcome> {
-        let Some(run) = &mut self.run else {
+        let Some(run) = self.run.as_mut().filter(|run| !run.cancel.is_cancelled()) else {
             return Err(RunOutcome::Aborted);
         };
-        if run.cancel.is_cancelled() {
-            return Err(RunOutcome::Aborted);
-        }
         if self.queues.steering_waits() {
             self.calls = 0;
         }
@@ -308,16 +321,44 @@ impl Actor {
         if limit > 0 && self.calls >= limit {
             return Err(RunOutcome::LimitReached { limit });
         }
-        let interrupt = run.cancel.child_token();
-        run.interrupt = interrupt.clone();
         self.calls += 1;
-        let iteration = self.context.begin_iteration();
-        self.audience.send(AgentEvent::TurnStart { iteration });
+        let advice = run.advice.take();
+        let iteration = self.ledger.context.begin_iteration();
+        self.ledger.send(AgentEvent::TurnStart { iteration });
+        if let Some(text) = advice {
+            let origin = loop_guard::ORIGIN.to_owned();
+            self.ledger
+                .publish_user(vec![Content::text(text)], Some(origin));
+        }
         self.deliver();
+        self.turn()
+    }
+
+    fn reopen_turn(&mut self, stand_in: Option<Arc<Model>>) -> Result<Turn, RunOutcome> {
+        let Some(run) = self.run.as_mut().filter(|run| !run.cancel.is_cancelled()) else {
+            return Err(RunOutcome::Aborted);
+        };
+        run.stand_in = stand_in.or(run.stand_in.take());
+        if self.queues.steering_waits() {
+            // The call that is made again is the first since then.
+            self.calls = 1;
+        }
+        // From here on a person who hurries means the steering queue, no longer the wait.
+        self.enter(RunState::Running {
+            phase: Phase::Requesting,
+        });
+        self.deliver();
+        self.turn()
+    }
+
+    /// The turn as it stands now, with a fresh way to cut it short.
+    fn turn(&mut self) -> Result<Turn, RunOutcome> {
+        let run = self.run.as_mut().ok_or(RunOutcome::Aborted)?;
+        run.interrupt = run.cancel.child_token();
         Ok(Turn {
-            interrupt,
-            messages: self.context.messages().to_vec(),
-            model: Arc::clone(&self.model),
+            interrupt: run.interrupt.clone(),
+            messages: self.ledger.context.messages().to_vec(),
+            model: Arc::clone(run.stand_in.as_ref().unwrap_or(&self.model)),
             thinking: self.thinking,
         })
     }
@@ -330,11 +371,7 @@ impl Actor {
             self.show_queues();
         }
         for queued in due {
-            let message = Arc::new(Message::User(UserMessage {
-                content: queued.content,
-                timestamp: now_ms(),
-            }));
-            self.publish_whole(message);
+            self.ledger.publish_user(queued.content, None);
         }
     }
 
@@ -362,10 +399,10 @@ impl Actor {
             // It may have come to its end just before it noticed.
             outcome = RunOutcome::Aborted;
         }
-        for message in self.context.missing_results(now_ms()) {
-            self.publish_whole(message);
+        for message in self.ledger.context.missing_results(now_ms()) {
+            self.ledger.publish_whole(message);
         }
-        self.context.complete_iteration();
+        self.ledger.context.complete_iteration();
         let (aborted, done) = (outcome == RunOutcome::Aborted, outcome == RunOutcome::Done);
         let limited = matches!(outcome, RunOutcome::LimitReached { .. });
         self.stale_abort = aborted && !run.aborted;
@@ -374,10 +411,10 @@ impl Actor {
             self.give_back(messages);
         }
         if let RunOutcome::LimitReached { limit } = outcome {
-            self.notice(NoticeLevel::Warning, limit_text(limit));
+            self.ledger.notice(NoticeLevel::Warning, limit_text(limit));
         }
-        self.audience.send(AgentEvent::AgentEnd {
-            messages: self.context.messages()[run.first_message..].to_vec(),
+        self.ledger.publish(AgentEvent::AgentEnd {
+            messages: self.ledger.context.messages()[run.first_message..].to_vec(),
             outcome,
         });
         self.processes.stop_all();
@@ -397,7 +434,7 @@ impl Actor {
             self.start_run();
         }
         if self.run.is_none() {
-            self.audience.send(AgentEvent::AgentSettled { aborted });
+            self.ledger.send(AgentEvent::AgentSettled { aborted });
         }
     }
 
@@ -406,42 +443,20 @@ impl Actor {
             return;
         }
         self.show_queues();
-        self.audience.send(AgentEvent::QueueReturned { messages });
-    }
-
-    /// Stores and hands out a message that is whole from its start.
-    fn publish_whole(&mut self, message: Arc<Message>) {
-        self.audience.send(AgentEvent::MessageStart {
-            message: Arc::clone(&message),
-        });
-        self.publish(AgentEvent::MessageEnd { message });
-    }
-
-    /// Stores what an event says, then hands it out.
-    fn publish(&mut self, event: AgentEvent) {
-        match &event {
-            AgentEvent::MessageEnd { message } => {
-                self.context.push(Arc::clone(message));
-                let trouble = self.journal.message(message);
-                self.report_trouble(trouble);
-            }
-            AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
-            _ => {}
-        }
-        self.audience.send(event);
+        self.ledger.send(AgentEvent::QueueReturned { messages });
     }
 
     fn enter(&mut self, state: RunState) {
         if self.state != state {
             self.journal.show(&state);
             self.state = state.clone();
-            self.audience.send(AgentEvent::State(state));
+            self.ledger.send(AgentEvent::State(state));
         }
     }
 
     fn show_queues(&mut self) {
         let (steering, follow_up) = self.queues.shown();
-        self.audience.send(AgentEvent::QueueUpdate {
+        self.ledger.send(AgentEvent::QueueUpdate {
             steering,
             follow_up,
         });
@@ -451,18 +466,8 @@ impl Actor {
         if dropped > 0 {
             let text = "A listener took nothing for 5 s and hears no more events.";
             tracing::warn!("{text}");
-            self.notice(NoticeLevel::Warning, text.to_owned());
+            self.ledger.notice(NoticeLevel::Warning, text);
         }
-    }
-
-    fn report_trouble(&mut self, trouble: Option<(NoticeLevel, String)>) {
-        if let Some((level, text)) = trouble {
-            self.notice(level, text);
-        }
-    }
-
-    fn notice(&mut self, level: NoticeLevel, text: String) {
-        self.audience.send(AgentEvent::Notice { level, text });
     }
 }
 

@@ -29,6 +29,11 @@ pub(super) enum Report {
     Phase(Phase),
     /// May another turn begin? If so, the waiting steering messages join the conversation.
     OpenTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// May the turn be asked once more, of this model if one is named? If so, the waiting steering
+    /// messages join the conversation.
+    ReopenTurn(Option<Arc<Model>>, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// The model is to be told this with the next turn.
+    Advise(String),
     /// Does a steering message wait?
     SteeringWaits(oneshot::Sender<bool>),
     /// The model is done: is a follow-up due for the next turn?
@@ -91,6 +96,19 @@ impl Desk {
         self.ask(Report::OpenTurn)
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// Begins the turn anew for another attempt: what the person said meanwhile is in the
+    /// conversation. `stand_in` answers for the rest of the run. `Err` when the run is over.
+    pub async fn reopen_turn(&self, stand_in: Option<Arc<Model>>) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| Report::ReopenTurn(stand_in, reply))
+            .await
+            .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// Has the model told something with the next turn.
+    pub async fn advise(&self, text: String) {
+        let _ = self.reports.send(Report::Advise(text)).await;
     }
 
     /// Whether a steering message waits.

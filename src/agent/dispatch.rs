@@ -12,6 +12,7 @@ use super::event::{AgentEvent, Phase, ToolStatus, now_ms};
 use super::execution::{self, Ended};
 use super::gate::{self, Admitted};
 use super::kit::Kit;
+use super::loop_guard::LoopGuard;
 use super::tool::{Details, OtherDetails};
 use super::toolbox::Found;
 use super::turn::Reply;
@@ -23,12 +24,14 @@ const MOST_AT_ONCE: usize = 16;
 /// Bytes of JSON that details may take in the session.
 const MOST_DETAILS: usize = 256 * 1024;
 
-/// Runs the calls of `reply` and returns their results, in call order.
+/// Runs the calls of `reply` and returns their results, in call order. `guard` sees what was carried
+/// out.
 pub(super) async fn run_calls(
     desk: &Desk,
     kit: &Kit,
     turn: &Turn,
     reply: &Reply,
+    guard: &mut LoopGuard,
 ) -> Vec<Arc<Message>> {
     let mut results = Vec::with_capacity(reply.calls.len());
     let mut halt = (reply.stop == StopReason::Length).then_some(Halt::CutByLength);
@@ -39,6 +42,9 @@ pub(super) async fn run_calls(
             Some(halt) => refuse_group(desk, kit, group, halt).await,
         };
         for (call, ended) in group.iter().zip(ended) {
+            if !matches!(ended.status, ToolStatus::Skipped | ToolStatus::Cancelled) {
+                guard.note(call, &ended.content);
+            }
             let message = Arc::new(result_message(call, ended));
             desk.emit_whole(&message).await;
             results.push(message);

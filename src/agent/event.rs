@@ -126,6 +126,24 @@ pub enum AgentEvent {
         /// The level.
         thinking: ThinkingLevel,
     },
+    /// A model call failed and will be tried again.
+    RetryStart {
+        /// Number of the retry, from 1.
+        attempt: u32,
+        /// How many there are at most.
+        max_attempts: u32,
+        /// How long it waits before it, in milliseconds.
+        delay_ms: u64,
+        /// What went wrong.
+        error: String,
+    },
+    /// The retries of a model call are over.
+    RetryEnd {
+        /// Number of the last retry.
+        attempt: u32,
+        /// Why there is no answer; none when there is one.
+        final_error: Option<String>,
+    },
     /// Something a person should read; the run goes on or ends by itself.
     Notice {
         /// How grave.
@@ -223,6 +241,18 @@ pub enum RunState {
     },
 }
 
+impl RunState {
+    /// Whether it waits before it tries a failed model call again.
+    pub fn is_retrying(&self) -> bool {
+        matches!(
+            self,
+            Self::Running {
+                phase: Phase::Retrying { .. }
+            }
+        )
+    }
+}
+
 /// What a run is waiting for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
@@ -234,10 +264,14 @@ pub enum Phase {
     Tools(Vec<String>),
     /// A failed call will be tried again.
     Retrying {
-        /// Number of the coming attempt, from 2.
+        /// Number of the coming retry, from 1.
         attempt: u32,
+        /// How many there are at most.
+        max_attempts: u32,
         /// Unix time in milliseconds at which it starts.
         at: i64,
+        /// What went wrong: one line, without the name of the model.
+        reason: String,
     },
     /// The conversation is being summarised.
     Compacting,

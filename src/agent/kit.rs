@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::memory::SystemPrompt;
 use super::options::LoopRules;
 use super::toolbox::Toolbox;
-use crate::llm::Provider;
+use crate::llm::{Model, Provider};
 
 /// The unchanging part of an agent.
 pub(super) struct Kit {
     /// The way to models.
     pub provider: Arc<dyn Provider>,
+    /// The models that answer when the chosen one cannot, in order.
+    pub fallback: Vec<Arc<Model>>,
     /// The tools.
     pub toolbox: Toolbox,
     /// Makes the system prompt of each call.

@@ -3,12 +3,16 @@
 pub mod event;
 pub mod handle;
 mod actor;
+mod ledger;
 mod run;
 mod turn;
+mod attempt;
+mod retry;
 mod call_ids;
 mod dispatch;
 mod gate;
 mod execution;
+mod loop_guard;
 mod desk;
 mod kit;
 mod queue;
@@ -30,6 +34,6 @@ pub use event::{
     AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
 };
 pub use handle::{AgentHandle, Command};
-pub use options::{AgentOptions, LoopRules, QueueMode, ToolSettings};
+pub use options::{AgentOptions, LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
 pub use tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, ToolSet, Toolbox};

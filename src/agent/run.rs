@@ -6,14 +6,16 @@ use super::desk::Desk;
 use super::dispatch;
 use super::event::{AgentEvent, RunOutcome};
 use super::kit::Kit;
+use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
 /// person stops it, a model call fails, or the iteration limit is reached.
 pub(super) async fn run(desk: &Desk, kit: &Kit) -> RunOutcome {
     desk.emit(AgentEvent::AgentStart).await;
+    let mut guard = LoopGuard::new(&kit.rules.loop_guard);
     loop {
-        match turns(desk, kit).await {
+        match turns(desk, kit, &mut guard).await {
             RunOutcome::Done => {}
             other => return other,
         }
@@ -26,16 +28,20 @@ pub(super) async fn run(desk: &Desk, kit: &Kit) -> RunOutcome {
 }
 
 /// Turn after turn until the model calls no tool and nobody has steered.
-async fn turns(desk: &Desk, kit: &Kit) -> RunOutcome {
+async fn turns(desk: &Desk, kit: &Kit, guard: &mut LoopGuard) -> RunOutcome {
     loop {
         // What waits in the steering queue joins the conversation here, before each model call.
-        let turn = match desk.open_turn().await {
+        let mut turn = match desk.open_turn().await {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
         };
-        let reply = turn::respond(desk, kit, &turn).await;
+        // Failures that pass are waited out in here.
+        let reply = turn::respond(desk, kit, &mut turn).await;
         // Group by group; steering is looked at before each and skips what has not started.
-        let tool_results = dispatch::run_calls(desk, kit, &turn, &reply).await;
+        let tool_results = dispatch::run_calls(desk, kit, &turn, &reply, guard).await;
+        if let Some(advice) = guard.advice() {
+            desk.advise(advice).await;
+        }
         let Reply { message, calls, .. } = reply;
         desk.emit(AgentEvent::TurnEnd {
             message,

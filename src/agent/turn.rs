@@ -1,19 +1,21 @@
-//! One response of a model: the request goes out, the stream is folded and passed on, the message
-//! is finished. A stream that is cut short ends as an aborted message that keeps what was said.
-//! Names no vendor, runs no tool.
+//! One response of a model, with as many attempts as it takes: after a failure that passes it
+//! waits, visibly, and asks again; a model that cannot answer is replaced by the next of
+//! `models.fallback`. What to do when is `retry`'s. Names no vendor, runs no tool.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::StreamExt;
 use tokio::select;
+use tokio::time::sleep;
 
-use super::call_ids::CallIds;
+use super::attempt::Attempt;
 use super::desk::{Desk, Turn};
-use super::event::{AgentEvent, Phase, now_ms};
+use super::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use super::kit::Kit;
-use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent, ToolCall,
-};
+use super::retry::{Recovery, Remedy, Retry};
+use crate::llm::{LlmError, Message, Model, StopReason, ToolCall};
 
 /// What a model call came to.
 #[derive(Debug)]
@@ -28,105 +30,187 @@ pub(super) struct Reply {
     pub failure: Option<String>,
 }
 
-/// Makes the model call of `turn` and reports it piece by piece.
-pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &Turn) -> Reply {
-    desk.phase(Phase::Requesting).await;
-    let mut message = empty_message(turn);
-    let mut stream = kit.provider.stream(request(kit, turn));
-    let mut ids = CallIds::new(&turn.messages);
-    let mut started = false;
+/// Makes the model call of `turn` and reports it piece by piece. What the person says while it
+/// waits for another attempt joins `turn`, and so does a model that stands in.
+pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &mut Turn) -> Reply {
+    let mut recovery = Recovery::new(&kit.rules.retry, &kit.fallback, &turn.model);
     loop {
-        let event = select! {
-            biased;
-            () = turn.interrupt.cancelled() => None,
-            event = stream.next() => Some(event.unwrap_or_else(ended_early)),
+        let mut attempt = Attempt::make(desk, kit, turn).await;
+        let retries = recovery.retries();
+        let Some(error) = attempt.failure.take() else {
+            return answered(desk, retries, attempt).await;
         };
-        let Some(mut event) = event else {
-            message.stop_reason = StopReason::Aborted;
-            break;
+        tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
+        let remedy = recovery.after(&error, chance());
+        let failed = Failed::new(desk, attempt, &error, &remedy).await;
+        let next = match remedy {
+            Remedy::Retry(retry) => {
+                wait(desk, turn, retry, &error).await;
+                desk.reopen_turn(None).await
+            }
+            Remedy::StandIn(model) => {
+                end_retries(desk, retries, Some(error.message.clone())).await;
+                tell_stand_in(desk, &turn.model, &model, &error).await;
+                desk.reopen_turn(Some(model)).await
+            }
+            Remedy::GiveUp => {
+                let text = last_words(&error, retries);
+                end_retries(desk, retries, Some(text.clone())).await;
+                return failed.reply(desk, text).await;
+            }
         };
-        if !started {
-            started = true;
-            desk.emit(message_start(&message)).await;
-            desk.phase(Phase::Streaming).await;
-        }
-        ids.settle(&mut event);
-        message.apply(&event);
-        let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
-        desk.emit(AgentEvent::MessageUpdate { event }).await;
-        if over {
-            break;
+        match next {
+            Ok(next) => {
+                if next.model.full_id() != turn.model.full_id() {
+                    recovery = Recovery::new(&kit.rules.retry, &kit.fallback, &next.model);
+                }
+                *turn = next;
+            }
+            Err(_) => {
+                end_retries(desk, recovery.retries(), Some(CANCELLED.to_owned())).await;
+                return failed.reply(desk, error.to_string()).await;
+            }
         }
     }
-    // Closes the socket before anything else happens.
-    drop(stream);
-    if !started {
-        desk.emit(message_start(&message)).await;
-    }
-    finish(desk, message).await
 }
 
-async fn finish(desk: &Desk, mut message: AssistantMessage) -> Reply {
-    if message.stop_reason == StopReason::Pending {
-        message.stop_reason = StopReason::Stop;
+/// pi's word for a wait that the person ended.
+const CANCELLED: &str = "Retry cancelled";
+
+/// An attempt that failed.
+enum Failed {
+    /// It said nothing, and nobody has heard of it.
+    Silent(Box<Attempt>),
+    /// What it said is stored as a failed message. It is never sent, so what comes next does not
+    /// go on from it.
+    Kept(Arc<Message>),
+}
+
+impl Failed {
+    /// Keeps what `attempt` said, if anything, where `remedy` goes on to another attempt.
+    async fn new(desk: &Desk, attempt: Attempt, error: &LlmError, remedy: &Remedy) -> Self {
+        let next = match remedy {
+            Remedy::Retry(retry) => format!("Asked again (retry {} of {})", retry.number, retry.most),
+            Remedy::StandIn(model) => format!("Asked {} instead", model.full_id()),
+            Remedy::GiveUp => return Self::Silent(Box::new(attempt)),
+        };
+        if !attempt.begun {
+            return Self::Silent(Box::new(attempt));
+        }
+        let text = format!("{}\n{next}", error.message);
+        Self::Kept(attempt.conclude(desk, Some(text)).await)
     }
-    let stop = message.stop_reason;
-    let failure = (stop == StopReason::Error).then(|| {
-        let text = message.error_message.clone();
-        text.unwrap_or_else(|| String::from("The model call failed."))
-    });
-    // A failed message is never sent again, so results for its calls would answer nothing.
-    let calls = match failure {
-        None => message.tool_calls().cloned().collect(),
-        Some(_) => Vec::new(),
+
+    /// The end of the call: `text` is what the person reads.
+    async fn reply(self, desk: &Desk, text: String) -> Reply {
+        let message = match self {
+            Self::Silent(attempt) => attempt.conclude(desk, Some(text.clone())).await,
+            Self::Kept(message) => message,
+        };
+        Reply {
+            message,
+            stop: StopReason::Error,
+            // A failed message is never sent again, so results for its calls would answer nothing.
+            calls: Vec::new(),
+            failure: Some(text),
+        }
+    }
+}
+
+async fn answered(desk: &Desk, retries: u32, attempt: Attempt) -> Reply {
+    let message = attempt.conclude(desk, None).await;
+    let (stop, calls) = match &*message {
+        Message::Assistant(answer) => (answer.stop_reason, answer.tool_calls().cloned().collect()),
+        _ => (StopReason::Stop, Vec::new()),
     };
-    let message = Arc::new(Message::Assistant(message));
-    desk.emit(AgentEvent::MessageEnd {
-        message: Arc::clone(&message),
-    })
-    .await;
+    let given_up = (stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
+    end_retries(desk, retries, given_up).await;
     Reply {
         message,
         stop,
         calls,
-        failure,
+        failure: None,
     }
 }
 
-fn request(kit: &Kit, turn: &Turn) -> Request {
-    let tools = kit.toolbox.specs(turn.model.edit_format);
-    Request {
-        model: (*turn.model).clone(),
-        system: kit.prompt.render(&tools, &turn.model),
-        messages: turn.messages.clone(),
-        tools,
-        thinking: turn.thinking,
-        max_output: None,
-        session_id: Some(kit.conversation_id.clone()),
+/// Waits for `retry`, where everybody can see it, or until the person wants something else.
+async fn wait(desk: &Desk, turn: &Turn, retry: Retry, error: &LlmError) {
+    let Retry {
+        number,
+        most,
+        delay_ms,
+    } = retry;
+    tracing::info!("retry {number}/{most} in {delay_ms} ms");
+    desk.emit(AgentEvent::RetryStart {
+        attempt: number,
+        max_attempts: most,
+        delay_ms,
+        error: error.message.clone(),
+    })
+    .await;
+    desk.phase(Phase::Retrying {
+        attempt: number,
+        max_attempts: most,
+        at: now_ms().saturating_add_unsigned(delay_ms),
+        reason: reason(&turn.model, error),
+    })
+    .await;
+    select! {
+        biased;
+        () = turn.interrupt.cancelled() => {}
+        () = sleep(Duration::from_millis(delay_ms)) => {}
     }
 }
 
-fn empty_message(turn: &Turn) -> AssistantMessage {
-    AssistantMessage {
-        api: turn.model.api.as_str().to_owned(),
-        provider: turn.model.provider.clone(),
-        model: turn.model.id.clone(),
-        thinking_level: Some(turn.thinking.to_string()),
-        timestamp: now_ms(),
-        ..AssistantMessage::default()
+/// Says how the retries came out, if there were any.
+async fn end_retries(desk: &Desk, retries: u32, final_error: Option<String>) {
+    if retries == 0 {
+        return;
     }
+    match &final_error {
+        None => tracing::info!("retry {retries} succeeded"),
+        Some(error) => tracing::warn!("no answer after {retries} retries: {error}"),
+    }
+    desk.emit(AgentEvent::RetryEnd {
+        attempt: retries,
+        final_error,
+    })
+    .await;
 }
 
-fn message_start(message: &AssistantMessage) -> AgentEvent {
-    AgentEvent::MessageStart {
-        message: Arc::new(Message::Assistant(message.clone())),
-    }
+async fn tell_stand_in(desk: &Desk, from: &Model, to: &Model, error: &LlmError) {
+    let (from, to) = ((from.full_id(), reason(from, error)), to.full_id());
+    let text = format!(
+        "{} cannot answer: {}\n{to} answers instead, until your next message",
+        from.0, from.1
+    );
+    tracing::warn!("{text}");
+    desk.emit(AgentEvent::Notice {
+        level: NoticeLevel::Warning,
+        text,
+    })
+    .await;
 }
 
-/// A provider that just stops breaks its contract; the person should hear of it all the same.
-fn ended_early() -> StreamEvent {
-    StreamEvent::Error(LlmError::new(
-        ErrorClass::Retryable,
-        "The model's answer broke off before its end.",
-    ))
+/// What went wrong, for a place that names the model already.
+fn reason(model: &Model, error: &LlmError) -> String {
+    let about = format!("{}: ", model.full_id());
+    let text = error.message.strip_prefix(&about).unwrap_or(&error.message);
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// The error as it is shown when nothing is left to try.
+fn last_words(error: &LlmError, retries: u32) -> String {
+    if retries == 0 {
+        return error.to_string();
+    }
+    let mut error = error.clone();
+    error.message = format!("{} (asked {} times)", error.message, retries + 1);
+    error.to_string()
+}
+
+/// Something between 0 and 1, another with each call.
+fn chance() -> f64 {
+    let random = RandomState::new().hash_one(0);
+    random as f64 / u64::MAX as f64
 }

@@ -197,6 +197,7 @@ impl Stage {
         Ok(agent::start(AgentOptions {
             provider: Arc::new(Wires::new(plan.catalog.clone(), keys, script)),
             model: self.model.clone(),
+            fallback: plan.fallback.clone(),
             thinking: self.thinking,
             cwd: self.cwd.clone(),
             toolbox,

@@ -118,6 +118,22 @@ impl Recorder {
             AgentEvent::ModelChanged { thinking, .. } => {
                 json!({"type": "thinking_level_changed", "level": thinking})
             }
+            AgentEvent::RetryStart {
+                attempt,
+                max_attempts,
+                delay_ms,
+                error,
+            } => json!({
+                "type": "auto_retry_start",
+                "attempt": attempt,
+                "maxAttempts": max_attempts,
+                "delayMs": delay_ms,
+                "errorMessage": error,
+            }),
+            AgentEvent::RetryEnd {
+                attempt,
+                final_error,
+            } => retry_end(*attempt, final_error.as_deref()),
             AgentEvent::Notice { level, text } => json!({
                 "type": "notice",
                 "level": match level {
@@ -180,6 +196,15 @@ impl Recorder {
             | StreamEvent::Error(_) => return None,
         })
     }
+}
+
+fn retry_end(attempt: u32, final_error: Option<&str>) -> Value {
+    let success = final_error.is_none();
+    let mut record = json!({"type": "auto_retry_end", "success": success, "attempt": attempt});
+    if let (Some(map), Some(error)) = (record.as_object_mut(), final_error) {
+        map.insert("finalError".to_owned(), json!(error));
+    }
+    record
 }
 
 fn tool_end(

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::auth::Redactor;
 use super::error::{ErrorClass, LlmError};
-use super::wording::{class, names_unknown_model, wait_in};
+use super::overflow;
+use super::wording::{class, wait_in};
 
 /// Longest part of a provider's own words that is passed on.
 const QUOTED_CHARS: usize = 600;
@@ -76,9 +77,10 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
         (_, ErrorClass::Overflow) => "the conversation is too long for the model",
         (Some(429), _) => "too many requests",
         (Some(529), _) => "the server is overloaded",
-        (Some(404), _) => "not found",
+        (Some(404), ErrorClass::Client) => "not found",
         (Some(300..=399), _) => "the server sends us elsewhere",
         (Some(500..=599), _) => "the server failed",
+        (_, ErrorClass::NoModel) => "the model was not found",
         (Some(_), ErrorClass::Client) => "the server refused the request",
         _ => "the server reports an error",
     };
@@ -93,7 +95,7 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
     error.retry_after_ms = wait_in(text);
     error.hint = match class {
         ErrorClass::Auth => (!about.key_hint.is_empty()).then(|| about.key_hint.clone()),
-        ErrorClass::Client if status.is_none_or(|status| matches!(status, 400 | 404)) && names_unknown_model(text) => {
+        ErrorClass::NoModel => {
             Some(format!(
                 "The provider does not know this model: choose another with --model provider/id (asked for: {})",
                 about.model
@@ -103,7 +105,7 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
             Some("Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable".into())
         }
         ErrorClass::Overflow => Some(
-            "Start a new conversation, or choose a model with a larger window: --model provider/id".into(),
+            overflow::WAY_OUT.into(),
         ),
         ErrorClass::Quota => Some(
             "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id".into(),

@@ -14,7 +14,9 @@ pub enum ErrorClass {
     Auth,
     /// Quota or billing: waiting does not help.
     Quota,
-    /// The request, the model id or the configuration is wrong: 400, 404, and everything else.
+    /// The provider does not know the model.
+    NoModel,
+    /// The request or the configuration is wrong: 400, 404, and everything else.
     Client,
 }
 

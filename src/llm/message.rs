@@ -28,6 +28,7 @@ impl Message {
     pub fn user(text: impl Into<String>, timestamp: i64) -> Self {
         Self::User(UserMessage {
             content: vec![Content::text(text)],
+            origin: None,
             timestamp,
         })
     }
@@ -61,12 +62,15 @@ pub fn content_text(content: &[Content]) -> String {
     out
 }
 
-/// A message from a person.
+/// A message from a person, or from the program in a person's place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// Text and images, in order. pi also writes a bare string; both are read.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<Content>,
+    /// The part of the program that said it, where it was no person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Unix time in milliseconds.
     #[serde(default)]
     pub timestamp: i64,

@@ -20,6 +20,7 @@ pub mod exchange;
 pub mod error;
 pub mod classify;
 mod wording;
+pub mod overflow;
 pub mod http;
 pub mod sse;
 pub mod scripted;

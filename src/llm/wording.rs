@@ -27,6 +27,8 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
     match status {
         Some(401 | 403) => ErrorClass::Auth,
         Some(413) => ErrorClass::Overflow,
+        Some(404) if UNKNOWN_MODEL.is_match(text) => ErrorClass::NoModel,
+        Some(400 | 422) | None if NO_SUCH_MODEL.is_match(text) => ErrorClass::NoModel,
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorClass::Retryable,
         Some(_) => ErrorClass::Client,
         None if REFUSED_KEY.is_match(text) => ErrorClass::Auth,
@@ -45,11 +47,6 @@ pub fn wait_in(text: &str) -> Option<u64> {
         1000.0
     };
     number.is_finite().then(|| (number * factor).ceil() as u64)
-}
-
-/// Whether the words say that there is no such model.
-pub fn names_unknown_model(text: &str) -> bool {
-    UNKNOWN_MODEL.is_match(text)
 }
 
 /// Waiting does not help.
@@ -139,6 +136,20 @@ static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
+/// There is no such model, in words that say nothing else: a request may be refused for what it asks
+/// of a model that is there.
+static NO_SUCH_MODEL: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "model_not_found",
+        r"model \S+ (was |is )?(not found|does not exist|not exist|unknown)",
+        r"(no such|unknown|invalid) model(:| id| name| \S+$)",
+        "not a valid model",
+        "no endpoints found for",
+        "model_not_available",
+    ])
+});
+
+/// The same where nothing was found: any word about a model will do.
 static UNKNOWN_MODEL: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         "model.*(not found|does not exist|not exist|not supported|not available|unknown|invalid)",
@@ -180,6 +191,7 @@ mod tests {
             &PASSING,
             &REFUSED_KEY,
             &UNKNOWN_MODEL,
+            &NO_SUCH_MODEL,
         ] {
             assert!(table.len() > 1, "{table:?}");
         }

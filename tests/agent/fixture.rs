@@ -15,7 +15,7 @@ use tiller::agent::process::Processes;
 use tiller::agent::session::SessionLog;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
-    self, AgentEvent, AgentHandle, AgentOptions, Details, Event, LoopRules, RunOutcome, Tool,
+    self, AgentEvent, AgentHandle, AgentOptions, Details, Event, LoopRules, RetryRules, RunOutcome, Tool,
     ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
@@ -363,8 +363,20 @@ pub struct Setup {
     pub answers: Vec<Vec<Step>>,
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
+    pub fallback: Vec<Model>,
     pub toolbox: Option<Toolbox>,
     pub processes: Option<Processes>,
+}
+
+/// The rules, but a failure is the end.
+pub fn no_retries() -> LoopRules {
+    LoopRules {
+        retry: RetryRules {
+            max: 0,
+            ..RetryRules::default()
+        },
+        ..LoopRules::default()
+    }
 }
 
 pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> Bench {
@@ -395,6 +407,7 @@ impl Setup {
         let handle = agent::start(AgentOptions {
             provider: Arc::clone(&script) as Arc<dyn Provider>,
             model: model(),
+            fallback: self.fallback,
             thinking: ThinkingLevel::Medium,
             cwd: cwd.clone(),
             toolbox: self.toolbox.unwrap_or_else(|| Toolbox::new(tools)),
@@ -502,7 +515,10 @@ impl Bench {
 
 pub fn message_line(message: &Message) -> String {
     match message {
-        Message::User(_) => format!("user: {}", message.text()),
+        Message::User(said) => {
+            let who = said.origin.as_deref().unwrap_or("user");
+            format!("{who}: {}", message.text())
+        }
         Message::Assistant(answer) => {
             let calls: Vec<_> = answer.tool_calls().map(|call| call.id.as_str()).collect();
             let text = message.text();
@@ -552,6 +568,19 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::ModelChanged { model, thinking } => {
             format!("model {} {thinking}", model.full_id())
         }
+        AgentEvent::RetryStart {
+            attempt,
+            max_attempts,
+            delay_ms,
+            error,
+        } => format!("retry {attempt}/{max_attempts} in {delay_ms} ms: {error}"),
+        AgentEvent::RetryEnd {
+            attempt,
+            final_error,
+        } => match final_error {
+            None => format!("retry {attempt} ok"),
+            Some(error) => format!("retry {attempt} failed: {error}"),
+        },
         AgentEvent::Notice { level, text } => format!("notice {level:?} {text}"),
     })
 }

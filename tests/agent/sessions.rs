@@ -88,6 +88,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
     let handle = agent::start(AgentOptions {
         provider: Arc::clone(&script) as Arc<dyn Provider>,
         model: model(),
+        fallback: Vec::new(),
         thinking: ThinkingLevel::Off,
         cwd: "/".into(),
         toolbox: Toolbox::default(),

@@ -360,7 +360,12 @@ async fn model_and_thinking_change_from_the_next_call_on() {
 async fn messages_wait_through_a_failure() {
     let gate = Gate::new();
     let broken = vec![start(), Step::Wait(gate.clone())];
-    let mut bench = bench(vec![broken, say("ok"), say("followed")], vec![]);
+    let mut bench = Setup {
+        answers: vec![broken, say("ok"), say("followed")],
+        rules: no_retries(),
+        ..Setup::default()
+    }
+    .start();
     bench.prompt("Go");
     gate.reached().await;
     bench.follow_up("later");

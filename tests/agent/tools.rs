@@ -392,7 +392,12 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     let mut broken = vec![start()];
     broken.extend(text_block(0, "half"));
     broken.push(Step::Say(StreamEvent::Error(error)));
-    let mut bench = bench(vec![broken, vec![], say("ok")], vec![]);
+    let mut bench = Setup {
+        answers: vec![broken, vec![], say("ok")],
+        rules: no_retries(),
+        ..Setup::default()
+    }
+    .start();
     bench.handle.prompt(vec![Content::text("Go")]);
     let failed = |message: &str| RunOutcome::Failed {
         message: message.into(),

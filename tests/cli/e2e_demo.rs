@@ -26,6 +26,7 @@ async fn the_show_tells_the_truth() {
     let handle = tiller::agent::start(AgentOptions {
         provider: Arc::new(Scripted::new(script)),
         model: demo_model(),
+        fallback: Vec::new(),
         thinking: ThinkingLevel::Medium,
         cwd: scratch.path().to_owned(),
         toolbox: Toolbox::new(tools::builtin(&ToolSettings::default(), &processes)),

@@ -83,6 +83,7 @@ pub fn error(events: &[StreamEvent]) -> &LlmError {
 pub fn user(content: Vec<Content>) -> Message {
     Message::User(UserMessage {
         content,
+        origin: None,
         timestamp: 0,
     })
 }

@@ -23,7 +23,12 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
             "a_tool_with_quite_a_long_name".into(),
             "another".into(),
         ]),
-        Phase::Retrying { attempt: 2, at: 0 },
+        Phase::Retrying {
+            attempt: 2,
+            max_attempts: 5,
+            at: 0,
+            reason: "the server is overloaded (529)".into(),
+        },
         Phase::Compacting,
         Phase::Asking,
     ];

@@ -91,7 +91,9 @@ fn happening() -> impl Strategy<Value = Happening> {
         Just(RunState::Running {
             phase: Phase::Retrying {
                 attempt: 2,
-                at: i64::MAX
+                max_attempts: 5,
+                at: i64::MAX,
+                reason: "busy".into()
             }
         }),
         (0_usize..3).prop_map(|processes| RunState::Stopping { processes }),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::llm::{Message, ThinkingLevel};
 
@@ -91,6 +92,14 @@ pub enum Body<'a> {
         #[serde(rename = "thinkingLevel")]
         thinking_level: ThinkingLevel,
     },
+    /// Something that happened, for people and programs; no model sees it.
+    Custom {
+        /// Whose form `data` has.
+        #[serde(rename = "customType")]
+        custom_type: &'static str,
+        /// What happened.
+        data: Value,
+    },
 }
 
 impl Body<'_> {
@@ -99,6 +108,7 @@ impl Body<'_> {
             Self::Message { .. } => "message",
             Self::ModelChange { .. } => "model_change",
             Self::ThinkingLevelChange { .. } => "thinking_level_change",
+            Self::Custom { .. } => "custom",
         }
     }
 }

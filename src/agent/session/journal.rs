@@ -2,9 +2,11 @@
 //! not with every message, while the run goes on in memory. Also says to other programs what the
 //! session is doing.
 
+use serde_json::{Value, json};
+
 use super::SessionLog;
 use super::live::{Live, LiveRecord, SessionState};
-use crate::agent::event::{NoticeLevel, Phase, RunState, now_ms};
+use crate::agent::event::{AgentEvent, NoticeLevel, Phase, RunOutcome, RunState, now_ms};
 use crate::llm::{Message, Model, ThinkingLevel};
 
 /// Something to tell the person about the session file.
@@ -97,6 +99,13 @@ impl Journal {
         self.judge(written)
     }
 
+    /// Stores what an event says about how the run went; most say nothing of it.
+    pub fn event(&mut self, event: &AgentEvent) -> Trouble {
+        let data = lifecycle(event)?;
+        let written = self.log.as_mut().map(|log| log.event(data));
+        self.judge(written)
+    }
+
     /// Stores the model and thinking level from here on, as far as they are new.
     pub fn model(&mut self, model: &Model, thinking: ThinkingLevel) -> Trouble {
         if let Some(live) = &mut self.live {
@@ -152,4 +161,27 @@ fn report(shown: std::io::Result<()>) {
     if let Err(error) = shown {
         tracing::warn!("other programs see an old state of this session: {error}");
     }
+}
+
+/// The record of an event that belongs to the story of a run (E4).
+fn lifecycle(event: &AgentEvent) -> Option<Value> {
+    Some(match event {
+        AgentEvent::RetryStart {
+            attempt,
+            max_attempts,
+            delay_ms,
+            error,
+        } => json!({
+            "event": "retry",
+            "attempt": attempt,
+            "maxAttempts": max_attempts,
+            "delayMs": delay_ms,
+            "errorMessage": error,
+        }),
+        AgentEvent::AgentEnd {
+            outcome: RunOutcome::Failed { message },
+            ..
+        } => json!({ "event": "error", "errorMessage": message }),
+        _ => return None,
+    })
 }

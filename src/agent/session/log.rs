@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::entry::{Body, Entry, Header, Ids, timestamp};
 use super::folder::{file_name, folder_for};
@@ -106,6 +107,14 @@ impl SessionLog {
     /// Appends a change of thinking level. Errors as for [`Self::message`].
     pub fn thinking_level_change(&mut self, thinking_level: ThinkingLevel) -> io::Result<()> {
         self.append(Body::ThinkingLevelChange { thinking_level })
+    }
+
+    /// Appends something that happened. Errors as for [`Self::message`].
+    pub fn event(&mut self, data: Value) -> io::Result<()> {
+        self.append(Body::Custom {
+            custom_type: "tiller.event",
+            data,
+        })
     }
 
     /// Whether entries wait that the disk has refused.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
-use crate::agent::{LoopRules, QueueMode, ToolSettings};
+use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
 use crate::llm::ThinkingLevel;
 
 /// All settings, resolved.
@@ -47,6 +47,18 @@ impl Settings {
                 steering_mode: read.queue_mode("agent.steering_mode")?,
                 follow_up_mode: read.queue_mode("agent.follow_up_mode")?,
                 parallel_tools: read.truth("agent.parallel_tool_execution")?,
+                retry: RetryRules {
+                    max: u32::try_from(read.number("retry.max")?).unwrap_or(u32::MAX),
+                    base_ms: read.number("retry.base_ms")?,
+                    max_wait_s: read.number("retry.max_wait_s")?,
+                    jitter: read.truth("retry.jitter")?,
+                },
+                loop_guard: LoopGuardRules {
+                    enabled: read.truth("agent.loop_guard.enabled")?,
+                    window: read.size("agent.loop_guard.window")?,
+                    early_trip: read.size("agent.loop_guard.early_trip")?,
+                    message: read.text("agent.loop_guard.message")?,
+                },
             },
             tools: ToolSettings {
                 bash_timeout_s: read.number("tools.bash.timeout_seconds")?,
@@ -172,6 +184,14 @@ mod tests {
             "agent.steering_mode=one",
             "agent.follow_up_mode=all",
             "agent.parallel_tool_execution=false",
+            "agent.loop_guard.enabled=false",
+            "agent.loop_guard.window=5",
+            "agent.loop_guard.early_trip=6",
+            "agent.loop_guard.message=Think.",
+            "retry.max=2",
+            "retry.base_ms=3",
+            "retry.max_wait_s=4",
+            "retry.jitter=false",
             "models.default=lab/scripted",
             "models.thinking=xhigh",
             "auth.env_file_folders=[\"~/work\"]",
@@ -207,6 +227,18 @@ mod tests {
                 steering_mode: QueueMode::One,
                 follow_up_mode: QueueMode::All,
                 parallel_tools: false,
+                retry: RetryRules {
+                    max: 2,
+                    base_ms: 3,
+                    max_wait_s: 4,
+                    jitter: false,
+                },
+                loop_guard: LoopGuardRules {
+                    enabled: false,
+                    window: 5,
+                    early_trip: 6,
+                    message: "Think.".to_owned(),
+                },
             },
             tools: ToolSettings {
                 bash_timeout_s: 1,

@@ -146,9 +146,15 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
         Phase::Requesting => (for_seconds("waiting for the model"), None),
         Phase::Streaming => (for_seconds("writing"), speed(app)),
         Phase::Tools(names) => (for_seconds(&tools(names)), speed(app)),
-        Phase::Retrying { attempt, at } => {
+        Phase::Retrying {
+            attempt,
+            max_attempts,
+            at,
+            reason,
+        } => {
             let left = ((at - app.now).max(0) + 999) / 1000;
-            (format!("attempt {attempt} in {}", duration(left)), None)
+            let what = format!("retry {attempt}/{max_attempts} in {}", duration(left));
+            (what, Some(reason.clone()))
         }
         Phase::Compacting => (for_seconds("summarising the conversation"), None),
         Phase::Asking => (for_seconds("waiting for your answer"), None),

@@ -1,0 +1,161 @@
+//! One request to a model and its answer: it goes out, the stream is folded and passed on. A
+//! stream that is cut short ends as an aborted message that keeps what was said; one that fails
+//! ends with its error, for `turn` to decide about. Names no vendor, retries nothing.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use tokio::select;
+
+use super::call_ids::CallIds;
+use super::desk::{Desk, Turn};
+use super::event::{AgentEvent, Phase, now_ms};
+use super::kit::Kit;
+use crate::llm::{
+    AssistantMessage, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent, overflow,
+};
+
+/// What one request came to.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// The answer, as far as it came.
+    pub message: AssistantMessage,
+    /// What went wrong, if something did.
+    pub failure: Option<LlmError>,
+    /// Whether listeners have heard of the message. They do not before it says something, so that
+    /// an attempt without content leaves nothing behind.
+    pub begun: bool,
+}
+
+impl Attempt {
+    /// Asks the model of `turn` and reports its answer piece by piece; not its end.
+    pub async fn make(desk: &Desk, kit: &Kit, turn: &Turn) -> Self {
+        desk.phase(Phase::Requesting).await;
+        let mut attempt = Self {
+            message: empty_message(turn),
+            failure: None,
+            begun: false,
+        };
+        let mut stream = kit.provider.stream(request(kit, turn));
+        let mut ids = CallIds::new(&turn.messages);
+        let mut prelude = Vec::new();
+        loop {
+            let event = select! {
+                biased;
+                () = turn.interrupt.cancelled() => None,
+                event = stream.next() => Some(event.unwrap_or_else(ended_early)),
+            };
+            let Some(mut event) = event else {
+                attempt.message.stop_reason = StopReason::Aborted;
+                break;
+            };
+            ids.settle(&mut event);
+            if !attempt.begun && says_nothing(&event) {
+                prelude.push(event);
+                continue;
+            }
+            let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
+            attempt.take(desk, &mut prelude, event).await;
+            if over {
+                break;
+            }
+        }
+        // Closes the socket before anything else happens.
+        drop(stream);
+        if attempt.failure.is_none() {
+            attempt.failure = overflow::hidden(&attempt.message, &turn.model);
+        }
+        attempt
+    }
+
+    /// Takes in one event, and before it those that were held back for it.
+    async fn take(&mut self, desk: &Desk, prelude: &mut Vec<StreamEvent>, event: StreamEvent) {
+        if let StreamEvent::Error(error) = &event {
+            self.failure = Some(error.clone());
+            if !self.begun {
+                return;
+            }
+        }
+        if !self.begun {
+            self.begin(desk).await;
+            desk.phase(Phase::Streaming).await;
+        }
+        for event in prelude.drain(..).chain([event]) {
+            self.message.apply(&event);
+            desk.emit(AgentEvent::MessageUpdate { event }).await;
+        }
+    }
+
+    async fn begin(&mut self, desk: &Desk) {
+        self.begun = true;
+        desk.emit(AgentEvent::MessageStart {
+            message: Arc::new(Message::Assistant(self.message.clone())),
+        })
+        .await;
+    }
+
+    /// Ends the message as what it is: whole, cut short, or failed for the reason `error` says.
+    pub async fn conclude(mut self, desk: &Desk, error: Option<String>) -> Arc<Message> {
+        if error.is_some() {
+            self.message.stop_reason = StopReason::Error;
+            self.message.error_message = error;
+        } else if self.message.stop_reason == StopReason::Pending {
+            self.message.stop_reason = StopReason::Stop;
+        }
+        if !self.begun {
+            self.begin(desk).await;
+        }
+        let message = Arc::new(Message::Assistant(self.message));
+        desk.emit(AgentEvent::MessageEnd {
+            message: Arc::clone(&message),
+        })
+        .await;
+        message
+    }
+}
+
+/// Whether nothing is lost with this event when the stream fails behind it.
+fn says_nothing(event: &StreamEvent) -> bool {
+    match event {
+        StreamEvent::Start { .. }
+        | StreamEvent::Usage(_)
+        | StreamEvent::TextStart { .. }
+        | StreamEvent::ThinkingStart { .. } => true,
+        StreamEvent::TextDelta { delta, .. } | StreamEvent::ThinkingDelta { delta, .. } => {
+            delta.is_empty()
+        }
+        _ => false,
+    }
+}
+
+fn request(kit: &Kit, turn: &Turn) -> Request {
+    let tools = kit.toolbox.specs(turn.model.edit_format);
+    Request {
+        model: (*turn.model).clone(),
+        system: kit.prompt.render(&tools, &turn.model),
+        messages: turn.messages.clone(),
+        tools,
+        thinking: turn.thinking,
+        max_output: None,
+        session_id: Some(kit.conversation_id.clone()),
+    }
+}
+
+fn empty_message(turn: &Turn) -> AssistantMessage {
+    AssistantMessage {
+        api: turn.model.api.as_str().to_owned(),
+        provider: turn.model.provider.clone(),
+        model: turn.model.id.clone(),
+        thinking_level: Some(turn.thinking.to_string()),
+        timestamp: now_ms(),
+        ..AssistantMessage::default()
+    }
+}
+
+/// A provider that just stops breaks its contract; the person should hear of it all the same.
+fn ended_early() -> StreamEvent {
+    StreamEvent::Error(LlmError::new(
+        ErrorClass::Retryable,
+        "The model's answer broke off before its end.",
+    ))
+}

@@ -1,0 +1,254 @@
+//! Notices a model that goes in circles: the last calls repeat a short pattern, or one call came
+//! back with the same result again and again. Keeps hashes only, so a call costs the same however
+//! long the run is. It says what to tell the model; it stops nothing.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+use super::options::LoopGuardRules;
+use crate::llm::{Content, ToolCall};
+
+/// Who says what the guard has the model told.
+pub(super) const ORIGIN: &str = "loop_guard";
+
+/// The longest pattern looked for, in calls.
+const LONGEST_PATTERN: usize = 3;
+
+/// Watches the tool calls of one run.
+#[derive(Debug)]
+pub(super) struct LoopGuard {
+    rules: LoopGuardRules,
+    /// The last calls, oldest first. What led to a word to the model is forgotten: another needs
+    /// new evidence.
+    calls: VecDeque<Seen>,
+    tripped: bool,
+}
+
+/// A call and what came of it, as hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    call: u64,
+    result: u64,
+}
+
+impl LoopGuard {
+    /// A guard that has seen nothing.
+    pub fn new(rules: &LoopGuardRules) -> Self {
+        Self {
+            rules: rules.clone(),
+            calls: VecDeque::new(),
+            tripped: false,
+        }
+    }
+
+    /// Takes in a call that was carried out, and its result.
+    pub fn note(&mut self, call: &ToolCall, result: &[Content]) {
+        if !self.rules.enabled {
+            return;
+        }
+        self.calls.push_back(Seen {
+            call: hash_call(call),
+            result: hash_result(result),
+        });
+        let most = self.rules.window.max(self.rules.early_trip);
+        while self.calls.len() > most {
+            self.calls.pop_front();
+        }
+        if self.repeats_a_result() || self.repeats_a_pattern() {
+            self.calls.clear();
+            self.tripped = true;
+        }
+    }
+
+    /// What the model should be told now, if anything.
+    pub fn advice(&mut self) -> Option<String> {
+        std::mem::take(&mut self.tripped).then(|| self.rules.message.clone())
+    }
+
+    /// Whether the last calls are one call with one result.
+    fn repeats_a_result(&self) -> bool {
+        let enough = self.rules.early_trip;
+        let mut last = self.calls.iter().rev().take(enough);
+        match last.next() {
+            Some(first) if enough > 1 && self.calls.len() >= enough => last.all(|seen| seen == first),
+            _ => false,
+        }
+    }
+
+    /// Whether the calls of the window are a pattern of one to three calls, again and again. A
+    /// pattern of n calls is looked for in as many whole rounds as the window holds.
+    fn repeats_a_pattern(&self) -> bool {
+        let calls: Vec<u64> = self.calls.iter().map(|seen| seen.call).collect();
+        (1..=LONGEST_PATTERN).any(|length| {
+            let rounds = self.rules.window / length;
+            let span = rounds * length;
+            // One round alone repeats nothing.
+            if rounds < 2 || calls.len() < span {
+                return false;
+            }
+            let last = &calls[calls.len() - span..];
+            let repeats = |by: usize| last.windows(by + 1).all(|calls| calls[0] == calls[by]);
+            // One call again and again is the pattern of length one, and has its full window.
+            repeats(length) && (length == 1 || !repeats(1))
+        })
+    }
+}
+
+fn hash_call(call: &ToolCall) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.name.hash(&mut hasher);
+    hash_json(&call.arguments, &mut hasher);
+    // Arguments that are no JSON are told apart by their text.
+    call.partial_arguments.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Hashes a value the same whatever the order of its keys.
+fn hash_json(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            "{".hash(hasher);
+            entries.len().hash(hasher);
+            for (key, value) in entries {
+                key.hash(hasher);
+                hash_json(value, hasher);
+            }
+        }
+        Value::Array(items) => {
+            "[".hash(hasher);
+            items.len().hash(hasher);
+            for item in items {
+                hash_json(item, hasher);
+            }
+        }
+        Value::String(text) => ("s", text).hash(hasher),
+        other => ("v", other.to_string()).hash(hasher),
+    }
+}
+
+fn hash_result(result: &[Content]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for block in result {
+        match block {
+            Content::Text(text) => ("t", &text.text).hash(&mut hasher),
+            Content::Image(image) => ("i", &image.data).hash(&mut hasher),
+            Content::Thinking(_) | Content::ToolCall(_) => "other".hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(name: &str, arguments: Value) -> ToolCall {
+        ToolCall {
+            id: String::from("c"),
+            name: name.into(),
+            arguments,
+            ..ToolCall::default()
+        }
+    }
+
+    /// Notes one call for each letter; capital letters always have the same result, small ones
+    /// another each time. Gives the positions, from 1, behind which the guard spoke.
+    fn trips(rules: &LoopGuardRules, calls: &str) -> Vec<usize> {
+        let mut guard = LoopGuard::new(rules);
+        let mut trips = Vec::new();
+        for (at, letter) in calls.chars().enumerate() {
+            let result = if letter.is_uppercase() { 0 } else { at };
+            let call = call("bash", json!({ "command": letter.to_ascii_lowercase().to_string() }));
+            guard.note(&call, &[Content::text(result.to_string())]);
+            if guard.advice().is_some() {
+                trips.push(at + 1);
+            }
+            assert!(guard.advice().is_none(), "said twice");
+        }
+        trips
+    }
+
+    // M1, M3
+    #[test]
+    fn patterns_of_one_to_three_calls_and_identical_results() {
+        let rules = LoopGuardRules::default();
+        let off = LoopGuardRules { enabled: false, ..rules.clone() };
+        let late = LoopGuardRules { early_trip: 0, ..rules.clone() };
+        let small = LoopGuardRules { window: 4, ..rules.clone() };
+        let none = LoopGuardRules { window: 0, ..rules.clone() };
+        for (rules, calls, expected) in [
+            // The same call with news each time: ten in a row.
+            (&rules, "aaaaaaaaa", &[][..]),
+            (&rules, "aaaaaaaaaa", &[10]),
+            (&rules, "xaaaaaaaaaa", &[11]),
+            // New evidence is needed each time.
+            (&rules, "aaaaaaaaaaaaaaaaaaa", &[10]),
+            (&rules, "aaaaaaaaaaaaaaaaaaaa", &[10, 20]),
+            // Two in turn over ten, three over nine.
+            (&rules, "ababababa", &[]),
+            (&rules, "ababababab", &[10]),
+            (&rules, "abcabcab", &[]),
+            (&rules, "abcabcabc", &[9]),
+            (&rules, "xyabcabcabc", &[11]),
+            (&rules, "aabaabaab", &[9]),
+            // Four in turn are no pattern, and neither is work.
+            (&rules, "abcdabcdabcdabcdabcd", &[]),
+            (&rules, "abcabcabdabcabcab", &[]),
+            // Nothing new three times in a row.
+            (&rules, "AA", &[]),
+            (&rules, "AAA", &[3]),
+            (&rules, "AABAAB", &[]),
+            (&rules, "AAaAA", &[]),
+            (&rules, "AAAAAA", &[3, 6]),
+            (&late, "AAAAAAAAA", &[]),
+            (&late, "AAAAAAAAAA", &[10]),
+            (&small, "abab", &[4]),
+            (&small, "abcabc", &[]),
+            (&none, "aaaaaaaaaaaaaaaaaaaaaaaa", &[]),
+            (&none, "AAA", &[3]),
+            (&off, "AAAAAAAAAAAAAAAAAAAA", &[]),
+        ] {
+            assert_eq!(trips(rules, calls), expected, "{calls}");
+        }
+    }
+
+    #[test]
+    fn calls_are_the_same_by_name_and_meaning() {
+        let hash = |name: &str, text: &str| hash_call(&call(name, serde_json::from_str(text).unwrap()));
+        let base = hash("read", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#);
+        assert_eq!(base, hash("read", r#"{ "b": {"y":"z","x":[1,2]}, "a": 1 }"#));
+        for other in [
+            hash("grep", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#),
+            hash("read", r#"{"a":1,"b":{"x":[2,1],"y":"z"}}"#),
+            hash("read", r#"{"a":"1","b":{"x":[1,2],"y":"z"}}"#),
+            hash("read", r#"{"a":1,"b":{"x":[1,2,"y"],"y":"z"}}"#),
+            hash("read", "{}"),
+        ] {
+            assert_ne!(base, other);
+        }
+        let broken = |text: &str| ToolCall { partial_arguments: text.into(), ..call("read", json!({})) };
+        assert_ne!(hash_call(&broken("{a")), hash_call(&broken("{b")));
+    }
+
+    // M2
+    #[test]
+    fn the_text_is_the_settings() {
+        let rules = LoopGuardRules::default();
+        assert_eq!(
+            rules.message,
+            "You appear to be repeating the same action. Consider a different approach."
+        );
+        let rules = LoopGuardRules { message: "Stop it.".into(), ..rules };
+        let mut guard = LoopGuard::new(&rules);
+        for _ in 0..3 {
+            guard.note(&call("a", json!({})), &[]);
+        }
+        assert_eq!(guard.advice().as_deref(), Some("Stop it."));
+    }
+}

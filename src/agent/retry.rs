@@ -1,0 +1,241 @@
+//! What to do after a failed model call: wait and ask again, ask another model, or give up. It
+//! counts and decides; it neither waits nor asks, and it knows no clock.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::options::RetryRules;
+use crate::llm::{ErrorClass, LlmError, Model};
+
+/// Counts the failures of one model call, and knows what is left to try.
+#[derive(Debug)]
+pub(super) struct Recovery {
+    rules: RetryRules,
+    /// The models that have not been asked yet.
+    stand_ins: VecDeque<Arc<Model>>,
+    /// Retries announced since the model was last changed.
+    retries: u32,
+}
+
+/// What is to be done.
+#[derive(Debug, PartialEq)]
+pub(super) enum Remedy {
+    /// Wait, then ask the same model again.
+    Retry(Retry),
+    /// Ask this model instead.
+    StandIn(Arc<Model>),
+    /// Tell the person.
+    GiveUp,
+}
+
+/// One retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Retry {
+    /// From 1.
+    pub number: u32,
+    /// How many there are at most.
+    pub most: u32,
+    /// How long to wait before it, in milliseconds.
+    pub delay_ms: u64,
+}
+
+impl Recovery {
+    /// Nothing has failed yet. `model` is asked; of `fallback` the models behind it are left, all
+    /// of them when it is none of them.
+    pub fn new(rules: &RetryRules, fallback: &[Arc<Model>], model: &Model) -> Self {
+        let same = |other: &Arc<Model>| other.full_id() == model.full_id();
+        let next = fallback.iter().position(same).map_or(0, |at| at + 1);
+        Self {
+            rules: rules.clone(),
+            stand_ins: fallback[next..].iter().cloned().collect(),
+            retries: 0,
+        }
+    }
+
+    /// What to do about `error`. `chance` (0 to 1) spreads the wait, so that clients that failed
+    /// together do not come back together.
+    pub fn after(&mut self, error: &LlmError, chance: f64) -> Remedy {
+        match error.class {
+            ErrorClass::Retryable => match self.retry(error.retry_after_ms, chance) {
+                Some(retry) => {
+                    self.retries = retry.number;
+                    Remedy::Retry(retry)
+                }
+                None => self.stand_in(),
+            },
+            ErrorClass::Quota | ErrorClass::Auth | ErrorClass::NoModel => self.stand_in(),
+            // The same request would overflow again. Compaction belongs here (F12): it shortens
+            // the conversation, then the turn is asked once more.
+            ErrorClass::Overflow => Remedy::GiveUp,
+            // No model takes a request that is wrong.
+            ErrorClass::Client => Remedy::GiveUp,
+        }
+    }
+
+    /// Number of the retry under way; 0 when there was none.
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
+    fn retry(&self, asked_ms: Option<u64>, chance: f64) -> Option<Retry> {
+        let number = self.retries + 1;
+        let most_ms = self.rules.max_wait_s.saturating_mul(1000);
+        let asked = asked_ms.filter(|ms| *ms >= self.rules.base_ms);
+        if number > self.rules.max || asked.is_some_and(|ms| ms > most_ms) {
+            return None;
+        }
+        let backoff = || {
+            let doubled = 1u64.checked_shl(number - 1).unwrap_or(u64::MAX);
+            let ms = self.rules.base_ms.saturating_mul(doubled);
+            let ms = ms.min(most_ms.max(self.rules.base_ms));
+            let spread = if self.rules.jitter {
+                0.75 + chance.clamp(0.0, 1.0) / 2.0
+            } else {
+                1.0
+            };
+            (ms as f64 * spread).round() as u64
+        };
+        Some(Retry {
+            number,
+            most: self.rules.max,
+            // What a server asks for is neither shortened nor spread.
+            delay_ms: asked.unwrap_or_else(backoff),
+        })
+    }
+
+    fn stand_in(&mut self) -> Remedy {
+        match self.stand_ins.pop_front() {
+            Some(model) => {
+                self.retries = 0;
+                Remedy::StandIn(model)
+            }
+            None => Remedy::GiveUp,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Api;
+
+    fn rules() -> RetryRules {
+        RetryRules {
+            jitter: false,
+            ..RetryRules::default()
+        }
+    }
+
+    fn model(id: &str) -> Arc<Model> {
+        Arc::new(Model::new("lab", id, Api::OpenAiChat, ""))
+    }
+
+    fn error(class: ErrorClass) -> LlmError {
+        LlmError::new(class, "it failed")
+    }
+
+    fn busy(asked_ms: Option<u64>) -> LlmError {
+        LlmError {
+            retry_after_ms: asked_ms,
+            ..error(ErrorClass::Retryable)
+        }
+    }
+
+    fn delays(rules: &RetryRules, chance: f64) -> Vec<u64> {
+        let mut recovery = Recovery::new(rules, &[], &model("a"));
+        let mut delays = Vec::new();
+        while let Remedy::Retry(retry) = recovery.after(&busy(None), chance) {
+            delays.push(retry.delay_ms);
+            assert_eq!(retry.number as usize, delays.len());
+            assert_eq!(retry.most, rules.max);
+        }
+        delays
+    }
+
+    // G2
+    #[test]
+    fn five_retries_at_growing_distances() {
+        assert_eq!(delays(&rules(), 0.9), [1000, 2000, 4000, 8000, 16_000]);
+        let spread = RetryRules::default();
+        assert_eq!(delays(&spread, 0.0), [750, 1500, 3000, 6000, 12_000]);
+        assert_eq!(delays(&spread, 1.0), [1250, 2500, 5000, 10_000, 20_000]);
+        let none = RetryRules { max: 0, ..rules() };
+        assert_eq!(delays(&none, 0.5), [0; 0]);
+        // However often: never longer than a server may ask for, and no overflow.
+        let many = RetryRules { max: 100, ..rules() };
+        let delays = delays(&many, 0.5);
+        assert_eq!(delays.len(), 100);
+        assert_eq!(delays[6..], [60_000; 94]);
+    }
+
+    // G3
+    #[test]
+    fn what_a_server_asks_for_is_waited_exactly_and_no_longer_than_a_minute() {
+        for (asked, expected) in [
+            (Some(3000), Some(3000)),
+            (Some(30_000), Some(30_000)),
+            (Some(60_000), Some(60_000)),
+            (Some(60_001), None),
+            (Some(u64::MAX), None),
+            // Less than we would wait anyway.
+            (Some(0), Some(750)),
+            (Some(20), Some(750)),
+            (None, Some(750)),
+        ] {
+            let rules = RetryRules::default();
+            let mut recovery = Recovery::new(&rules, &[], &model("a"));
+            let delay = match recovery.after(&busy(asked), 0.0) {
+                Remedy::Retry(retry) => Some(retry.delay_ms),
+                _ => None,
+            };
+            assert_eq!(delay, expected, "{asked:?}");
+        }
+    }
+
+    // G1, G4, G5, F5
+    #[test]
+    fn each_class_has_its_remedy() {
+        use ErrorClass::*;
+        for (class, alone, with_another) in [
+            (Retryable, "retry", "retry"),
+            (Quota, "give up", "stand in"),
+            (Auth, "give up", "stand in"),
+            (NoModel, "give up", "stand in"),
+            (Overflow, "give up", "give up"),
+            (Client, "give up", "give up"),
+        ] {
+            for (fallback, expected) in [(vec![], alone), (vec![model("b")], with_another)] {
+                let mut recovery = Recovery::new(&rules(), &fallback, &model("a"));
+                let remedy = match recovery.after(&error(class), 0.5) {
+                    Remedy::Retry(_) => "retry",
+                    Remedy::StandIn(_) => "stand in",
+                    Remedy::GiveUp => "give up",
+                };
+                assert_eq!(remedy, expected, "{class:?}");
+            }
+        }
+    }
+
+    // F5
+    #[test]
+    fn the_models_are_tried_in_order_each_with_its_own_retries() {
+        let rules = RetryRules { max: 1, ..rules() };
+        let fallback = [model("b"), model("c")];
+        let mut recovery = Recovery::new(&rules, &fallback, &model("a"));
+        for expected in ["retry 1", "b", "retry 1", "c", "retry 1", "give up"] {
+            let said = match recovery.after(&busy(None), 0.5) {
+                Remedy::Retry(retry) => format!("retry {}", retry.number),
+                Remedy::StandIn(model) => model.id.clone(),
+                Remedy::GiveUp => "give up".to_owned(),
+            };
+            assert_eq!(said, expected);
+        }
+        // A later call of a run that went on with b has only c left; a model that is its own
+        // stand-in is not asked twice.
+        let mut recovery = Recovery::new(&rules, &fallback, &model("b"));
+        let next = recovery.after(&error(ErrorClass::Quota), 0.5);
+        assert_eq!(next, Remedy::StandIn(model("c")));
+        let mut recovery = Recovery::new(&rules, &[model("a")], &model("a"));
+        assert_eq!(recovery.after(&error(ErrorClass::Quota), 0.5), Remedy::GiveUp);
+    }
+}
