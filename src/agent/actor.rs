@@ -116,7 +116,7 @@ impl Actor {
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
-        self.journal.appear(&self.model);
+        self.ledger.journal.appear(&self.model);
         let processes = self.processes.clone();
         while !self.leaving || self.run.is_some() {
             let stopping = matches!(self.state, RunState::Stopping { .. });
@@ -424,7 +424,7 @@ impl Actor {
             processes => RunState::Stopping { processes },
         });
         if limited {
-            self.journal.show_waiting();
+            self.ledger.journal.show_waiting();
         }
         if done {
             // What was typed after the run's last look at the queue.
@@ -448,7 +448,7 @@ impl Actor {
 
     fn enter(&mut self, state: RunState) {
         if self.state != state {
-            self.journal.show(&state);
+            self.ledger.journal.show(&state);
             self.state = state.clone();
             self.ledger.send(AgentEvent::State(state));
         }

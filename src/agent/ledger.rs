@@ -16,7 +16,8 @@ pub(super) struct Ledger {
     pub context: Context,
     /// Who listens.
     pub audience: Audience,
-    journal: Journal,
+    /// The session, and what other programs see of it.
+    pub journal: Journal,
 }
 
 /// Something to tell the person about the session file.
