@@ -31,7 +31,10 @@ pub(super) enum Report {
     OpenTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
     /// May the turn be asked once more, of this model if one is named? If so, the waiting steering
     /// messages join the conversation.
-    ReopenTurn(Option<Arc<Model>>, oneshot::Sender<Result<Turn, RunOutcome>>),
+    ReopenTurn(
+        Option<Arc<Model>>,
+        oneshot::Sender<Result<Turn, RunOutcome>>,
+    ),
     /// The model is to be told this with the next turn.
     Advise(String),
     /// Does a steering message wait?

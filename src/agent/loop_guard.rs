@@ -72,7 +72,9 @@ impl LoopGuard {
         let enough = self.rules.early_trip;
         let mut last = self.calls.iter().rev().take(enough);
         match last.next() {
-            Some(first) if enough > 1 && self.calls.len() >= enough => last.all(|seen| seen == first),
+            Some(first) if enough > 1 && self.calls.len() >= enough => {
+                last.all(|seen| seen == first)
+            }
             _ => false,
         }
     }
@@ -164,7 +166,10 @@ mod tests {
         let mut trips = Vec::new();
         for (at, letter) in calls.chars().enumerate() {
             let result = if letter.is_uppercase() { 0 } else { at };
-            let call = call("bash", json!({ "command": letter.to_ascii_lowercase().to_string() }));
+            let call = call(
+                "bash",
+                json!({ "command": letter.to_ascii_lowercase().to_string() }),
+            );
             guard.note(&call, &[Content::text(result.to_string())]);
             if guard.advice().is_some() {
                 trips.push(at + 1);
@@ -178,10 +183,22 @@ mod tests {
     #[test]
     fn patterns_of_one_to_three_calls_and_identical_results() {
         let rules = LoopGuardRules::default();
-        let off = LoopGuardRules { enabled: false, ..rules.clone() };
-        let late = LoopGuardRules { early_trip: 0, ..rules.clone() };
-        let small = LoopGuardRules { window: 4, ..rules.clone() };
-        let none = LoopGuardRules { window: 0, ..rules.clone() };
+        let off = LoopGuardRules {
+            enabled: false,
+            ..rules.clone()
+        };
+        let late = LoopGuardRules {
+            early_trip: 0,
+            ..rules.clone()
+        };
+        let small = LoopGuardRules {
+            window: 4,
+            ..rules.clone()
+        };
+        let none = LoopGuardRules {
+            window: 0,
+            ..rules.clone()
+        };
         for (rules, calls, expected) in [
             // The same call with news each time: ten in a row.
             (&rules, "aaaaaaaaa", &[][..]),
@@ -220,9 +237,13 @@ mod tests {
 
     #[test]
     fn calls_are_the_same_by_name_and_meaning() {
-        let hash = |name: &str, text: &str| hash_call(&call(name, serde_json::from_str(text).unwrap()));
+        let hash =
+            |name: &str, text: &str| hash_call(&call(name, serde_json::from_str(text).unwrap()));
         let base = hash("read", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#);
-        assert_eq!(base, hash("read", r#"{ "b": {"y":"z","x":[1,2]}, "a": 1 }"#));
+        assert_eq!(
+            base,
+            hash("read", r#"{ "b": {"y":"z","x":[1,2]}, "a": 1 }"#)
+        );
         for other in [
             hash("grep", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#),
             hash("read", r#"{"a":1,"b":{"x":[2,1],"y":"z"}}"#),
@@ -232,7 +253,10 @@ mod tests {
         ] {
             assert_ne!(base, other);
         }
-        let broken = |text: &str| ToolCall { partial_arguments: text.into(), ..call("read", json!({})) };
+        let broken = |text: &str| ToolCall {
+            partial_arguments: text.into(),
+            ..call("read", json!({}))
+        };
         assert_ne!(hash_call(&broken("{a")), hash_call(&broken("{b")));
     }
 
@@ -244,7 +268,10 @@ mod tests {
             rules.message,
             "You appear to be repeating the same action. Consider a different approach."
         );
-        let rules = LoopGuardRules { message: "Stop it.".into(), ..rules };
+        let rules = LoopGuardRules {
+            message: "Stop it.".into(),
+            ..rules
+        };
         let mut guard = LoopGuard::new(&rules);
         for _ in 0..3 {
             guard.note(&call("a", json!({})), &[]);

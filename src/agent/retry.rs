@@ -162,7 +162,10 @@ mod tests {
         let none = RetryRules { max: 0, ..rules() };
         assert_eq!(delays(&none, 0.5), [0; 0]);
         // However often: never longer than a server may ask for, and no overflow.
-        let many = RetryRules { max: 100, ..rules() };
+        let many = RetryRules {
+            max: 100,
+            ..rules()
+        };
         let delays = delays(&many, 0.5);
         assert_eq!(delays.len(), 100);
         assert_eq!(delays[6..], [60_000; 94]);
@@ -236,6 +239,9 @@ mod tests {
         let next = recovery.after(&error(ErrorClass::Quota), 0.5);
         assert_eq!(next, Remedy::StandIn(model("c")));
         let mut recovery = Recovery::new(&rules, &[model("a")], &model("a"));
-        assert_eq!(recovery.after(&error(ErrorClass::Quota), 0.5), Remedy::GiveUp);
+        assert_eq!(
+            recovery.after(&error(ErrorClass::Quota), 0.5),
+            Remedy::GiveUp
+        );
     }
 }

@@ -90,7 +90,9 @@ impl Failed {
     /// Keeps what `attempt` said, if anything, where `remedy` goes on to another attempt.
     async fn new(desk: &Desk, attempt: Attempt, error: &LlmError, remedy: &Remedy) -> Self {
         let next = match remedy {
-            Remedy::Retry(retry) => format!("Asked again (retry {} of {})", retry.number, retry.most),
+            Remedy::Retry(retry) => {
+                format!("Asked again (retry {} of {})", retry.number, retry.most)
+            }
             Remedy::StandIn(model) => format!("Asked {} instead", model.full_id()),
             Remedy::GiveUp => return Self::Silent(Box::new(attempt)),
         };

@@ -145,8 +145,8 @@ fn failures_are_shown_and_survived() {
             (Reply::error(Failure::Auth), &["401", "API_KEY"][..]),
             (Reply::http(200, "text/html", html), &["web page"]),
             (
-                Reply::text("half a").fail(Failure::Overloaded),
-                &["half a", "verloaded"],
+                Reply::text("half a").fail(Failure::Invalid),
+                &["half a", "tries again"],
             ),
         ] {
             let (_server, sandbox) = job::stage_with(vec![reply, Reply::text("Better now.")]);

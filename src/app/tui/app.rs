@@ -56,8 +56,8 @@ pub struct App {
     pub presses: Presses,
     /// A short word above the editor, for a while.
     pub hint: Option<Hint>,
-    /// Whether the last run ended at the iteration limit, so that Enter goes on.
-    pub at_limit: bool,
+    /// Why Enter on the empty editor goes on with the last run, if it does.
+    pub resume: Option<Resume>,
     /// What waits for the start.
     pub start: Start,
     /// Where things stood in the last frame.
@@ -167,6 +167,15 @@ pub struct LastRun {
     pub output: u64,
 }
 
+/// Why a run can be gone on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// It ended at the iteration limit.
+    AtLimit,
+    /// A model call failed, or the wait for its retry was stopped.
+    Failed,
+}
+
 /// Messages that wait, as the agent last told.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queue {
@@ -253,7 +262,7 @@ impl App {
             status: options.status,
             presses: Presses::default(),
             hint: None,
-            at_limit: false,
+            resume: None,
             start: options.start,
             areas: Areas::default(),
             mouse_down: None,
@@ -331,6 +340,13 @@ impl App {
             .filter(|at| *at > 0);
         let second = match self.run {
             RunState::Idle => None,
+            // The shown seconds are those that are left; none changes after the last.
+            RunState::Running {
+                phase: Phase::Retrying { at, .. },
+            } => {
+                let left = at - self.now;
+                (left > 0).then(|| at - (left - 1) / 1000 * 1000)
+            }
             RunState::Running { .. } | RunState::Stopping { .. } => {
                 let elapsed = (self.now - self.work.phase_since).max(0);
                 Some(self.work.phase_since + (elapsed / 1000 + 1) * 1000)

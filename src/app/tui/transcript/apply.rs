@@ -9,7 +9,7 @@ use super::state::Transcript;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
 use crate::agent::tool::{Details, OtherDetails};
 use crate::llm::message::content_text;
-use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
+use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
 
 /// The message under way, and the cell of each of its blocks.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,7 @@ impl Transcript {
         self.set_now(time);
         match event {
             AgentEvent::MessageStart { message } => match &**message {
+                Message::User(message) if message.origin.is_some() => self.push_advice(message),
                 Message::User(message) => self.confirm_user(&user_text(&message.content)),
                 Message::Assistant(message) => {
                     self.live = Some(Live {
@@ -67,6 +68,16 @@ impl Transcript {
                 details,
                 duration_ms,
             } => self.end_tool(call_id, name, *status, content, details, *duration_ms),
+            AgentEvent::RetryStart {
+                attempt,
+                max_attempts,
+                error,
+                ..
+            } => self.wait_for_retry(*attempt, *max_attempts, error),
+            AgentEvent::RetryEnd {
+                attempt,
+                final_error,
+            } => self.end_retries(*attempt, final_error.as_deref()),
             AgentEvent::Notice { level, text } => self.push_notice_once(*level, text),
             AgentEvent::AgentEnd { outcome, .. } => self.end_run(outcome),
             _ => return false,
@@ -195,6 +206,7 @@ impl Transcript {
         }
         match message.stop_reason {
             StopReason::Error => {
+                self.give_up_calls(&cells);
                 let text = message
                     .error_message
                     .as_deref()
@@ -202,6 +214,13 @@ impl Transcript {
                 self.push_notice_once(NoticeLevel::Error, text);
             }
             StopReason::Aborted => self.push_notice(NoticeLevel::Info, "Interrupted"),
+            StopReason::Length if overflow::filled_the_window(message) => self.push_notice(
+                NoticeLevel::Warning,
+                format!(
+                    "The answer was cut: the conversation fills the model's window\n{}",
+                    overflow::WAY_OUT
+                ),
+            ),
             StopReason::Length => self.push_notice(
                 NoticeLevel::Warning,
                 "The answer was cut at the model's output limit\nSay \"go on\" to get the rest",
@@ -234,6 +253,17 @@ impl Transcript {
             _ => return,
         }
         self.touch(index);
+    }
+
+    /// The calls of a failed answer are never carried out.
+    fn give_up_calls(&mut self, cells: &[Option<usize>]) {
+        for index in cells.iter().flatten() {
+            if self.cells[*index].is_live() {
+                self.change_tool(*index, |tool| {
+                    tool.state = ToolState::Ended(ToolStatus::Cancelled);
+                });
+            }
+        }
     }
 
     /// The cell of a call, made when needed.
@@ -312,24 +342,9 @@ impl Transcript {
         }
     }
 
-    fn push_notice_once(&mut self, level: NoticeLevel, said: &str) {
-        let first_line = said.lines().next().unwrap_or_default();
-        // The same failure after another prompt is news.
-        let since_prompt = self
-            .cells
-            .iter()
-            .rev()
-            .take_while(|cell| !matches!(cell.body, CellBody::User { .. }));
-        let known = since_prompt.take(2).any(
-            |cell| matches!(&cell.body, CellBody::Notice { text, .. } if text.contains(first_line)),
-        );
-        if !known {
-            self.push_notice(level, said);
-        }
-    }
-
     fn end_run(&mut self, outcome: &RunOutcome) {
         self.live = None;
+        self.retry = None;
         self.close_open_cells();
         match outcome {
             RunOutcome::Failed { message } => self.push_notice_once(NoticeLevel::Error, message),

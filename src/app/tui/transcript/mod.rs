@@ -6,6 +6,7 @@ mod cell;
 mod position;
 mod state;
 mod apply;
+mod notices;
 mod rebuild;
 mod rows;
 mod heights;

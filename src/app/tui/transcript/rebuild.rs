@@ -19,6 +19,9 @@ impl Transcript {
         let mut transcript = Self::new();
         for message in messages {
             match &**message {
+                Message::User(message) if message.origin.is_some() => {
+                    transcript.push_advice(message);
+                }
                 Message::User(message) => {
                     transcript.push(CellBody::User {
                         text: user_text(&message.content),

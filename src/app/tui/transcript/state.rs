@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::apply::{Live, user_text};
 use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState};
+use super::notices::Retrying;
 use super::position::{Anchor, Drawn, Hit, Position, ScrollBy};
 use crate::agent::NoticeLevel;
 use crate::llm::Content;
@@ -14,6 +15,7 @@ pub struct Transcript {
     pub(super) cells: Vec<Cell>,
     pub(super) calls: HashMap<String, usize>,
     pub(super) live: Option<Live>,
+    pub(super) retry: Option<Retrying>,
     /// Cells that changed since the last draw.
     touched: BTreeSet<usize>,
     thinking_fold: Fold,

@@ -1,7 +1,7 @@
 //! What the agent said: into the transcript, the queue strip, the activity and status lines.
 
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState};
-use crate::app::tui::app::{App, LastRun, Queue};
+use crate::app::tui::app::{App, LastRun, Queue, Resume};
 use crate::app::tui::effect::Effect;
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
@@ -42,7 +42,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.thinking = *thinking;
         }
         AgentEvent::AgentEnd { outcome, .. } => {
-            app.at_limit = matches!(outcome, RunOutcome::LimitReached { .. });
+            app.resume = match outcome {
+                RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
+                RunOutcome::Failed { .. } => Some(Resume::Failed),
+                RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
+                RunOutcome::Aborted | RunOutcome::Done => None,
+            };
             app.work.last = Some(LastRun {
                 outcome: outcome.clone(),
                 millis: app.now - app.work.since,

@@ -99,16 +99,16 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// On the empty editor: deliver what waits, or go on at the limit.
+/// On the empty editor: deliver what waits, retry at once, or go on after a limit or a failure.
 fn go_on(app: &mut App) -> Vec<Effect> {
     if app.is_running() {
-        return if app.queue.has(QueueKind::Steering) {
+        return if app.queue.has(QueueKind::Steering) || app.run.is_retrying() {
             vec![Effect::SteerNow]
         } else {
             Vec::new()
         };
     }
-    if !std::mem::take(&mut app.at_limit) {
+    if app.resume.take().is_none() {
         return Vec::new();
     }
     app.set_run(RunState::Running {
@@ -126,7 +126,7 @@ fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         // Shown before the agent has heard of it; its own words replace these.
         app.transcript.push_prompt(&content);
         app.transcript.scroll(ScrollBy::End);
-        app.at_limit = false;
+        app.resume = None;
         app.set_run(RunState::Running {
             phase: Phase::Requesting,
         });

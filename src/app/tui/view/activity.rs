@@ -7,16 +7,19 @@ use ratatui::layout::Rect;
 use super::line::Line;
 use crate::agent::{Phase, QueueKind, RunOutcome, RunState};
 use crate::app::action::Action;
-use crate::app::tui::app::{App, LastRun};
+use crate::app::tui::app::{App, LastRun, Resume};
 use crate::app::tui::figures::{duration, short};
-use crate::app::tui::text::width::ellipsis;
+use crate::app::tui::text::width::{ellipsis, width};
 
 /// Bytes a token has on average, for a speed before the provider has counted.
 const BYTES_PER_TOKEN: f64 = 3.5;
 
 /// Whether the line has something to say.
 pub fn has_something(app: &App) -> bool {
-    app.run != RunState::Idle || app.hint.is_some() || app.start.demo.is_some() || app.at_limit
+    app.run != RunState::Idle
+        || app.hint.is_some()
+        || app.start.demo.is_some()
+        || app.resume.is_some()
 }
 
 /// Draws the line.
@@ -50,7 +53,11 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         RunState::Idle => {
             let line = hint.unwrap_or_else(|| idle(app));
-            Line::draw_both(&line, &Line::new(), area, buffer);
+            let ended = app.resume.and(app.work.last.as_ref());
+            let ended = ended.map_or_else(Line::new, |last| ended_line(app, last));
+            let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
+            let right = if fits { ended } else { Line::new() };
+            Line::draw_both(&line, &right, area, buffer);
         }
     }
 }
@@ -64,19 +71,24 @@ fn idle(app: &App) -> Line {
             .with(app.key(Action::Submit), theme.key_hint)
             .with(" starts it now · any other key stays here", theme.activity);
     }
-    if app.at_limit {
-        return Line::new()
-            .with(app.key(Action::Submit), theme.key_hint)
-            .with(" on the empty editor goes on", theme.activity);
-    }
-    app.work
-        .last
-        .as_ref()
-        .map_or_else(Line::new, |last| ended(app, last))
+    let Some(resume) = app.resume else {
+        return app
+            .work
+            .last
+            .as_ref()
+            .map_or_else(Line::new, |last| ended_line(app, last));
+    };
+    let does = match resume {
+        Resume::AtLimit => " on the empty editor goes on",
+        Resume::Failed => " on the empty editor tries again",
+    };
+    Line::new()
+        .with(app.key(Action::Submit), theme.key_hint)
+        .with(does, theme.activity)
 }
 
 /// What is left to say of the run before.
-fn ended(app: &App, last: &LastRun) -> Line {
+fn ended_line(app: &App, last: &LastRun) -> Line {
     let (mark, what) = match &last.outcome {
         RunOutcome::Done => ("✓", "done"),
         RunOutcome::Aborted => ("⊘", "stopped"),
@@ -111,19 +123,28 @@ fn running(app: &App, phase: &Phase, right: &Line, area: Rect, buffer: &mut Buff
     if room > 0 {
         left.push(ellipsis(&what, room), theme.activity);
         let used = left.width() - mark;
-        if let Some(extra) = extra.filter(|extra| used + 3 + extra.len() <= room) {
-            left.push(format!(" · {extra}"), theme.activity);
+        let left_over = room.saturating_sub(used + 3);
+        if let Some(extra) = extra.filter(|extra| width(extra) <= left_over || left_over >= 16) {
+            left.push(
+                format!(" · {}", ellipsis(&extra, left_over)),
+                theme.activity,
+            );
         }
         left.push(" · ", theme.activity);
     }
     left.push(app.key(Action::Cancel), theme.key_hint);
     left.push(" stops", theme.activity);
-    if app.queue.has(QueueKind::Steering) {
-        let key = app.key(Action::SteerNow);
-        if left.width() + key.len() + " · steers now".len() + right.width() + 2 <= columns {
+    let hurry = match phase {
+        Phase::Retrying { .. } => Some((Action::Submit, " retries now")),
+        _ if app.queue.has(QueueKind::Steering) => Some((Action::SteerNow, " steers now")),
+        _ => None,
+    };
+    if let Some((action, does)) = hurry {
+        let key = app.key(action);
+        if left.width() + width(&key) + 3 + does.len() + right.width() + 2 <= columns {
             left.push(" · ", theme.activity);
             left.push(key, theme.key_hint);
-            left.push(" steers now", theme.activity);
+            left.push(does, theme.activity);
         }
     }
     let empty = Line::new();
