@@ -38,7 +38,8 @@ fn main() -> ExitCode {
         println!("export {name}={value}");
     }
     println!("\ncargo run -- --model anthropic/claude-sonnet-5-5    # Anthropic Messages");
-    println!("cargo run -- --model openai/gpt-scripted            # OpenAI Chat Completions\n");
+    println!("cargo run -- --model openai/gpt-scripted            # OpenAI Responses");
+    println!("cargo run -- --model groq/scripted                  # OpenAI Chat Completions\n");
     report(&server);
     ExitCode::SUCCESS
 }

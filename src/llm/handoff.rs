@@ -61,6 +61,9 @@ pub enum IdRule {
     Google,
     /// At most 40 characters.
     OpenAi,
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation; a call of the model's own keeps the
+    /// id of its item behind a `|`, as it was stored.
+    Responses,
     /// Exactly nine letters and digits.
     Mistral,
     /// Whatever the server itself made up.
@@ -161,15 +164,28 @@ impl<'a> Handoff<'a, '_> {
                     if cut && unfinished(call, last) {
                         continue;
                     }
-                    let id = self.wire_id(&call.id, &answers);
-                    answers.push(self.answer(call, id.clone(), after, &mut taken));
+                    // What stands behind the bar is the id of the call's item, on the one wire that
+                    // has items.
+                    let (call_id, item_id) = match call.id.split_once('|') {
+                        Some((call_id, item)) if answer.api.ends_with("responses") => (
+                            call_id,
+                            Some(item).filter(|_| self.ids == IdRule::Responses),
+                        ),
+                        _ => (call.id.as_str(), None),
+                    };
+                    let id = self.wire_id(call_id, &answers);
+                    let written = match item_id.filter(|_| own) {
+                        Some(item) => format!("{id}|{item}"),
+                        None => id.clone(),
+                    };
+                    answers.push(self.answer(call, id, after, &mut taken));
                     let name = wire_name(&call.name);
                     let bare = own || call.thought_signature.is_none();
-                    blocks.push(if bare && id == call.id && name == call.name {
+                    blocks.push(if bare && written == call.id && name == call.name {
                         Cow::Borrowed(block)
                     } else {
                         Cow::Owned(Content::ToolCall(ToolCall {
-                            id,
+                            id: written,
                             name: name.into_owned(),
                             thought_signature: call.thought_signature.clone().filter(|_| own),
                             ..call.clone()
@@ -274,7 +290,7 @@ impl<'a> Handoff<'a, '_> {
     fn wire_id(&mut self, id: &str, before: &[Answer]) -> String {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let plain: String = match self.ids {
-            IdRule::Anthropic | IdRule::Google => id
+            IdRule::Anthropic | IdRule::Google | IdRule::Responses => id
                 .chars()
                 .map(|c| if allowed(c) { c } else { '_' })
                 .take(64)
@@ -290,13 +306,15 @@ impl<'a> Handoff<'a, '_> {
             IdRule::OpenAi => 40,
             _ => 64,
         };
-        // Servers that count their ids anew in each answer send the same ones again and again. Only
-        // some mind that; within one answer nobody could tell the results apart.
+        // Servers that count their ids anew in each answer send the same ones again and again. Not
+        // all wires mind that; within one answer nobody could tell the results apart.
         let mut number = 1;
         let mut candidate = plain.clone();
         loop {
             let free = match self.ids {
-                IdRule::Anthropic | IdRule::Google => !self.used.contains(&candidate),
+                IdRule::Anthropic | IdRule::Google | IdRule::Responses => {
+                    !self.used.contains(&candidate)
+                }
                 _ => before.iter().all(|answer| answer.id != candidate),
             };
             if free && !candidate.is_empty() {

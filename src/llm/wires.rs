@@ -19,6 +19,7 @@ use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::model::{Api, Model};
 use super::openai::chat::{self, ChatDecoder};
+use super::openai::responses::{self, ResponsesDecoder};
 use super::provider::{Provider, Request};
 
 /// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
@@ -92,10 +93,14 @@ impl Wires {
                 let call = anthropic::call(request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
-            // Until the Responses wire is there: the same hosts speak both.
-            Api::OpenAiChat | Api::OpenAiResponses => {
+            Api::OpenAiChat => {
                 let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
                 let call = chat::call(request, &base_url, key, about);
+                exchange::run(self.http.clone(), call, decoder)
+            }
+            Api::OpenAiResponses => {
+                let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
+                let call = responses::call(&request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::GoogleGenerateContent => {

@@ -76,7 +76,11 @@ fn an_unreachable_server() {
         .local_addr()
         .unwrap()
         .port();
-    for (wire, variable) in [(Wire::Anthropic, "ANTHROPIC"), (Wire::Chat, "OPENAI")] {
+    for (wire, variable) in [
+        (Wire::Anthropic, "ANTHROPIC"),
+        (Wire::Responses, "OPENAI"),
+        (Wire::Chat, "GROQ"),
+    ] {
         let mut sandbox = Sandbox::new();
         sandbox.set(&format!("{variable}_API_KEY"), "k");
         let url = format!("http://127.0.0.1:{port}");

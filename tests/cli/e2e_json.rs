@@ -100,7 +100,9 @@ fn a_run_record_by_record() {
         let ended = |name| format!("message_update toolcall_end {name}\n");
         let names = ["ls", "grep", "bash"];
         let calls: String = match wire {
-            Wire::Anthropic => names.map(|name| begun(name) + &ended(name)).concat(),
+            Wire::Anthropic | Wire::Responses => {
+                names.map(|name| begun(name) + &ended(name)).concat()
+            }
             // This wire says where a call begins, but of no call where it ends.
             Wire::Chat => names.map(begun).concat() + &names.map(ended).concat(),
         };

@@ -1,11 +1,13 @@
-//! What leaves: the requests of both wires for the conversations that are hard to get right, as
+//! What leaves: the requests of all wires for the conversations that are hard to get right, as
 //! pictures, and any conversation at all against the vendors' rules.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tiller::llm::{Content, Message, Model, Request, StopReason, ThinkingLevel, anthropic, openai};
+use tiller::llm::{
+    Api, Content, Message, Model, Request, StopReason, ThinkingLevel, anthropic, openai,
+};
 
 use super::kit::{
     answer, call, cut_call, image, model, request, result, said, signed_text, text, thought, user,
@@ -17,6 +19,7 @@ fn body(wire: Wire, request: &Request) -> Value {
     let bytes = match wire {
         Wire::Anthropic => anthropic::request::body(request),
         Wire::Chat => openai::chat::request::body(request, &request.model.base_url),
+        Wire::Responses => openai::responses::request::body(request, &request.model.base_url),
     };
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -29,21 +32,31 @@ fn picture(name: &str, conversation: impl Fn(&Model) -> Vec<Message>) {
     }
 }
 
+/// What a thought of `model`'s own is stored with.
+fn signature(model: &Model) -> String {
+    match model.api {
+        Api::AnthropicMessages => "c2ln".to_owned(),
+        Api::OpenAiResponses => json!({
+            "id": "rs_1", "type": "reasoning", "encrypted_content": "c2ln",
+            "summary": [{ "type": "summary_text", "text": "Two files." }],
+        })
+        .to_string(),
+        _ => "reasoning_content".to_owned(),
+    }
+}
+
 // R 13, 22, 23, 44, 45
 #[test]
 fn tools_thinking_and_cache_marks() {
     picture("tools", |model| {
-        let signature = match model.api {
-            tiller::llm::Api::AnthropicMessages => "c2ln",
-            _ => "reasoning_content",
-        };
+        let signature = signature(model);
         vec![
             Message::user("Look at both.", 0),
             said(
                 model,
                 StopReason::ToolUse,
                 vec![
-                    thought("Two files.", Some(signature)),
+                    thought("Two files.", Some(&signature)),
                     signed_text("Reading both."),
                     call("call:1", "read", json!({ "path": "a.rs", "n": 1 })),
                     call("call:2", "read", json!({ "path": "b.rs" })),
@@ -155,18 +168,14 @@ fn a_stored_message_is_written_the_same_in_every_later_request() {
     }
     for wire in Wire::ALL {
         let model = model(wire, "https://host/v1");
-        let signature = if wire == Wire::Chat {
-            "reasoning_content"
-        } else {
-            "s"
-        };
+        let signature = signature(&model);
         let turns: Vec<Message> = vec![
             Message::user("one", 0),
             said(
                 &model,
                 StopReason::ToolUse,
                 vec![
-                    thought("t", Some(signature)),
+                    thought("t", Some(&signature)),
                     call("0", "read", json!({ "b": 1, "a": 2 })),
                 ],
             ),
@@ -185,7 +194,12 @@ fn a_stored_message_is_written_the_same_in_every_later_request() {
         let sent = |count: usize| {
             let mut body = body(wire, &request(model.clone(), turns[..count].to_vec()));
             unmarked(&mut body);
-            body["messages"].as_array().unwrap().clone()
+            let field = if wire == Wire::Responses {
+                "input"
+            } else {
+                "messages"
+            };
+            body[field].as_array().unwrap().clone()
         };
         let whole = sent(turns.len());
         for count in [1, 3, 5, 7, 9] {
@@ -211,7 +225,8 @@ fn thinking_is_asked_for_in_the_models_own_way() {
         json!([
             body["thinking"],
             body["output_config"]["effort"],
-            body["reasoning_effort"]
+            body["reasoning_effort"],
+            body["reasoning"]
         ])
     };
     use ThinkingLevel::{High, Low, Max, Minimal, Off};
@@ -222,57 +237,91 @@ fn thinking_is_asked_for_in_the_models_own_way() {
             "claude-sonnet-4-5",
             &[][..],
             High,
-            json!([{ "type": "enabled", "budget_tokens": 16384 }, null, null]),
+            json!([{ "type": "enabled", "budget_tokens": 16384 }, null, null, null]),
         ),
         (
             Wire::Anthropic,
             "claude-sonnet-4-5",
             &[][..],
             Off,
-            json!([{ "type": "disabled" }, null, null]),
+            json!([{ "type": "disabled" }, null, null, null]),
         ),
         (
             Wire::Anthropic,
             "claude-opus-5-5",
             new,
             Max,
-            json!([{ "type": "adaptive", "display": "summarized" }, "max", null]),
+            json!([{ "type": "adaptive", "display": "summarized" }, "max", null, null]),
         ),
         (
             Wire::Anthropic,
             "claude-opus-5-5",
             new,
             Off,
-            json!([{ "type": "adaptive", "display": "summarized" }, "low", null]),
+            json!([{ "type": "adaptive", "display": "summarized" }, "low", null, null]),
         ),
         (
             Wire::Anthropic,
             "claude-nova-9",
             &[][..],
             Minimal,
-            json!([{ "type": "adaptive", "display": "summarized" }, "low", null]),
+            json!([{ "type": "adaptive", "display": "summarized" }, "low", null, null]),
         ),
         (
             Wire::Chat,
             "gpt",
             &[][..],
             High,
-            json!([null, null, "high"]),
+            json!([null, null, "high", null]),
         ),
-        (Wire::Chat, "gpt", &[][..], Off, json!([null, null, null])),
+        (
+            Wire::Chat,
+            "gpt",
+            &[][..],
+            Off,
+            json!([null, null, null, null]),
+        ),
         (
             Wire::Chat,
             "gpt",
             &[(Off, "none"), (High, "hard")][..],
             Off,
-            json!([null, null, "none"]),
+            json!([null, null, "none", null]),
         ),
         (
             Wire::Chat,
             "gpt",
             &[(Off, "none"), (High, "hard")][..],
             Low,
-            json!([null, null, "hard"]),
+            json!([null, null, "hard", null]),
+        ),
+        (
+            Wire::Responses,
+            "gpt",
+            &[][..],
+            High,
+            json!([null, null, null, { "effort": "high", "summary": "auto" }]),
+        ),
+        (
+            Wire::Responses,
+            "gpt",
+            &[][..],
+            Off,
+            json!([null, null, null, null]),
+        ),
+        (
+            Wire::Responses,
+            "gpt",
+            &[(Off, "none"), (High, "hard")][..],
+            Off,
+            json!([null, null, null, { "effort": "none" }]),
+        ),
+        (
+            Wire::Responses,
+            "gpt",
+            &[(Low, ""), (High, "hard")][..],
+            Low,
+            json!([null, null, null, { "summary": "auto" }]),
         ),
     ];
     for (wire, id, levels, level, expected) in cases {

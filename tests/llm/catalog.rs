@@ -173,13 +173,12 @@ fn a_model_has_what_its_files_say() {
     assert_eq!(sonnet.context_window, 1000, "the user's entry wins");
     assert_eq!(sonnet.max_output, 128_000, "what it does not say stays");
 
-    // Until there is a Responses wire.
     let (gpt, _) = catalog("")
         .resolve("openai/gpt-6.1-sol", &keys(&[]))
         .unwrap();
     assert_eq!(
         (gpt.api, gpt.base_url.as_str()),
-        (Api::OpenAiChat, "https://api.openai.com/v1")
+        (Api::OpenAiResponses, "https://api.openai.com/v1")
     );
     // Two wires at one provider.
     let (minimax, _) = catalog("")
@@ -367,11 +366,17 @@ fn base_urls_from_the_environment_give_way_to_settings() {
         let keys = keys(&[
             ("ANTHROPIC_BASE_URL", "http://env:1"),
             ("OPENAI_BASE_URL", "http://env:2/v1"),
+            ("GROQ_BASE_URL", "http://env:3/v1"),
         ]);
         catalog.base_url(&model, &keys)
     };
     assert_eq!(address(&catalog(""), "sonnet"), "http://env:1");
     assert_eq!(address(&catalog(""), "openai/gpt-5"), "http://env:2/v1");
+    assert_eq!(
+        address(&catalog(""), "groq/anything"),
+        "http://env:3/v1",
+        "named like the key's variable"
+    );
     assert_eq!(address(&catalog(LAB), "sonnet"), "http://127.0.0.1:7777");
     assert_eq!(
         address(&catalog(LAB), "lab/scripted"),

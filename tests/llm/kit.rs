@@ -22,6 +22,7 @@ pub fn model(wire: Wire, base_url: &str) -> Model {
             base_url,
         ),
         Wire::Chat => Model::new("openai", "gpt-6.1-sol", Api::OpenAiChat, base_url),
+        Wire::Responses => Model::new("openai", "gpt-6.1-sol", Api::OpenAiResponses, base_url),
     };
     model.vision = true;
     model.reasoning = true;
@@ -112,6 +113,17 @@ pub fn call(id: &str, name: &str, arguments: Value) -> Content {
         id: id.into(),
         name: name.into(),
         arguments,
+        ..ToolCall::default()
+    })
+}
+
+/// A call with free text.
+pub fn custom_call(id: &str, name: &str, input: &str) -> Content {
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: json!({ "input": input }),
+        custom: true,
         ..ToolCall::default()
     })
 }

@@ -11,10 +11,11 @@ use tiller::llm::classify::Subject;
 use tiller::llm::exchange::{Decoder, Progress, Reader};
 use tiller::llm::google::GoogleDecoder;
 use tiller::llm::openai::chat::ChatDecoder;
+use tiller::llm::openai::responses::ResponsesDecoder;
 use tiller::llm::{AssistantMessage, Content, Prices, StopReason, StreamEvent};
 
 /// The folders of recordings.
-const WIRES: [&str; 3] = ["anthropic", "openai_chat", "gemini"];
+const WIRES: [&str; 4] = ["anthropic", "openai_chat", "openai_responses", "gemini"];
 
 const PRICES: Prices = Prices {
     input: 1.0,
@@ -68,7 +69,8 @@ fn fold<'a>(
     match wire {
         "anthropic" => fold_with(AnthropicDecoder::new(PRICES.clone(), about()), pieces),
         "gemini" => fold_with(GoogleDecoder::new(PRICES.clone(), about(), 1), pieces),
-        _ => fold_with(ChatDecoder::new(PRICES.clone(), about()), pieces),
+        "openai_chat" => fold_with(ChatDecoder::new(PRICES.clone(), about()), pieces),
+        _ => fold_with(ResponsesDecoder::new(PRICES.clone(), about()), pieces),
     }
 }
 
@@ -109,9 +111,9 @@ fn seen(message: &AssistantMessage) -> (String, String, Vec<Value>) {
     (text, thinking, calls)
 }
 
-fn check(wire: &str, recording: &Recording) -> AssistantMessage {
+/// The message of a recording, which has one beginning and one end.
+fn whole(wire: &str, recording: &Recording) -> AssistantMessage {
     let name = &recording.name;
-    let expected = &recording.expected;
     let (message, events) = fold(wire, [recording.bytes.as_slice()]);
     let last = events.last().unwrap();
     let ends = events
@@ -126,7 +128,12 @@ fn check(wire: &str, recording: &Recording) -> AssistantMessage {
         .iter()
         .filter(|event| matches!(event, StreamEvent::Start { .. }));
     assert_eq!(starts.count(), 1, "{name}: one start");
+    message
+}
 
+fn check(wire: &str, recording: &Recording) -> AssistantMessage {
+    let (name, expected) = (&recording.name, &recording.expected);
+    let message = whole(wire, recording);
     let (text, thinking, calls) = seen(&message);
     assert_eq!(text, expected["text"].as_str().unwrap(), "{name}");
     let expected_thinking = match &expected["thinking"] {
@@ -343,6 +350,85 @@ fn gemini_streams_fold_to_what_their_files_say() {
         let reasoning = Some(count("thoughtsTokenCount")).filter(|tokens| *tokens > 0);
         assert_eq!(usage.reasoning, reasoning, "{name}");
         assert_eq!(usage.total_tokens, count("totalTokenCount"), "{name}");
+        assert_eq!(usage.cost, PRICES.cost(usage), "{name}");
+    }
+}
+
+#[test]
+fn responses_streams_fold_to_what_their_files_say() {
+    let all = recordings("openai_responses");
+    assert!(all.len() > 20);
+    for recording in &all {
+        let (name, expected) = (&recording.name, &recording.expected);
+        let message = whole("openai_responses", recording);
+        let (text, thinking, _) = seen(&message);
+        assert_eq!(text, expected["text"].as_str().unwrap(), "{name}");
+
+        let items = expected["reasoning"].as_array().unwrap();
+        let summaries = items.iter().flat_map(|item| {
+            let parts = item["summary"].as_array().unwrap();
+            parts.iter().map(|part| part.as_str().unwrap())
+        });
+        assert_eq!(
+            thinking,
+            summaries.collect::<Vec<_>>().join("\n\n"),
+            "{name}"
+        );
+        let stored: Vec<Value> = message
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                Content::Thinking(thinking) => {
+                    serde_json::from_str(thinking.thinking_signature.as_deref()?).ok()
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(stored.len(), items.len(), "{name}: every item is kept");
+        // Each time an item is shown it is encrypted anew; the vendor wants the finished item's.
+        let text = String::from_utf8(recording.bytes.clone()).unwrap();
+        let finished: Vec<Value> = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+            .filter(|event: &Value| event["type"] == "response.output_item.done")
+            .map(|event| event["item"].clone())
+            .collect();
+        for (stored, item) in stored.iter().zip(items) {
+            assert!(finished.contains(stored), "{name}: whole and as it came");
+            assert_eq!(
+                stored["encrypted_content"].is_string(),
+                item["encrypted_content"].is_string(),
+                "{name}"
+            );
+        }
+
+        let calls: Vec<Value> = message
+            .tool_calls()
+            .map(|call| {
+                let (id, item) = call.id.split_once('|').unwrap_or((&call.id, ""));
+                if call.custom {
+                    return json!({ "id": id, "name": call.name, "input": call.arguments["input"] });
+                }
+                json!({ "id": id, "item_id": item, "name": call.name, "arguments": call.arguments })
+            })
+            .collect();
+        let listed = |key: &str| expected[key].as_array().unwrap().clone();
+        let expected_calls = [listed("tool_calls"), listed("custom_tool_calls")].concat();
+        assert_eq!(calls, expected_calls, "{name}");
+
+        let stop = match expected["status"].as_str().unwrap() {
+            "failed" => StopReason::Error,
+            "completed" if expected_calls.is_empty() => StopReason::Stop,
+            "completed" => StopReason::ToolUse,
+            other => panic!("{name}: {other}"),
+        };
+        assert_eq!(message.stop_reason, stop, "{name}");
+        let usage = &message.usage;
+        let prompt = usage.input + usage.cache_read + usage.cache_write;
+        let count = |key: &str| expected["usage"][key].as_u64().unwrap_or_default();
+        assert_eq!(prompt, count("input_tokens"), "{name}");
+        assert_eq!(usage.output, count("output_tokens"), "{name}");
+        assert_eq!(usage.total_tokens, count("total_tokens"), "{name}");
         assert_eq!(usage.cost, PRICES.cost(usage), "{name}");
     }
 }

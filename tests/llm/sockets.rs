@@ -337,6 +337,9 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
             Wire::Anthropic => {
                 "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
             }
+            Wire::Responses => {
+                "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n"
+            }
             Wire::Chat => {
                 "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
             }

@@ -109,7 +109,7 @@ impl Sandbox {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Points every program started from now on at `server`, for both wires.
+    /// Points every program started from now on at `server`, for every wire.
     pub fn use_server(&mut self, server: &ModelServer) {
         for (name, value) in server.env() {
             self.set(name, &value);

@@ -208,17 +208,8 @@ impl Listing {
         let window = Window::of(model.context_window, self.budget);
         model.context_window = window.tokens;
         model.window_source = window.source;
-        Some(spoken(model))
+        Some(model)
     }
-}
-
-/// The model with the wire it is spoken to over: until the Responses wire exists, Chat Completions,
-/// which the same hosts serve.
-fn spoken(mut model: Model) -> Model {
-    if model.api == Api::OpenAiResponses {
-        model.api = Api::OpenAiChat;
-    }
-    model
 }
 
 /// A provider nobody but the user knows must say how and where it is reached.

@@ -167,7 +167,12 @@ impl Catalog {
                 .any(|own| own.id == model.id && own.base_url.is_some());
             entry.base_url.is_some() || of_model
         });
-        let variable = builtin::provider(&model.provider).and_then(|entry| entry.base_url_env);
+        // Where nothing else is said, LAB_BASE_URL goes with LAB_API_KEY.
+        let variable = builtin::provider(&model.provider).and_then(|entry| {
+            let beside_key =
+                || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
+            entry.base_url_env.clone().or_else(beside_key)
+        });
         match variable.as_deref().and_then(|name| keys.get(name)) {
             Some(base_url) if !settled => base_url.to_owned(),
             _ => model.base_url.clone(),

@@ -46,6 +46,9 @@
 //! body = "<html><h1>Bad Gateway</h1></html>"
 //! ```
 //!
+//! A call of a tool that was offered as a custom one takes the one string of its `args`, or its
+//! `args_text`, as its free text.
+//!
 //! Texts that follow each other, also with a pause or a gate between, are one block.
 //!
 //! # What it checks
@@ -63,6 +66,7 @@ mod play;
 mod wire;
 mod anthropic;
 mod chat;
+mod responses;
 #[cfg(test)]
 mod tests;
 

@@ -122,8 +122,9 @@ impl Stage<'_> {
                     let made = || self.wire.call_id(self.number, calls);
                     let id = id.clone().unwrap_or_else(made);
                     out.send(render.call(&id, name).as_bytes()).await?;
+                    let arguments = render.argument_text(name, arguments);
                     let began = Instant::now();
-                    for (count, piece) in (1..).zip(self.pieces(arguments, *pace)) {
+                    for (count, piece) in (1..).zip(self.pieces(&arguments, *pace)) {
                         self.wait(began, count, *pace).await;
                         out.send(render.arguments(piece).as_bytes()).await?;
                     }

@@ -104,7 +104,7 @@ impl ModelServer {
     pub fn url(&self, wire: Wire) -> String {
         match wire {
             Wire::Anthropic => format!("http://{}", self.address),
-            Wire::Chat => format!("http://{}/v1", self.address),
+            Wire::Chat | Wire::Responses => format!("http://{}/v1", self.address),
         }
     }
 
@@ -113,8 +113,10 @@ impl ModelServer {
         vec![
             ("ANTHROPIC_BASE_URL", self.url(Wire::Anthropic)),
             ("ANTHROPIC_API_KEY", "test-key-anthropic".to_owned()),
-            ("OPENAI_BASE_URL", self.url(Wire::Chat)),
+            ("OPENAI_BASE_URL", self.url(Wire::Responses)),
             ("OPENAI_API_KEY", "test-key-openai".to_owned()),
+            ("GROQ_BASE_URL", self.url(Wire::Chat)),
+            ("GROQ_API_KEY", "test-key-groq".to_owned()),
         ]
     }
 

@@ -15,6 +15,7 @@ fn send(server: &ModelServer, wire: Wire, body: &Value) -> TcpStream {
             "x-api-key: k\r\nanthropic-version: 2023-06-01",
         ),
         Wire::Chat => ("/v1/chat/completions", "authorization: Bearer k"),
+        Wire::Responses => ("/v1/responses", "authorization: Bearer k"),
     };
     let body = body.to_string();
     let mut socket = TcpStream::connect(server.address()).unwrap();
@@ -96,6 +97,7 @@ fn with(wire: Wire, messages: Value) -> Value {
             "model": "m", "stream": true, "messages": messages,
             "stream_options": {"include_usage": true},
         }),
+        Wire::Responses => json!({"model": "m", "stream": true, "store": false, "input": messages}),
     }
 }
 
@@ -173,6 +175,68 @@ fn a_chat_stream_has_the_vendors_order() {
         .filter_map(|e| e["choices"][0]["delta"]["tool_calls"][0]["index"].as_u64())
         .collect();
     assert!(indices.is_sorted() && indices.contains(&1), "{indices:?}");
+}
+
+#[test]
+fn a_responses_stream_has_the_vendors_order() {
+    let reply = Reply::new()
+        .think("hm")
+        .say("I look.")
+        .and_call("grep", json!({"pattern": "x"}))
+        .and_call("patch", json!({"input": "free text"}));
+    let server = ModelServer::start(Script::of([reply]));
+    let mut request = hello(Wire::Responses);
+    request["tools"] = json!([{"type": "custom", "name": "patch", "description": "d"}]);
+    request["include"] = json!(["reasoning.encrypted_content"]);
+    let (status, body) = ask(&server, Wire::Responses, &request);
+    assert_eq!(status, 200);
+    let events = events(&body);
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| {
+            event["type"]
+                .as_str()
+                .unwrap()
+                .trim_start_matches("response.")
+        })
+        .collect();
+    let mut expected = vec!["created", "in_progress", "output_item.added"];
+    expected.extend([
+        "reasoning_summary_part.added",
+        "reasoning_summary_text.delta",
+    ]);
+    expected.extend(["reasoning_summary_text.done", "reasoning_summary_part.done"]);
+    expected.extend([
+        "output_item.done",
+        "output_item.added",
+        "content_part.added",
+    ]);
+    expected.extend(["output_text.delta", "output_text.done", "content_part.done"]);
+    expected.extend(["output_item.done", "output_item.added"]);
+    expected.extend(["function_call_arguments.delta"; 3]);
+    expected.extend([
+        "function_call_arguments.done",
+        "output_item.done",
+        "output_item.added",
+    ]);
+    expected.extend(["custom_tool_call_input.delta"; 2]);
+    expected.extend([
+        "custom_tool_call_input.done",
+        "output_item.done",
+        "completed",
+    ]);
+    assert_eq!(kinds, expected);
+    for (at, event) in events.iter().enumerate() {
+        assert_eq!(event["sequence_number"], at, "{event}");
+    }
+    let output = &events[events.len() - 1]["response"]["output"];
+    assert!(output[0]["encrypted_content"].is_string(), "{output}");
+    assert!(
+        output[1]["id"].as_str().unwrap().contains("_of_"),
+        "{output}"
+    );
+    assert_eq!(output[2]["arguments"], r#"{"pattern":"x"}"#);
+    assert_eq!(output[3]["input"], "free text");
 }
 
 #[test]
@@ -293,6 +357,13 @@ fn errors_wear_the_vendors_clothes() {
             "context_length_exceeded",
         ),
         (Wire::Chat, Failure::Quota, 429, "insufficient_quota"),
+        (Wire::Responses, Failure::Quota, 429, "insufficient_quota"),
+        (
+            Wire::Responses,
+            Failure::Overflow,
+            400,
+            "exceeds the context window",
+        ),
     ] {
         let reply = Reply::error(failure).header("retry-after", "7");
         let server = ModelServer::start(Script::of([reply, Reply::text("a").fail(failure)]));
@@ -404,11 +475,90 @@ fn broken_rules_are_refused() {
             "Unknown parameter",
         ),
     ];
+    let call =
+        |id: &str| json!({"type": "function_call", "call_id": id, "name": "x", "arguments": "{}"});
+    let result = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "r"});
+    let custom =
+        |id: &str| json!({"type": "custom_tool_call", "call_id": id, "name": "x", "input": "i"});
+    let longer = "x".repeat(65);
+    let responses = [
+        (json!([]), "empty array"),
+        (
+            json!([{"role": "robot", "content": "a"}]),
+            "Supported values are",
+        ),
+        (
+            json!([{"role": "user", "content": [{"type": "output_text", "text": "a"}]}]),
+            "'input_text', 'input_image'",
+        ),
+        (
+            json!([{"role": "assistant", "content": [{"type": "input_text", "text": "a"}]}]),
+            "'output_text' and 'refusal'",
+        ),
+        (
+            json!([{"role": "user", "content": "a", "details": 1}]),
+            "Unknown parameter: 'input[0].details'",
+        ),
+        (
+            json!([{"role": "assistant", "content": "a", "id": "fc_1"}]),
+            "begins with 'msg'",
+        ),
+        (json!([{"type": "thought"}]), "Invalid value: 'thought'"),
+        (
+            json!([call("c")]),
+            "No tool output found for function call c",
+        ),
+        (
+            json!([custom("c")]),
+            "No tool output found for custom tool call c",
+        ),
+        (
+            json!([result("c")]),
+            "No tool call found for function call output",
+        ),
+        (
+            json!([custom("c"), result("c")]),
+            "No tool call found for function call output",
+        ),
+        (
+            json!([call("c"), result("c"), result("c")]),
+            "No tool call found",
+        ),
+        (
+            json!([call("c"), call("c"), result("c")]),
+            "Duplicate call_id",
+        ),
+        (json!([call(&longer), result(&longer)]), "string too long"),
+        (
+            json!([{"type": "reasoning", "id": "rs_1", "encrypted_content": null}]),
+            "Missing required parameter: 'input[0].summary'",
+        ),
+        (
+            json!([{"type": "reasoning", "id": "rs_1", "summary": []}]),
+            "Items are not persisted when `store` is set to false",
+        ),
+        (
+            json!([{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "forged"}]),
+            "could not be verified",
+        ),
+        (
+            json!([{"role": "assistant", "content": "a", "id": "msg_1_of_2"}]),
+            "without its required 'reasoning' item: 'rs_2'",
+        ),
+        (
+            json!([
+                {"role": "assistant", "content": "a", "id": "msg_1"},
+                {"role": "assistant", "content": "a", "id": "msg_1"},
+            ]),
+            "Duplicate item found",
+        ),
+    ];
     let server = ModelServer::start(Script::of([Reply::text("fine").repeat()]));
     server.expect_refusals();
     let cases = anthropic.map(|case| (Wire::Anthropic, case));
     let more = chat.map(|case| (Wire::Chat, case));
-    for (wire, (messages, words)) in cases.into_iter().chain(more) {
+    let yet_more = responses.map(|case| (Wire::Responses, case));
+    for (wire, (messages, words)) in cases.into_iter().chain(more).chain(yet_more) {
         let (status, body) = ask(&server, wire, &with(wire, messages.clone()));
         assert_eq!(status, 400, "{messages}");
         let message = serde_json::from_str::<Value>(&body).unwrap();
@@ -428,7 +578,7 @@ fn a_request_too_many_fails_the_test() {
 }
 
 #[test]
-fn a_conversation_reads_the_same_on_both_wires() {
+fn a_conversation_reads_the_same_on_every_wire() {
     let anthropic = json!([
         {"role": "user", "content": [{"type": "text", "text": "go"}]},
         {"role": "assistant", "content": [
@@ -449,8 +599,21 @@ fn a_conversation_reads_the_same_on_both_wires() {
         {"role": "tool", "tool_call_id": "t", "content": "a/"},
         {"role": "user", "content": "and now?"},
     ]);
+    let responses = json!([
+        {"role": "user", "content": [{"type": "input_text", "text": "go"}]},
+        {"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": "I look.", "annotations": []},
+        ]},
+        {"type": "function_call", "call_id": "t", "name": "ls", "arguments": "{\"path\":\".\"}"},
+        {"type": "function_call_output", "call_id": "t", "output": "a/"},
+        {"role": "user", "content": "and now?"},
+    ]);
     let server = ModelServer::start(Script::of([Reply::text("ok").repeat()]));
-    for (wire, messages) in [(Wire::Anthropic, anthropic), (Wire::Chat, chat)] {
+    for (wire, messages) in [
+        (Wire::Anthropic, anthropic),
+        (Wire::Chat, chat),
+        (Wire::Responses, responses),
+    ] {
         assert_eq!(ask(&server, wire, &with(wire, messages)).0, 200);
     }
     let plain = |number: usize| -> Vec<Said> {
@@ -463,6 +626,7 @@ fn a_conversation_reads_the_same_on_both_wires() {
         said
     };
     assert_eq!(plain(0), plain(1));
+    assert_eq!(plain(0), plain(2));
     assert_eq!(server.request(0).results(), ["a/"]);
     assert_eq!(server.request(1).last_user(), "and now?");
 }

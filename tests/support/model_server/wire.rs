@@ -6,13 +6,14 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::record::{Recorded, Said};
 use super::script::Usage;
-use super::{anthropic, chat};
+use super::{anthropic, chat, responses};
 
 /// One protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     Anthropic,
     Chat,
+    Responses,
 }
 
 /// A broken rule, in the vendor's words.
@@ -25,6 +26,10 @@ pub(super) trait Render: Send {
     fn redacted(&mut self, data: &str) -> String;
     fn text(&mut self, piece: &str) -> String;
     fn call(&mut self, id: &str, name: &str) -> String;
+    /// What a call's arguments are on this wire.
+    fn argument_text(&self, _name: &str, arguments: &str) -> String {
+        arguments.to_owned()
+    }
     fn arguments(&mut self, piece: &str) -> String;
     /// Closes the open block, if any; `signature` is for thinking.
     fn close(&mut self, signature: Option<&str>) -> String;
@@ -33,7 +38,7 @@ pub(super) trait Render: Send {
 }
 
 impl Wire {
-    pub const ALL: [Self; 2] = [Self::Anthropic, Self::Chat];
+    pub const ALL: [Self; 3] = [Self::Anthropic, Self::Chat, Self::Responses];
 
     /// The wire a path belongs to.
     pub fn of_path(path: &str) -> Option<Self> {
@@ -41,6 +46,7 @@ impl Wire {
         match path {
             "/v1/messages" => Some(Self::Anthropic),
             "/chat/completions" | "/v1/chat/completions" => Some(Self::Chat),
+            "/responses" | "/v1/responses" => Some(Self::Responses),
             _ => None,
         }
     }
@@ -50,6 +56,7 @@ impl Wire {
         match self {
             Self::Anthropic => "anthropic-messages",
             Self::Chat => "openai-chat",
+            Self::Responses => "openai-responses",
         }
     }
 
@@ -57,6 +64,7 @@ impl Wire {
         match self {
             Self::Anthropic => Box::new(anthropic::Stream::new(request)),
             Self::Chat => Box::new(chat::Stream::new(request)),
+            Self::Responses => Box::new(responses::Stream::new(request)),
         }
     }
 
@@ -70,6 +78,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::check(request, issued),
             Self::Chat => chat::check(request),
+            Self::Responses => responses::check(request, issued),
         }
     }
 
@@ -78,6 +87,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::error_body(failure, message),
             Self::Chat => chat::error_body(failure, message),
+            Self::Responses => responses::error_body(failure, message),
         }
     }
 
@@ -96,6 +106,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::said(body),
             Self::Chat => chat::said(body),
+            Self::Responses => responses::said(body),
         }
     }
 
@@ -103,7 +114,7 @@ impl Wire {
     pub(super) fn call_id(self, request: usize, call: usize) -> String {
         match self {
             Self::Anthropic => format!("toolu_{request:02}_{call:02}ABCdefGHIjkl"),
-            Self::Chat => format!("call_{request:02}_{call:02}ABCdefGHIjkl"),
+            Self::Chat | Self::Responses => format!("call_{request:02}_{call:02}ABCdefGHIjkl"),
         }
     }
 }
@@ -113,7 +124,8 @@ impl Wire {
     pub fn model(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic/claude-sonnet-5-5",
-            Self::Chat => "openai/gpt-scripted",
+            Self::Chat => "groq/scripted",
+            Self::Responses => "openai/gpt-scripted",
         }
     }
 }

@@ -3,5 +3,5 @@
 mod render;
 mod rules;
 
-pub(super) use render::{Stream, error_body};
+pub(super) use render::{Stream, error_body, words};
 pub(super) use rules::{check, said};

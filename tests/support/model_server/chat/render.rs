@@ -130,7 +130,8 @@ fn body(words: &Words, message: Option<&str>) -> Value {
     }})
 }
 
-fn words(failure: Failure) -> Words {
+/// The vendor's words for each failure, of its other wire too.
+pub fn words(failure: Failure) -> Words {
     let (status, kind, code, message) = match failure {
         Failure::RateLimit => (
             429,

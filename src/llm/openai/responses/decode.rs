@@ -1,0 +1,384 @@
+//! The stream of Responses as our events.
+//!
+//! Items are told apart by their place in the response: some servers change ids from event to event,
+//! others leave the place out. What is unknown, events and items alike, passes.
+
+use serde_json::Value;
+
+use super::item::{Contradiction, Item, Kind, Part, filled};
+use crate::llm::classify::{self, Subject};
+use crate::llm::error::{ErrorClass, LlmError};
+use crate::llm::event::StreamEvent;
+use crate::llm::exchange::{Decoder, Progress};
+use crate::llm::message::{StopReason, Usage};
+use crate::llm::model::Prices;
+use crate::llm::sse::SseEvent;
+
+/// The state of one response.
+pub struct ResponsesDecoder {
+    prices: Prices,
+    about: Subject,
+    started: bool,
+    /// In the order in which they began.
+    items: Vec<Item>,
+    /// How many blocks of ours have started.
+    blocks: usize,
+    garbled: bool,
+}
+
+impl ResponsesDecoder {
+    /// A decoder for one response, which costs `prices`.
+    pub fn new(prices: Prices, about: Subject) -> Self {
+        Self {
+            prices,
+            about,
+            started: false,
+            items: Vec::new(),
+            blocks: 0,
+            garbled: false,
+        }
+    }
+
+    fn start(&mut self, response: &Value, out: &mut Vec<StreamEvent>) {
+        if !self.started {
+            self.started = true;
+            out.push(StreamEvent::Start {
+                response_id: filled(&response["id"]),
+                response_model: filled(&response["model"]),
+            });
+        }
+    }
+
+    /// An event that is not the last.
+    fn step(
+        &mut self,
+        name: &str,
+        event: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> Result<(), Contradiction> {
+        let place = |key: &str| event[key].as_u64().unwrap_or_default();
+        let content = Part::Content(place("content_index"));
+        let summary = Part::Summary(place("summary_index"));
+        match name {
+            "response.created" | "response.in_progress" | "response.queued" => {
+                self.start(&event["response"], out);
+            }
+            "response.output_item.added" => self.added(event, out),
+            "response.output_item.done" => return self.item_done(event, out),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.piece(Kind::Message, content, event, out);
+            }
+            "response.output_text.done" => {
+                self.part_done(Kind::Message, content, &event["text"], event, out);
+            }
+            "response.refusal.done" => {
+                self.part_done(Kind::Message, content, &event["refusal"], event, out);
+            }
+            "response.reasoning_summary_text.delta" => {
+                self.piece(Kind::Reasoning, summary, event, out);
+            }
+            "response.reasoning_summary_text.done" => {
+                self.part_done(Kind::Reasoning, summary, &event["text"], event, out);
+            }
+            // The second is what some servers said before the first was settled.
+            "response.reasoning_text.delta" | "response.reasoning.delta" => {
+                self.piece(Kind::Reasoning, content, event, out);
+            }
+            "response.reasoning_text.done" => {
+                self.part_done(Kind::Reasoning, content, &event["text"], event, out);
+            }
+            "response.function_call_arguments.delta" => {
+                self.piece(Kind::Function, Part::Only, event, out);
+            }
+            "response.custom_tool_call_input.delta" => {
+                self.piece(Kind::Custom, Part::Only, event, out);
+            }
+            "response.function_call_arguments.done" => {
+                return self.call_done(Kind::Function, event, out);
+            }
+            "response.custom_tool_call_input.done" => {
+                return self.call_done(Kind::Custom, event, out);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn added(&mut self, event: &Value, out: &mut Vec<StreamEvent>) {
+        let Some(kind) = Kind::of(&event["item"]) else {
+            return;
+        };
+        self.start(&Value::Null, out);
+        let mut item = Item::begin(kind, event["output_index"].as_u64(), &event["item"]);
+        let known = |other: &Item| kind.is_call() && !other.done && other.call_id == item.call_id;
+        if item.call_id.is_some() && self.items.iter().any(known) {
+            return;
+        }
+        item.announce(&mut self.blocks, out);
+        self.items.push(item);
+    }
+
+    fn piece(&mut self, kind: Kind, part: Part, event: &Value, out: &mut Vec<StreamEvent>) {
+        if let Some(piece) = event["delta"].as_str() {
+            let at = self.which(kind, event, out);
+            self.items[at].grow(part, piece, &mut self.blocks, out);
+        }
+    }
+
+    fn part_done(
+        &mut self,
+        kind: Kind,
+        part: Part,
+        whole: &Value,
+        event: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) {
+        if let Some(whole) = whole.as_str() {
+            let at = self.which(kind, event, out);
+            self.items[at].finish_part(part, whole, &mut self.blocks, out);
+        }
+    }
+
+    fn call_done(
+        &mut self,
+        kind: Kind,
+        event: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> Result<(), Contradiction> {
+        let at = self.which(kind, event, out);
+        self.items[at].finish_call(event, &mut self.blocks, out)
+    }
+
+    /// The item an event is about, a new one if none is: by its place, else by its id, else the one
+    /// that grows.
+    fn which(&mut self, kind: Kind, event: &Value, out: &mut Vec<StreamEvent>) -> usize {
+        let index = event["output_index"].as_u64();
+        let id = filled(&event["item_id"]);
+        let growing = |item: &Item| item.kind == kind && !item.done;
+        let at_place = |item: &Item| index.is_some() && item.index == index;
+        let named = |item: &Item| id.is_some() && item.id == id;
+        let found = self
+            .items
+            .iter()
+            .rposition(|item| growing(item) && at_place(item))
+            .or_else(|| {
+                self.items
+                    .iter()
+                    .rposition(|item| item.kind == kind && (at_place(item) || named(item)))
+            });
+        // Of a place where nothing is, something new begins; of one where something else is, the
+        // server's numbers mean nothing.
+        let free = index.is_some() && !self.items.iter().any(at_place);
+        let found = found.or_else(|| {
+            let last = self.items.iter().rposition(growing);
+            last.filter(|_| !free)
+        });
+        found.unwrap_or_else(|| {
+            self.start(&Value::Null, out);
+            self.items.push(Item::begin(kind, index, event));
+            self.items.len() - 1
+        })
+    }
+
+    fn item_done(
+        &mut self,
+        event: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> Result<(), Contradiction> {
+        let item = &event["item"];
+        let Some(kind) = Kind::of(item) else {
+            return Ok(());
+        };
+        self.start(&Value::Null, out);
+        let index = event["output_index"].as_u64();
+        let (id, call_id) = (filled(&item["id"]), filled(&item["call_id"]));
+        let alike = |other: &Item| other.kind == kind;
+        let same_call = |other: &Item| call_id.is_some() && other.call_id == call_id;
+        let same_id = |other: &Item| id.is_some() && other.id == id;
+        let here = |other: &Item| !other.done && (index.is_none() || other.index == index);
+        let find = |fits: &dyn Fn(&Item) -> bool| {
+            self.items
+                .iter()
+                .rposition(|other| alike(other) && fits(other))
+        };
+        let at = find(&same_call)
+            .or_else(|| find(&same_id))
+            .or_else(|| find(&here));
+        let at = at.unwrap_or_else(|| {
+            self.items.push(Item::begin(kind, index, item));
+            self.items.len() - 1
+        });
+        self.items[at].finish(item, &mut self.blocks, out)
+    }
+
+    /// Takes from the finished response what the stream left out: its n-th message is the n-th that
+    /// came, and so on.
+    fn reconcile(
+        &mut self,
+        response: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> Result<(), Contradiction> {
+        let mut seen: Vec<usize> = Vec::new();
+        for item in response["output"].as_array().into_iter().flatten() {
+            let Some(kind) = Kind::of(item) else { continue };
+            let call_id = filled(&item["call_id"]);
+            let next = |other: &Item| other.kind == kind;
+            let named = |other: &Item| next(other) && other.call_id == call_id;
+            let free = |at: &usize| !seen.contains(at);
+            let all = || (0..self.items.len()).filter(free);
+            let at = match call_id {
+                Some(_) => all().find(|at| named(&self.items[*at])),
+                None => None,
+            };
+            let at = at.or_else(|| all().find(|at| next(&self.items[*at])));
+            let at = at.unwrap_or_else(|| {
+                self.items.push(Item::begin(kind, None, item));
+                self.items.len() - 1
+            });
+            seen.push(at);
+            self.items[at].finish(item, &mut self.blocks, out)?;
+        }
+        Ok(())
+    }
+
+    /// The last event but an error.
+    fn finish(
+        &mut self,
+        name: &str,
+        event: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> Result<(), Contradiction> {
+        let response = &event["response"];
+        self.start(response, out);
+        let status = match response["status"].as_str() {
+            Some(status @ ("completed" | "incomplete" | "failed" | "cancelled")) => status,
+            _ => name.trim_start_matches("response."),
+        };
+        let reason = response["incomplete_details"]["reason"].as_str();
+        self.reconcile(response, out)?;
+        for item in &mut self.items {
+            item.close(&mut self.blocks, out);
+        }
+        if response["usage"].is_object() {
+            out.push(StreamEvent::Usage(self.usage(&response["usage"])));
+        }
+        let called = self.items.iter().any(|item| item.kind.is_call());
+        let raw = match reason {
+            Some(reason) => format!("{status}.{reason}"),
+            None => status.to_owned(),
+        };
+        let done = |reason| StreamEvent::Done {
+            reason,
+            raw: Some(raw),
+        };
+        out.push(match (status, reason) {
+            ("failed" | "cancelled", _) => StreamEvent::Error(self.failed(response)),
+            ("incomplete", Some("max_output_tokens")) => done(StopReason::Length),
+            ("incomplete", Some("content_filter")) => self.error(
+                ErrorClass::Client,
+                "the provider's content filter stopped the answer",
+            ),
+            ("incomplete", reason) => {
+                let why = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+                let what = format!("the provider broke the answer off{why}");
+                self.error(ErrorClass::Retryable, &what)
+            }
+            _ if called => done(StopReason::ToolUse),
+            _ => done(StopReason::Stop),
+        });
+        Ok(())
+    }
+
+    fn failed(&self, response: &Value) -> LlmError {
+        let error = &response["error"];
+        if error.is_null() {
+            let what = format!("{}: the provider broke the answer off", self.about.model);
+            return LlmError::new(ErrorClass::Retryable, what);
+        }
+        let mut failed = classify::from_event(&serde_json::json!({ "error": error }), &self.about);
+        // Pictures that cannot be read and rules that were broken stay so.
+        let code = error["code"].as_str().unwrap_or_default();
+        let lasting = ["image", "policy", "residency"];
+        if failed.class == ErrorClass::Retryable && lasting.iter().any(|word| code.contains(word)) {
+            failed.class = ErrorClass::Client;
+            failed.hint = None;
+        }
+        failed
+    }
+
+    fn error(&self, class: ErrorClass, what: &str) -> StreamEvent {
+        let what = format!("{}: {what}", self.about.model);
+        StreamEvent::Error(LlmError::new(class, what))
+    }
+
+    fn usage(&self, counts: &Value) -> Usage {
+        let count = |pointer: &str| counts.pointer(pointer).and_then(Value::as_u64);
+        let prompt = count("/input_tokens").unwrap_or_default();
+        let mut output = count("/output_tokens").unwrap_or_default();
+        let reasoning = count("/output_tokens_details/reasoning_tokens");
+        // Where reasoning is not part of the output, the total tells.
+        if let (Some(total), Some(reasoning)) = (count("/total_tokens"), reasoning)
+            && reasoning > 0
+            && total == prompt + output + reasoning
+        {
+            output += reasoning;
+        }
+        let cache_read = count("/input_tokens_details/cached_tokens")
+            .unwrap_or_default()
+            .min(prompt);
+        let cache_write = count("/input_tokens_details/cache_write_tokens")
+            .unwrap_or_default()
+            .min(prompt - cache_read);
+        let mut usage = Usage {
+            input: prompt - cache_read - cache_write,
+            output,
+            cache_read,
+            cache_write,
+            reasoning: reasoning.filter(|tokens| *tokens > 0),
+            ..Usage::default()
+        };
+        usage.total_tokens = usage.context_tokens();
+        usage.cost = self.prices.cost(&usage);
+        usage
+    }
+}
+
+impl Decoder for ResponsesDecoder {
+    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress {
+        if self.garbled {
+            out.push(StreamEvent::Error(classify::garbled(&self.about)));
+            return Progress::Finished;
+        }
+        let Ok(json) = serde_json::from_str::<Value>(&event.data) else {
+            // If more follows it was garbled; if not, the stream broke off in the middle of it.
+            // Some gateways add the other wire's end mark.
+            self.garbled = event.data.trim() != "[DONE]";
+            return Progress::More;
+        };
+        let name = json["type"].as_str().unwrap_or(&event.event);
+        let (taken, progress) = match name {
+            "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
+                (self.finish(name, &json, out), Progress::Finished)
+            }
+            "error" => {
+                out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
+                (Ok(()), Progress::Finished)
+            }
+            // A gateway's own error, in nobody's form.
+            _ if !json["error"].is_null() => {
+                out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
+                (Ok(()), Progress::Finished)
+            }
+            _ => (self.step(name, &json, out), Progress::More),
+        };
+        if let Err(Contradiction) = taken {
+            out.push(StreamEvent::Error(classify::garbled(&self.about)));
+            return Progress::Finished;
+        }
+        progress
+    }
+
+    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Progress {
+        Progress::More
+    }
+}

@@ -1,0 +1,313 @@
+//! The steps of a conversation as the items of a Responses input.
+//!
+//! Validity (pairs of calls and results, ids) is `handoff`'s; here is only form. Reasoning goes back
+//! byte for byte as it came.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::quirks::Quirks;
+use crate::llm::handoff::{Answer, Step};
+use crate::llm::message::{Content, Image, Text, ToolCall};
+
+/// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
+pub const ID_LENGTH: usize = 64;
+
+/// One item.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Item<'a> {
+    /// As it was stored.
+    Stored(&'a RawValue),
+    /// As we write it.
+    Written(Written<'a>),
+}
+
+/// An item of ours.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Written<'a> {
+    /// What somebody said.
+    Message {
+        /// `user` or `assistant`.
+        role: &'static str,
+        /// Its parts.
+        content: Vec<Part<'a>>,
+        /// Ids, states and phases are the model's.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        own: Option<Own>,
+    },
+    /// A call with JSON arguments.
+    FunctionCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a str,
+        name: &'a str,
+        arguments: String,
+    },
+    /// Its result.
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: Output<'a>,
+    },
+    /// A call with free text.
+    CustomToolCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a str,
+        name: &'a str,
+        input: Cow<'a, str>,
+    },
+    /// Its result.
+    CustomToolCallOutput {
+        call_id: &'a str,
+        output: Output<'a>,
+    },
+}
+
+/// What an answer's message has beside its text.
+#[derive(Serialize)]
+pub struct Own {
+    id: String,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<String>,
+}
+
+/// A piece of a message or of a result.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part<'a> {
+    InputText {
+        text: &'a str,
+    },
+    InputImage {
+        detail: &'static str,
+        image_url: String,
+    },
+    OutputText {
+        text: &'a str,
+        annotations: [u8; 0],
+    },
+}
+
+/// Plain text where it will do.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Output<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
+}
+
+/// The items `steps` come down to.
+pub fn of<'a>(steps: &'a [Step<'a>], quirks: Quirks) -> Vec<Item<'a>> {
+    let mut items = Vec::with_capacity(steps.len());
+    for (at, step) in steps.iter().enumerate() {
+        match step {
+            Step::User(content) => items.push(user(content.iter().filter_map(part).collect())),
+            Step::Assistant(content) => assistant(content, at, quirks, &mut items),
+            Step::Results(answers) => results(answers, quirks, &mut items),
+        }
+    }
+    items
+}
+
+fn user(content: Vec<Part>) -> Item {
+    Item::Written(Written::Message {
+        role: "user",
+        content,
+        own: None,
+    })
+}
+
+fn part<'a>(content: &'a Cow<'a, Content>) -> Option<Part<'a>> {
+    match content.as_ref() {
+        Content::Text(text) => Some(Part::InputText { text: &text.text }),
+        Content::Image(image) => Some(picture(image)),
+        Content::Thinking(_) | Content::ToolCall(_) => None,
+    }
+}
+
+fn picture<'a>(image: &Image) -> Part<'a> {
+    Part::InputImage {
+        detail: "auto",
+        image_url: format!("data:{};base64,{}", image.mime_type, image.data),
+    }
+}
+
+fn assistant<'a>(
+    content: &'a [Cow<'a, Content>],
+    step: usize,
+    quirks: Quirks,
+    items: &mut Vec<Item<'a>>,
+) {
+    // An id ties its item to the reasoning before it: where that cannot be sent, neither can the id.
+    let mut ids = true;
+    for (at, block) in content.iter().enumerate() {
+        match block.as_ref() {
+            Content::Thinking(thinking) => {
+                let stored = thinking.thinking_signature.as_deref().and_then(reasoning);
+                ids &= stored.is_some();
+                items.extend(stored.map(Item::Stored));
+            }
+            Content::Text(text) => items.push(said(text, ids, || format!("msg_{step}_{at}"))),
+            Content::ToolCall(call) => items.push(Item::Written(called(call, ids, quirks))),
+            Content::Image(_) => {}
+        }
+    }
+}
+
+fn said(text: &Text, ids: bool, made_up: impl FnOnce() -> String) -> Item<'_> {
+    let stored = text.text_signature.as_deref().map(TextSignature::parse);
+    let TextSignature { id, phase } = stored.unwrap_or_default();
+    let fits = |id: &String| ids && id.starts_with("msg_") && id.len() <= ID_LENGTH;
+    Item::Written(Written::Message {
+        role: "assistant",
+        content: vec![Part::OutputText {
+            text: &text.text,
+            annotations: [],
+        }],
+        own: Some(Own {
+            id: id.filter(fits).unwrap_or_else(made_up),
+            status: "completed",
+            phase,
+        }),
+    })
+}
+
+fn called<'a>(call: &'a ToolCall, ids: bool, quirks: Quirks) -> Written<'a> {
+    let (call_id, id) = match call.id.split_once('|') {
+        Some((call_id, id)) => (call_id, Some(id).filter(|_| ids)),
+        None => (call.id.as_str(), None),
+    };
+    let name = &call.name;
+    if call.custom && quirks.custom_tools {
+        return Written::CustomToolCall {
+            id: id.filter(|id| id.starts_with("ctc_")),
+            call_id,
+            name,
+            input: match &call.arguments["input"] {
+                Value::String(input) => Cow::Borrowed(input),
+                _ => Cow::Owned(call.arguments.to_string()),
+            },
+        };
+    }
+    Written::FunctionCall {
+        id: id.filter(|id| id.starts_with("fc_")),
+        call_id,
+        name,
+        arguments: match &call.arguments {
+            object @ Value::Object(_) => object.to_string(),
+            _ => "{}".to_owned(),
+        },
+    }
+}
+
+fn results<'a>(answers: &'a [Answer<'a>], quirks: Quirks, items: &mut Vec<Item<'a>>) {
+    let mut pictures = Vec::new();
+    for answer in answers {
+        let images = answer
+            .content
+            .iter()
+            .filter(|block| matches!(block.as_ref(), Content::Image(_)));
+        let seen = images.clone().count() > 0;
+        let output = if seen && quirks.pictures_in_results {
+            Output::Parts(answer.content.iter().filter_map(part).collect())
+        } else {
+            pictures.extend(images.filter_map(part));
+            let text = joined(&answer.content);
+            Output::Text(if text.is_empty() && seen {
+                Cow::Borrowed("(see the image below)")
+            } else {
+                text
+            })
+        };
+        let call_id = &answer.id;
+        items.push(Item::Written(
+            if answer.call.custom && quirks.custom_tools {
+                Written::CustomToolCallOutput { call_id, output }
+            } else {
+                Written::FunctionCallOutput { call_id, output }
+            },
+        ));
+    }
+    if !pictures.is_empty() {
+        let note = Part::InputText {
+            text: "Images of the tool results above:",
+        };
+        pictures.insert(0, note);
+        items.push(user(pictures));
+    }
+}
+
+fn joined<'a>(content: &'a [Cow<'a, Content>]) -> Cow<'a, str> {
+    let texts = content.iter().filter_map(|block| match block.as_ref() {
+        Content::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    match texts.as_slice() {
+        [one] => Cow::Borrowed(one),
+        several => Cow::Owned(several.join("\n\n")),
+    }
+}
+
+/// A stored reasoning item, if a server that stores nothing can make anything of it: its thoughts
+/// must be in it, encrypted or in plain words.
+fn reasoning(stored: &str) -> Option<&RawValue> {
+    #[derive(Deserialize)]
+    struct Known<'a> {
+        #[serde(borrow)]
+        r#type: Cow<'a, str>,
+        #[serde(borrow, default)]
+        encrypted_content: Option<Cow<'a, str>>,
+        #[serde(default)]
+        content: Option<Vec<IgnoredAny>>,
+        #[serde(rename = "summary")]
+        _summary: Vec<IgnoredAny>,
+    }
+    let known: Known = serde_json::from_str(stored).ok()?;
+    let encrypted = known
+        .encrypted_content
+        .is_some_and(|content| !content.is_empty());
+    let plain = known.content.is_some_and(|parts| !parts.is_empty());
+    let usable = known.r#type == "reasoning" && (encrypted || plain);
+    usable.then(|| serde_json::from_str(stored).ok()).flatten()
+}
+
+/// What is kept of an answer's message beside its text, in pi's form.
+#[derive(Default, Serialize, Deserialize)]
+pub struct TextSignature {
+    /// The message's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// `commentary` or `final_answer`; models want it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    phase: Option<String>,
+}
+
+impl TextSignature {
+    /// The stored form.
+    pub fn write(id: &str, phase: Option<&str>) -> String {
+        match phase {
+            Some(phase) => serde_json::json!({ "v": 1, "id": id, "phase": phase }),
+            None => serde_json::json!({ "v": 1, "id": id }),
+        }
+        .to_string()
+    }
+
+    /// Reads the stored form, and the bare id that older versions of pi wrote.
+    fn parse(stored: &str) -> Self {
+        let mut read: Self = serde_json::from_str(stored).unwrap_or_else(|_| Self {
+            id: Some(stored.to_owned()),
+            phase: None,
+        });
+        read.phase
+            .take_if(|phase| !matches!(phase.as_str(), "commentary" | "final_answer"));
+        read
+    }
+}

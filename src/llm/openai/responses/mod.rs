@@ -1,0 +1,11 @@
+//! Responses: OpenAI's newer wire, which gives reasoning back, as OpenAI, xAI, Meta, Azure and local
+//! servers speak it. The conversation is sent whole each time and nothing is stored on the server.
+
+mod quirks;
+pub mod request;
+mod items;
+pub mod decode;
+mod item;
+
+pub use decode::ResponsesDecoder;
+pub use request::call;

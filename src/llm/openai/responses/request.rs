@@ -1,0 +1,161 @@
+//! Our conversation as a Responses request: everything but its items, which are `items`'.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::items::{self, Item};
+use super::quirks::{self, Quirks};
+use crate::llm::auth::Secret;
+use crate::llm::classify::Subject;
+use crate::llm::exchange::{Auth, Call};
+use crate::llm::handoff::{self, IdRule};
+use crate::llm::http;
+use crate::llm::model::ThinkingLevel;
+use crate::llm::provider::{Request, ToolSpec};
+use crate::llm::room;
+
+/// Longest `prompt_cache_key`, in characters.
+const CACHE_KEY_CHARS: usize = 64;
+/// The smallest output limit the API takes, in tokens.
+const SMALLEST_LIMIT: u64 = 16;
+/// What makes reasoning come in a form that can be sent back to a server that stores nothing.
+const ENCRYPTED: &str = "reasoning.encrypted_content";
+
+/// What goes out for `request` to `base_url`.
+pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subject) -> Call {
+    Call {
+        url: http::join(base_url, "/responses"),
+        headers: Vec::new(),
+        auth: key.map(|key| Auth {
+            header: "authorization",
+            prefix: "Bearer ",
+            key,
+        }),
+        body: body(request, base_url),
+        about,
+    }
+}
+
+/// The request's JSON.
+pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
+    let quirks = quirks::of(&request.model, base_url);
+    let steps = handoff::steps(&request.messages, &request.model, IdRule::Responses);
+    let (reasoning, include) = thinking(request);
+    let body = Body {
+        model: &request.model.id,
+        stream: true,
+        store: false,
+        include,
+        reasoning,
+        max_output_tokens: room::max_output(request, &steps).max(SMALLEST_LIMIT),
+        prompt_cache_key: request
+            .session_id
+            .as_ref()
+            .map(|id| id.chars().take(CACHE_KEY_CHARS).collect()),
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| Tool::offer(tool, quirks))
+            .collect(),
+        instructions: Some(request.system.as_str()).filter(|system| !system.trim().is_empty()),
+        input: items::of(&steps, quirks),
+    };
+    room::json(&body, request, &steps)
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    stream: bool,
+    store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    include: Option<[&'static str; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning<'a>>,
+    max_output_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    input: Vec<Item<'a>>,
+}
+
+#[derive(Serialize)]
+struct Reasoning<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Value,
+        /// Left out it means yes, and our schemas have optional fields.
+        strict: bool,
+    },
+    Custom {
+        name: &'a str,
+        description: &'a str,
+        format: Grammar<'a>,
+    },
+}
+
+#[derive(Serialize)]
+struct Grammar<'a> {
+    r#type: &'static str,
+    syntax: &'a str,
+    definition: &'a str,
+}
+
+impl<'a> Tool<'a> {
+    fn offer(tool: &'a ToolSpec, quirks: Quirks) -> Self {
+        match &tool.custom {
+            Some(format) if quirks.custom_tools => Self::Custom {
+                name: &tool.name,
+                description: &tool.description,
+                format: Grammar {
+                    r#type: "grammar",
+                    syntax: &format.syntax,
+                    definition: &format.definition,
+                },
+            },
+            _ => Self::Function {
+                name: &tool.name,
+                description: &tool.description,
+                parameters: &tool.parameters,
+                strict: false,
+            },
+        }
+    }
+}
+
+/// How hard to think, and whether the thoughts are wanted back: a model that does not think refuses
+/// to be asked for them.
+fn thinking(request: &Request) -> (Option<Reasoning<'_>>, Option<[&'static str; 1]>) {
+    let model = &request.model;
+    if !model.reasoning {
+        return (None, None);
+    }
+    let level = model.clamp_thinking(request.thinking);
+    let effort = model.thinking_word(level);
+    if level == ThinkingLevel::Off {
+        // Without a word for it, the model thinks as it likes.
+        let off = effort.map(|_| Reasoning {
+            effort,
+            summary: None,
+        });
+        return (off, effort.is_none().then_some([ENCRYPTED]));
+    }
+    let on = Reasoning {
+        effort,
+        summary: Some("auto"),
+    };
+    (Some(on), Some([ENCRYPTED]))
+}
