@@ -100,7 +100,7 @@ impl Wires {
             }
             Api::OpenAiResponses => {
                 let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
-                let call = responses::call(&request, &base_url, key, about);
+                let call = responses::call(request, &base_url, key, about);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::GoogleGenerateContent => {

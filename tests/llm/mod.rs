@@ -7,5 +7,6 @@
 mod kit;
 mod catalog;
 mod recorded;
+mod responses;
 mod sockets;
 mod bodies;

@@ -96,18 +96,11 @@ impl Item {
         }
     }
 
-    /// Shows that it is there: not a message, which may stay empty, and no call without a name.
+    /// Shows that it is there, so that our blocks keep the order of the items; not a call without a
+    /// name.
     pub fn announce(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
-        match self.kind {
-            Kind::Message => {}
-            Kind::Reasoning => {
-                self.open(blocks, out);
-            }
-            Kind::Function | Kind::Custom => {
-                if !self.name.is_empty() {
-                    self.open(blocks, out);
-                }
-            }
+        if !self.kind.is_call() || !self.name.is_empty() {
+            self.open(blocks, out);
         }
     }
 
@@ -177,7 +170,7 @@ impl Item {
         match self.kind {
             Kind::Message => {
                 self.finish_text(&said(item), Part::Content(u64::MAX), blocks, out);
-                let id = filled(&item["id"]).or(self.id.take());
+                let id = filled(&item["id"]).or(self.id.clone());
                 let signature = id.map(|id| TextSignature::write(&id, item["phase"].as_str()));
                 self.end(signature, out);
             }

@@ -179,7 +179,7 @@ fn said(text: &Text, ids: bool, made_up: impl FnOnce() -> String) -> Item<'_> {
     })
 }
 
-fn called<'a>(call: &'a ToolCall, ids: bool, quirks: Quirks) -> Written<'a> {
+fn called(call: &ToolCall, ids: bool, quirks: Quirks) -> Written<'_> {
     let (call_id, id) = match call.id.split_once('|') {
         Some((call_id, id)) => (call_id, Some(id).filter(|_| ids)),
         None => (call.id.as_str(), None),

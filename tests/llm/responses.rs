@@ -1,0 +1,817 @@
+//! The Responses wire alone: what only this one has. What all wires share stands in the tables of
+//! `bodies` and `sockets`.
+
+use serde_json::{Value, json};
+use tiller::llm::classify::Subject;
+use tiller::llm::exchange::{Progress, Reader};
+use tiller::llm::openai::responses::{ResponsesDecoder, request::body};
+use tiller::llm::{
+    AssistantMessage, Content, CustomFormat, ErrorClass, Message, Model, Prices, StopReason,
+    StreamEvent, ToolSpec,
+};
+
+use super::kit::{
+    answer, call, custom_call, image, model, request, result, said, text, thought, tool, wires,
+};
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+
+fn ours() -> Model {
+    model(Wire::Responses, "https://host/v1")
+}
+
+fn input(model: &Model, messages: Vec<Message>) -> Vec<Value> {
+    let bytes = body(&request(model.clone(), messages), &model.base_url);
+    let body: Value = serde_json::from_slice(&bytes).unwrap();
+    body["input"].as_array().unwrap().clone()
+}
+
+/// Keys of the items, for a look at the order.
+fn kinds(items: &[Value]) -> Vec<&str> {
+    items
+        .iter()
+        .map(|item| match item["type"].as_str().unwrap() {
+            "message" => item["role"].as_str().unwrap(),
+            other => other,
+        })
+        .collect()
+}
+
+fn patch() -> ToolSpec {
+    ToolSpec {
+        custom: Some(CustomFormat {
+            syntax: "lark".into(),
+            definition: "start: \"x\"".into(),
+        }),
+        ..tool("apply_patch")
+    }
+}
+
+fn reasoning(id: &str, encrypted: Option<&str>) -> String {
+    json!({ "id": id, "type": "reasoning", "summary": [], "encrypted_content": encrypted })
+        .to_string()
+}
+
+// K23
+#[tokio::test]
+async fn a_custom_tool_goes_there_and_back() {
+    let first = Reply::new()
+        .think("Easy.")
+        .and_call("apply_patch", json!({ "input": "*** Begin\nä\n*** End" }))
+        .and_call("read", json!({ "path": "a" }));
+    let server = ModelServer::start(Script::of([first, Reply::text("Done.")]));
+    let wires = wires(&server);
+    let model = model(Wire::Responses, &server.url(Wire::Responses));
+    let mut hello = request(model.clone(), vec![Message::user("hello", 0)]);
+    hello.tools.push(patch());
+    let (message, events) = answer(&wires, hello.clone()).await;
+    let calls: Vec<_> = message.tool_calls().cloned().collect();
+    assert!(calls[0].custom && !calls[1].custom, "{calls:?}");
+    assert_eq!(
+        calls[0].arguments,
+        json!({ "input": "*** Begin\nä\n*** End" })
+    );
+    assert!(events.iter().any(|event| matches!(
+        event,
+        StreamEvent::ToolCallStart { custom: true, name, .. } if name == "apply_patch"
+    )));
+    let sent = server.request(0).body;
+    assert_eq!(
+        sent["tools"][2],
+        json!({
+            "type": "custom", "name": "apply_patch", "description": "The apply_patch tool.",
+            "format": { "type": "grammar", "syntax": "lark", "definition": "start: \"x\"" },
+        })
+    );
+
+    hello.messages = [
+        Message::user("hello", 0),
+        Message::Assistant(message),
+        result(&calls[1].id, vec![text("contents")], false),
+        result(&calls[0].id, vec![text("patched")], false),
+    ]
+    .map(Into::into)
+    .to_vec();
+    // The server refuses what does not fit together, ids and encrypted thoughts included.
+    let (message, _) = answer(&wires, hello).await;
+    assert_eq!(Message::Assistant(message).text(), "Done.");
+    let sent = server.request(1).body;
+    let items = sent["input"].as_array().unwrap();
+    assert_eq!(
+        kinds(items),
+        [
+            "user",
+            "reasoning",
+            "custom_tool_call",
+            "function_call",
+            "custom_tool_call_output",
+            "function_call_output"
+        ]
+    );
+    assert_eq!(items[2]["input"], "*** Begin\nä\n*** End");
+    assert_eq!(items[2]["call_id"], items[4]["call_id"]);
+    assert!(items[2]["id"].as_str().unwrap().starts_with("ctc_"));
+    assert!(items[3]["id"].as_str().unwrap().starts_with("fc_"));
+    assert_eq!(items[4]["output"], "patched");
+}
+
+#[test]
+fn a_model_without_custom_tools_gets_functions() {
+    let mut model = ours();
+    model.id = "grok-4.7".into();
+    let conversation = vec![
+        Message::user("x", 0),
+        said(
+            &ours(),
+            StopReason::ToolUse,
+            vec![custom_call("call_1|ctc_1", "apply_patch", "text")],
+        ),
+        result("call_1|ctc_1", vec![text("ok")], false),
+    ];
+    let mut request = request(model, conversation);
+    request.tools = vec![patch()];
+    let body: Value = serde_json::from_slice(&body(&request, "https://host")).unwrap();
+    assert_eq!(body["tools"][0]["type"], "function");
+    assert_eq!(body["tools"][0]["strict"], false);
+    assert_eq!(
+        body["input"][1],
+        json!({
+            "type": "function_call", "call_id": "call_1", "name": "apply_patch",
+            "arguments": "{\"input\":\"text\"}",
+        })
+    );
+    assert_eq!(body["input"][2]["type"], "function_call_output");
+}
+
+// M8, M9, R 23
+#[test]
+fn what_is_the_models_own_goes_back_whole() {
+    let own = ours();
+    let signed = |said: &str, signature: &str| {
+        Content::Text(tiller::llm::Text {
+            text: said.into(),
+            text_signature: Some(signature.into()),
+        })
+    };
+    let stored = reasoning("rs_1", Some("c2ln"));
+    let turn = |model: &Model| {
+        vec![
+            Message::user("x", 0),
+            said(
+                model,
+                StopReason::ToolUse,
+                vec![
+                    thought("Hm.", Some(&stored)),
+                    signed("I look.", r#"{"v":1,"id":"msg_9","phase":"commentary"}"#),
+                    call("call_1|fc_1", "read", json!({})),
+                ],
+            ),
+            result("call_1|fc_1", vec![text("r")], false),
+        ]
+    };
+    let items = input(&own, turn(&own));
+    assert_eq!(items[1].to_string(), stored, "byte for byte");
+    assert_eq!(items[2]["id"], "msg_9");
+    assert_eq!(items[2]["phase"], "commentary");
+    assert_eq!(items[3]["id"], "fc_1");
+    assert_eq!(items[3]["call_id"], "call_1");
+    assert_eq!(items[4]["call_id"], "call_1");
+
+    // Another model's: its thoughts become words, its ids and phases are nobody's.
+    let mut other = ours();
+    other.id = "gpt-5".into();
+    let items = input(&own, turn(&other));
+    assert_eq!(
+        kinds(&items),
+        [
+            "user",
+            "assistant",
+            "assistant",
+            "function_call",
+            "function_call_output"
+        ]
+    );
+    assert_eq!(items[1]["content"][0]["text"], "<thinking>Hm.</thinking>");
+    assert_eq!(items[2]["id"], "msg_1_1");
+    assert!(items[2].get("phase").is_none());
+    assert!(items[3].get("id").is_none());
+}
+
+// An id is tied to the reasoning before it: the server looks for what is not there.
+#[test]
+fn reasoning_that_cannot_go_back_takes_the_ids_with_it() {
+    let own = ours();
+    let no_items = ["{}", "c2ln", "[1]", r#"{"type":"message"}"#].map(str::to_owned);
+    let lost = no_items.into_iter().chain([
+        reasoning("rs_1", None),
+        reasoning("rs_1", Some("")),
+        json!({ "id": "rs_1", "type": "reasoning", "encrypted_content": "x" }).to_string(),
+    ]);
+    for stored in lost {
+        let blocks = vec![
+            thought("Hm.", Some(&stored)),
+            call("call_1|fc_1", "read", json!({})),
+        ];
+        let items = input(
+            &own,
+            vec![
+                Message::user("x", 0),
+                said(&own, StopReason::ToolUse, blocks),
+            ],
+        );
+        assert_eq!(
+            kinds(&items),
+            ["user", "function_call", "function_call_output"],
+            "{stored}"
+        );
+        assert!(items[1].get("id").is_none(), "{stored}");
+    }
+    // Open models show their thoughts in plain words instead.
+    let open = json!({
+        "id": "rs_1", "type": "reasoning", "summary": [],
+        "content": [{ "type": "reasoning_text", "text": "Hm." }],
+    })
+    .to_string();
+    let blocks = vec![thought("Hm.", Some(&open)), text("Yes.")];
+    let items = input(
+        &own,
+        vec![Message::user("x", 0), said(&own, StopReason::Stop, blocks)],
+    );
+    assert_eq!(items[1].to_string(), open);
+}
+
+#[test]
+fn other_wires_take_its_calls_by_the_calls_id() {
+    for (wire, pointer) in [
+        (Wire::Anthropic, "/messages/1/content/0/id"),
+        (Wire::Chat, "/messages/2/tool_calls/0/id"),
+    ] {
+        let model = model(wire, "https://host/v1");
+        let conversation = vec![
+            Message::user("x", 0),
+            said(
+                &ours(),
+                StopReason::ToolUse,
+                vec![custom_call("call_1|ctc_1", "apply_patch", "text")],
+            ),
+            result("call_1|ctc_1", vec![text("r")], false),
+        ];
+        let request = request(model.clone(), conversation);
+        let bytes = match wire {
+            Wire::Anthropic => tiller::llm::anthropic::request::body(&request),
+            _ => tiller::llm::openai::chat::request::body(&request, &model.base_url),
+        };
+        let body: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(body.pointer(pointer).unwrap(), "call_1", "{body}");
+    }
+}
+
+// M7
+#[test]
+fn pictures_of_results_go_where_the_host_takes_them() {
+    let conversation = |model: &Model| {
+        vec![
+            Message::user("x", 0),
+            said(
+                model,
+                StopReason::ToolUse,
+                vec![call("c1", "read", json!({})), call("c2", "read", json!({}))],
+            ),
+            result("c1", vec![image()], false),
+            result("c2", vec![text("words"), image()], false),
+            Message::user("and?", 0),
+        ]
+    };
+    let openai = ours();
+    let items = input(&openai, conversation(&openai));
+    let parts = |item: &Value, key: &str| -> Vec<String> {
+        let parts = item[key].as_array().unwrap().iter();
+        parts
+            .map(|part| part["type"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(parts(&items[3], "output"), ["input_image"]);
+    assert_eq!(parts(&items[4], "output"), ["input_text", "input_image"]);
+
+    let mut local = ours();
+    local.provider = "lab".into();
+    let items = input(&local, conversation(&local));
+    assert_eq!(items[3]["output"], "(see the image below)");
+    assert_eq!(items[4]["output"], "words");
+    assert_eq!(
+        parts(&items[5], "content"),
+        ["input_text", "input_image", "input_image"]
+    );
+    assert_eq!(items[6]["content"][0]["text"], "and?");
+
+    local.vision = false;
+    let items = input(&local, conversation(&local));
+    assert!(
+        !Value::Array(items).to_string().contains("input_image"),
+        "a note stands for them"
+    );
+}
+
+#[test]
+fn the_request_is_what_the_vendor_wants() {
+    let sent = |change: &dyn Fn(&mut tiller::llm::Request)| -> Value {
+        let mut request = request(ours(), vec![Message::user("x", 0)]);
+        change(&mut request);
+        serde_json::from_slice(&body(&request, "https://host")).unwrap()
+    };
+    let plain = sent(&|_| {});
+    assert_eq!(plain["store"], false);
+    assert_eq!(plain["include"], json!(["reasoning.encrypted_content"]));
+    let short = sent(&|request| {
+        request.max_output = Some(1);
+        request.session_id = Some("é".repeat(100));
+        request.system = " ".into();
+        request.tools.clear();
+        request.model.reasoning = false;
+    });
+    assert_eq!(short["max_output_tokens"], 16, "the smallest there is");
+    assert_eq!(short["prompt_cache_key"], "é".repeat(64));
+    for key in ["instructions", "tools", "include", "reasoning"] {
+        assert!(short.get(key).is_none(), "{key}");
+    }
+}
+
+fn fold(events: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
+    let about = || Subject {
+        model: "lab/m".into(),
+        ..Subject::default()
+    };
+    let mut reader = Reader::new(ResponsesDecoder::new(Prices::default(), about()), about());
+    let mut out = Vec::new();
+    let mut progress = Progress::More;
+    for event in events {
+        progress = reader.push(format!("data: {event}\n\n").as_bytes(), &mut out);
+    }
+    if progress == Progress::More {
+        reader.end(&mut out);
+    }
+    let mut message = AssistantMessage::default();
+    for event in &out {
+        message.apply(event);
+    }
+    (message, out)
+}
+
+fn completed(output: Value) -> Value {
+    json!({
+        "type": "response.completed",
+        "response": { "id": "resp_1", "status": "completed", "output": output },
+    })
+}
+
+/// What servers make of the same answer: a thought, a sentence and two calls.
+#[test]
+fn any_way_of_streaming_folds_to_the_same() {
+    let thought = json!({
+        "id": "rs_1", "type": "reasoning", "encrypted_content": "e",
+        "summary": [{ "type": "summary_text", "text": "A." }, { "type": "summary_text", "text": "B." }],
+    });
+    let words = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
+        "content": [{ "type": "output_text", "text": "Hi " }, { "type": "refusal", "refusal": "no" }],
+    });
+    let first = json!({
+        "id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "read",
+        "arguments": "{\"path\":\"a\"}",
+    });
+    let second = json!({
+        "id": "ctc_1", "type": "custom_tool_call", "call_id": "call_2", "name": "patch", "input": "x y",
+    });
+    let items = [thought, words, first, second];
+    let done = |with_index: bool| -> Vec<Value> {
+        items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| {
+                let mut event = json!({ "type": "response.output_item.done", "item": item });
+                if with_index {
+                    event["output_index"] = json!(at);
+                }
+                event
+            })
+            .collect()
+    };
+    let added = |index: &dyn Fn(u64) -> Value| -> Vec<Vec<Value>> {
+        let event = |at: u64, kind: &str, key: &str, value: Value| {
+            let mut event = json!({
+                "type": format!("response.{kind}"), "output_index": index(at),
+                "item_id": items[at as usize]["id"],
+            });
+            event[key] = value;
+            event
+        };
+        let begin = |at: u64, item: Value| event(at, "output_item.added", "item", item);
+        let place = |mut event: Value, key: &str, place: u64| {
+            event[key] = json!(place);
+            event
+        };
+        let summary = |text: &str, part: u64| {
+            let delta = event(0, "reasoning_summary_text.delta", "delta", json!(text));
+            place(delta, "summary_index", part)
+        };
+        vec![
+            vec![
+                begin(
+                    0,
+                    json!({ "id": "rs_1", "type": "reasoning", "summary": [] }),
+                ),
+                summary("A", 0),
+                summary(".", 0),
+                summary("B.", 1),
+            ],
+            vec![
+                begin(
+                    1,
+                    json!({ "id": "msg_1", "type": "message", "content": [] }),
+                ),
+                place(
+                    event(1, "output_text.delta", "delta", json!("Hi ")),
+                    "content_index",
+                    0,
+                ),
+                place(
+                    event(1, "refusal.delta", "delta", json!("no")),
+                    "content_index",
+                    1,
+                ),
+            ],
+            vec![
+                begin(
+                    2,
+                    json!({ "id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "read", "arguments": "" }),
+                ),
+                event(
+                    2,
+                    "function_call_arguments.delta",
+                    "delta",
+                    json!("{\"path\":"),
+                ),
+                event(2, "function_call_arguments.delta", "delta", json!("\"a\"}")),
+            ],
+            vec![
+                begin(
+                    3,
+                    json!({ "id": "ctc_1", "type": "custom_tool_call", "call_id": "call_2", "name": "patch", "input": "" }),
+                ),
+                event(3, "custom_tool_call_input.delta", "delta", json!("x ")),
+                event(3, "custom_tool_call_input.delta", "delta", json!("y")),
+            ],
+        ]
+    };
+    let whole = |events: Vec<Vec<Value>>| events.concat();
+    let right = |at: u64| json!(at);
+    let deltas = whole(added(&right));
+    let without_begin: Vec<Value> = {
+        let mut events = added(&right);
+        // Only what has a name can do without.
+        events[0].remove(0);
+        events[1].remove(0);
+        events.concat()
+    };
+    let interleaved: Vec<Value> = {
+        let events = added(&right);
+        let mut mixed: Vec<Value> = events.iter().map(|item| item[0].clone()).collect();
+        for at in 1..4 {
+            mixed.extend(events.iter().filter_map(|item| item.get(at).cloned()));
+        }
+        mixed
+    };
+    let rotated: Vec<Value> = deltas
+        .iter()
+        .enumerate()
+        .map(|(at, event)| {
+            let mut event = event.clone();
+            event["item_id"] = json!(format!("other-{at}"));
+            event
+        })
+        .collect();
+    let each_done = |events: Vec<Vec<Value>>, done: Vec<Value>| -> Vec<Value> {
+        let pairs = events.into_iter().zip(done);
+        pairs
+            .flat_map(|(mut events, done)| {
+                events.push(done);
+                events
+            })
+            .collect()
+    };
+    let always_0 = |_: u64| json!(0);
+    let nothing = |_: u64| Value::Null;
+    let end = completed(json!(items));
+    let bare_end = completed(json!([]));
+    let ways: Vec<(&str, Vec<Value>)> = vec![
+        (
+            "pieces and items",
+            [each_done(added(&right), done(true)), vec![end.clone()]].concat(),
+        ),
+        (
+            "pieces, items, nothing at the end",
+            [each_done(added(&right), done(true)), vec![bare_end.clone()]].concat(),
+        ),
+        (
+            "whole items only",
+            [done(true), vec![bare_end.clone()]].concat(),
+        ),
+        (
+            "whole items without places",
+            [done(false), vec![bare_end.clone()]].concat(),
+        ),
+        ("the end only", vec![end.clone()]),
+        (
+            "pieces and the end",
+            [deltas.clone(), vec![end.clone()]].concat(),
+        ),
+        (
+            "pieces without beginnings",
+            [without_begin, done(true), vec![end.clone()]].concat(),
+        ),
+        ("all at once", [interleaved, vec![end.clone()]].concat()),
+        (
+            "ids that change",
+            [rotated, done(true), vec![end.clone()]].concat(),
+        ),
+        (
+            "every place 0",
+            [each_done(added(&always_0), done(false)), vec![end.clone()]].concat(),
+        ),
+        (
+            "no places",
+            [each_done(added(&nothing), done(false)), vec![end.clone()]].concat(),
+        ),
+        (
+            "everything twice",
+            [
+                each_done(added(&right), done(true)),
+                done(true),
+                vec![end.clone()],
+            ]
+            .concat(),
+        ),
+    ];
+    for (way, events) in ways {
+        let (message, out) = fold(&events);
+        assert_eq!(message.stop_reason, StopReason::ToolUse, "{way}: {out:?}");
+        let blocks: Vec<String> = message
+            .content
+            .iter()
+            .map(|block| match block {
+                Content::Thinking(thinking) => {
+                    let stored = thinking.thinking_signature.as_deref().unwrap_or("none");
+                    assert_eq!(stored, items[0].to_string(), "{way}");
+                    format!("thought {:?}", thinking.thinking)
+                }
+                Content::Text(text) => {
+                    let stored = text.text_signature.as_deref().unwrap_or("none");
+                    format!("text {:?} {stored}", text.text)
+                }
+                Content::ToolCall(call) => {
+                    format!(
+                        "{} {} {} {}",
+                        call.id, call.name, call.arguments, call.custom
+                    )
+                }
+                Content::Image(_) => "image".to_owned(),
+            })
+            .collect();
+        assert_eq!(
+            blocks,
+            [
+                "thought \"A.\\n\\nB.\"",
+                "text \"Hi no\" {\"v\":1,\"id\":\"msg_1\"}",
+                "call_1|fc_1 read {\"path\":\"a\"} false",
+                "call_2|ctc_1 patch {\"input\":\"x y\"} true",
+            ],
+            "{way}"
+        );
+    }
+}
+
+// G1, R 17
+#[test]
+fn every_ending_is_told() {
+    let ends = |status: &str, rest: Value| {
+        let mut response = rest;
+        response["status"] = json!(status);
+        json!({ "type": format!("response.{status}"), "response": response })
+    };
+    let incomplete = |reason: &str| {
+        ends(
+            "incomplete",
+            json!({ "incomplete_details": { "reason": reason } }),
+        )
+    };
+    let failed = |code: &str| {
+        ends(
+            "failed",
+            json!({ "error": { "code": code, "message": "m" } }),
+        )
+    };
+    let half = json!({
+        "type": "response.output_text.delta", "output_index": 0, "item_id": "msg_1", "delta": "Half",
+    });
+    let class = |class: ErrorClass| Err(class);
+    let cases: Vec<(Value, Result<StopReason, ErrorClass>, &str)> = vec![
+        (completed(json!([])), Ok(StopReason::Stop), ""),
+        (incomplete("max_output_tokens"), Ok(StopReason::Length), ""),
+        (
+            incomplete("content_filter"),
+            class(ErrorClass::Client),
+            "content filter",
+        ),
+        (
+            incomplete("weather"),
+            class(ErrorClass::Retryable),
+            "broke the answer off (weather)",
+        ),
+        (
+            ends("incomplete", json!({})),
+            class(ErrorClass::Retryable),
+            "broke the answer off",
+        ),
+        (
+            ends("failed", json!({})),
+            class(ErrorClass::Retryable),
+            "broke the answer off",
+        ),
+        (
+            ends("cancelled", json!({})),
+            class(ErrorClass::Retryable),
+            "stream ended early",
+        ),
+        (failed("server_error"), class(ErrorClass::Retryable), ": m"),
+        (
+            failed("rate_limit_exceeded"),
+            class(ErrorClass::Retryable),
+            ": m",
+        ),
+        (
+            failed("insufficient_quota"),
+            class(ErrorClass::Quota),
+            "no quota",
+        ),
+        (
+            failed("context_length_exceeded"),
+            class(ErrorClass::Overflow),
+            "too long",
+        ),
+        (failed("invalid_prompt"), class(ErrorClass::Client), ": m"),
+        (
+            failed("image_parse_error"),
+            class(ErrorClass::Client),
+            ": m",
+        ),
+        (failed("bio_policy"), class(ErrorClass::Client), ": m"),
+        (
+            json!({ "type": "error", "code": "server_error", "message": "oh", "param": null }),
+            class(ErrorClass::Retryable),
+            "oh",
+        ),
+        (
+            json!({ "type": "error", "error": { "type": "insufficient_quota", "message": "oh" } }),
+            class(ErrorClass::Quota),
+            "oh",
+        ),
+        (
+            json!({ "error": { "message": "Provider returned error", "code": 502 } }),
+            class(ErrorClass::Retryable),
+            "Provider returned error",
+        ),
+        // The status is the response's own.
+        (
+            json!({ "type": "response.completed", "response": { "status": "failed", "error": { "code": "server_error", "message": "m" } } }),
+            class(ErrorClass::Retryable),
+            ": m",
+        ),
+        (
+            json!({ "type": "response.brand_new" }),
+            class(ErrorClass::Retryable),
+            "stream ended early",
+        ),
+    ];
+    for (end, expected, words) in cases {
+        let (message, out) = fold(&[half.clone(), end.clone()]);
+        assert_eq!(Message::Assistant(message.clone()).text(), "Half", "{end}");
+        match (out.last(), expected) {
+            (Some(StreamEvent::Done { reason, .. }), Ok(expected)) => {
+                assert_eq!(*reason, expected, "{end}");
+            }
+            (Some(StreamEvent::Error(error)), Err(expected)) => {
+                assert_eq!(error.class, expected, "{end}: {error}");
+                assert!(error.message.contains(words), "{end}: {error}");
+            }
+            (other, expected) => panic!("{end}: {other:?} instead of {expected:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_call_that_contradicts_its_pieces_is_never_run() {
+    let piece = |delta: &str| json!({ "type": "response.function_call_arguments.delta", "output_index": 0, "delta": delta });
+    let added = json!({
+        "type": "response.output_item.added", "output_index": 0,
+        "item": { "id": "fc_1", "type": "function_call", "call_id": "c", "name": "read", "arguments": "" },
+    });
+    let done = |arguments: &str| {
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": {
+            "id": "fc_1", "type": "function_call", "call_id": "c", "name": "read", "arguments": arguments,
+        } })
+    };
+    let run = |delta: &str, whole: &str| {
+        fold(&[
+            added.clone(),
+            piece(delta),
+            done(whole),
+            completed(json!([])),
+        ])
+    };
+    let (_, out) = run("{\"path\":\"a\"}", "{\"path\":\"b\"}");
+    let last = out.last();
+    assert!(
+        matches!(last, Some(StreamEvent::Error(error)) if error.class == ErrorClass::Retryable),
+        "{last:?}"
+    );
+    // The same in another spelling is the same.
+    let (message, _) = run("{\"path\":\"a\"}", "{ \"path\": \"a\" }");
+    assert_eq!(message.stop_reason, StopReason::ToolUse);
+    // A piece that was lost is made up for.
+    let (message, _) = run("{\"pa", "{\"path\":\"a\"}");
+    let call = message.tool_calls().next().unwrap();
+    assert_eq!(call.arguments, json!({ "path": "a" }));
+}
+
+#[test]
+fn late_encrypted_thoughts_and_reused_ids() {
+    let bare = json!({ "id": "rs_1", "type": "reasoning", "summary": [] });
+    let whole = json!({ "id": "rs_1", "type": "reasoning", "encrypted_content": "e" });
+    let (message, _) = fold(&[
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": bare }),
+        completed(json!([whole])),
+    ]);
+    let Some(Content::Thinking(thinking)) = message.content.first() else {
+        panic!("{message:?}");
+    };
+    let stored: Value =
+        serde_json::from_str(thinking.thinking_signature.as_deref().unwrap()).unwrap();
+    assert_eq!(stored["encrypted_content"], "e");
+    assert_eq!(stored["summary"], json!([]), "servers want one");
+
+    // Servers that count their calls anew in each answer.
+    let own = ours();
+    let turn = |words: &str| {
+        [
+            said(
+                &own,
+                StopReason::ToolUse,
+                vec![call("call_0", "read", json!({}))],
+            ),
+            result("call_0", vec![text(words)], false),
+        ]
+    };
+    let mut messages = vec![Message::user("x", 0)];
+    messages.extend(turn("one"));
+    messages.extend(turn("two"));
+    let items = input(&own, messages);
+    assert_ne!(items[1]["call_id"], items[3]["call_id"]);
+    assert_eq!(items[3]["call_id"], items[4]["call_id"]);
+    assert_eq!(items[4]["output"], "two");
+}
+
+// R 36, 43
+#[test]
+fn tokens_are_counted_once() {
+    let usage = |usage: Value| {
+        let end = json!({ "type": "response.completed", "response": { "status": "completed", "usage": usage } });
+        fold(&[end]).0.usage
+    };
+    let counted = usage(json!({
+        "input_tokens": 100, "output_tokens": 30, "total_tokens": 130,
+        "input_tokens_details": { "cached_tokens": 60, "cache_write_tokens": 20 },
+        "output_tokens_details": { "reasoning_tokens": 12 },
+    }));
+    assert_eq!(
+        (
+            counted.input,
+            counted.cache_read,
+            counted.cache_write,
+            counted.output
+        ),
+        (20, 60, 20, 30)
+    );
+    assert_eq!((counted.reasoning, counted.total_tokens), (Some(12), 130));
+    // Reasoning beside the output instead of in it.
+    let beside = usage(json!({
+        "input_tokens": 100, "output_tokens": 30, "total_tokens": 142,
+        "output_tokens_details": { "reasoning_tokens": 12 },
+    }));
+    assert_eq!((beside.output, beside.total_tokens), (42, 142));
+    let nonsense = usage(json!({
+        "input_tokens": 5, "input_tokens_details": { "cached_tokens": 60 }, "output_tokens": -1,
+    }));
+    assert_eq!(
+        (nonsense.input, nonsense.cache_read, nonsense.output),
+        (0, 5, 0)
+    );
+}
