@@ -121,7 +121,9 @@ fn with_patience(error: LlmError) -> LlmError {
         return error;
     }
     let hint = match error.retry_after_ms.map(|ms| ms.div_ceil(1000)) {
-        Some(seconds @ 1..) => format!("Send it again in {seconds} s"),
+        Some(seconds @ 1..=120) => format!("Send it again in {seconds} s"),
+        Some(seconds @ 121..=7200) => format!("Send it again in {} min", seconds.div_ceil(60)),
+        Some(seconds @ 7201..) => format!("Send it again in {} h", seconds.div_ceil(3600)),
         _ => "Send it again in a moment".to_owned(),
     };
     error.with_hint(hint)
@@ -254,6 +256,8 @@ mod tests {
     fn failures_name_the_way_out() {
         let mut headers = HeaderMap::new();
         headers.insert("retry-after", HeaderValue::from_static("30"));
+        let mut long = HeaderMap::new();
+        long.insert("retry-after", HeaderValue::from_static("541"));
         let none = HeaderMap::new();
         let cases = [
             (401, &none, "export LAB_KEY=YOUR_KEY"),
@@ -261,6 +265,7 @@ mod tests {
             (413, &none, "larger window"),
             (429, &none, "again in a moment"),
             (429, &headers, "again in 30 s"),
+            (429, &long, "again in 10 min"),
             (502, &none, "again in a moment"),
         ];
         for (status, headers, expected) in cases {

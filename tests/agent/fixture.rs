@@ -364,6 +364,9 @@ pub struct Setup {
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
     pub fallback: Vec<Model>,
+    /// Speaks in place of the script.
+    pub provider: Option<Arc<dyn Provider>>,
+    pub model: Option<Model>,
     pub toolbox: Option<Toolbox>,
     pub processes: Option<Processes>,
 }
@@ -405,8 +408,10 @@ impl Setup {
         let session = SessionLog::create(&folder.path().join("sessions"), &cwd);
         let path = session.path().to_owned();
         let handle = agent::start(AgentOptions {
-            provider: Arc::clone(&script) as Arc<dyn Provider>,
-            model: model(),
+            provider: self
+                .provider
+                .unwrap_or_else(|| Arc::clone(&script) as Arc<dyn Provider>),
+            model: self.model.unwrap_or_else(model),
             fallback: self.fallback,
             thinking: ThinkingLevel::Medium,
             cwd: cwd.clone(),

@@ -4,7 +4,7 @@
     reason = "a helper of a test fails the test by panicking"
 )]
 
-mod kit;
+pub mod kit;
 mod catalog;
 mod recorded;
 mod responses;

@@ -1,0 +1,244 @@
+//! Every way a model call can fail, over every wire, from one table: what passes is asked again by
+//! itself, what does not is asked once and told with the way out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tiller::agent::{LoopRules, RetryRules, RunOutcome};
+use tiller::llm::Message;
+
+use super::fixture::*;
+use crate::llm::kit;
+use crate::support::model_server::{Cut, Failure, ModelServer, Reply, Script as Play, Wire};
+
+/// What a failure comes to.
+enum Comes {
+    /// Asked again, and nothing is left of the failure.
+    Gone,
+    /// Asked again; what had been said is kept.
+    Kept,
+    /// Not asked again; the person reads these words.
+    Told(&'static [&'static str]),
+}
+
+fn quick(max: u32) -> LoopRules {
+    LoopRules {
+        retry: RetryRules {
+            max,
+            base_ms: 1,
+            jitter: false,
+            ..RetryRules::default()
+        },
+        ..LoopRules::default()
+    }
+}
+
+fn stage(wire: Wire, replies: Vec<Reply>, max: u32) -> (ModelServer, Bench) {
+    let server = ModelServer::start(Play::of(replies));
+    let wires = kit::wires(&server).with_idle_timeout(Duration::from_millis(250));
+    let bench = Setup {
+        provider: Some(Arc::new(wires)),
+        model: Some(kit::model(wire, &server.url(wire))),
+        rules: quick(max),
+        ..Setup::default()
+    }
+    .start();
+    (server, bench)
+}
+
+/// Name, reply, what it comes to.
+fn cases() -> Vec<(&'static str, Reply, Comes)> {
+    use Comes::*;
+    let page = "<html><head><title>Bad Gateway</title></head></html>";
+    let http = |status, body| Reply::http(status, "application/json", body);
+    let half = || Reply::text("half ");
+    vec![
+        ("429", Reply::error(Failure::RateLimit), Gone),
+        (
+            "429 with a wait",
+            Reply::error(Failure::RateLimit).header("retry-after-ms", "30"),
+            Gone,
+        ),
+        ("500", Reply::error(Failure::Server), Gone),
+        ("overloaded", Reply::error(Failure::Overloaded), Gone),
+        ("502 page", Reply::http(502, "text/html", page), Gone),
+        ("503", http(503, ""), Gone),
+        ("504", http(504, ""), Gone),
+        ("529", http(529, "{}"), Gone),
+        ("408", http(408, ""), Gone),
+        ("409", http(409, ""), Gone),
+        (
+            "dropped before a byte",
+            half().cut_after(0, Cut::Close),
+            Gone,
+        ),
+        ("reset before a byte", half().cut_after(0, Cut::Reset), Gone),
+        ("empty stream", Reply::new(), Gone),
+        ("silent", half().hold_headers("never"), Gone),
+        ("stalled before a word", Reply::new().stall(), Gone),
+        ("stalled", half().stall(), Kept),
+        ("closed", half().cut(Cut::Close), Kept),
+        ("ended early", half().cut(Cut::End), Kept),
+        ("garbled", half().raw("data: {\"oops\n\n"), Kept),
+        ("error event", half().fail(Failure::Overloaded), Kept),
+        (
+            "error event at once",
+            Reply::new().fail(Failure::Overloaded),
+            Gone,
+        ),
+        ("400", Reply::error(Failure::Invalid), Told(&["400"])),
+        (
+            "401",
+            Reply::error(Failure::Auth),
+            Told(&["401", "_API_KEY"]),
+        ),
+        ("403", Reply::error(Failure::Forbidden), Told(&["403"])),
+        (
+            "404",
+            Reply::error(Failure::NotFound),
+            Told(&["404", "--model"]),
+        ),
+        ("422", http(422, "{}"), Told(&["422"])),
+        ("quota", Reply::error(Failure::Quota), Told(&["billing"])),
+        (
+            "overflow",
+            Reply::error(Failure::Overflow),
+            Told(&["too long", "new conversation"]),
+        ),
+        (
+            "a wait beyond all patience",
+            Reply::error(Failure::RateLimit).header("retry-after", "600"),
+            Told(&["again in 10 min"]),
+        ),
+        (
+            "login page",
+            Reply::http(200, "text/html", "<html>Log in</html>"),
+            Told(&["web page", "base URL"]),
+        ),
+        ("no stream", http(200, "{}"), Told(&["plain JSON"])),
+        (
+            "our own fault, in mid-stream",
+            half().fail(Failure::Invalid),
+            Told(&["lab/", "half"]),
+        ),
+    ]
+}
+
+// G1, G4, G5, P2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_failure_is_waited_out_or_told() {
+    for wire in Wire::ALL {
+        for (name, reply, comes) in cases() {
+            let at = format!("{wire:?} {name}");
+            let (server, mut bench) = stage(wire, vec![reply, Reply::text("Back.")], 1);
+            bench.prompt("Go");
+            let outcome = bench.settled().await;
+            let story = bench.story();
+            let retried = story.iter().filter(|line| line.starts_with("retry 1/1"));
+            let retried = retried.count();
+            let kept = bench
+                .stored()
+                .iter()
+                .filter(|line| line.contains("half"))
+                .count();
+            if let Comes::Told(words) = comes {
+                let RunOutcome::Failed { message } = &outcome else {
+                    panic!("{at}: {outcome:?}");
+                };
+                for word in words.iter().filter(|word| !["half", "lab/"].contains(word)) {
+                    assert!(message.contains(word), "{at}: {message}");
+                }
+                assert_eq!(server.requests().len(), 1, "{at}");
+                assert_eq!(retried, 0, "{at}");
+                assert!(
+                    message.lines().count() > 1
+                        || name.contains("fault")
+                        || name.contains("40")
+                        || name == "422",
+                    "{at} names no way out: {message}"
+                );
+                // The prompt is at hand: one word sends it again.
+                bench.handle.go_on();
+                assert_eq!(bench.settled().await, RunOutcome::Done, "{at}");
+            } else {
+                assert_eq!(outcome, RunOutcome::Done, "{at}: {story:#?}");
+                assert_eq!(retried, 1, "{at}: {story:#?}");
+                assert!(story.contains(&"retry 1 ok".to_owned()), "{at}");
+                let expected = usize::from(matches!(comes, Comes::Kept));
+                assert_eq!(kept, expected, "{at}: {:?}", bench.stored());
+            }
+            let requests = server.requests();
+            assert_eq!(requests.len(), 2, "{at}");
+            // What failed is in no later request: it repeats the first.
+            assert_eq!(requests[0].body, requests[1].body, "{at}");
+            assert_eq!(bench.stored().last().unwrap(), "assistant: Back.", "{at}");
+        }
+    }
+}
+
+// G2: after the last retry the error is shown, and the prompt can be sent again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_failure_is_told_with_how_often_it_was_tried() {
+    for wire in Wire::ALL {
+        let mut replies = vec![Reply::error(Failure::Overloaded); 6];
+        replies.push(Reply::text("Back."));
+        let (server, mut bench) = stage(wire, replies, 5);
+        bench.prompt("Go");
+        let outcome = bench.settled().await;
+        let RunOutcome::Failed { message } = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert!(message.contains("asked 6 times"), "{message}");
+        assert_eq!(server.requests().len(), 6);
+        let story = bench.story();
+        let waits = story.iter().filter_map(|line| {
+            let rest = line.strip_prefix("retry ")?;
+            rest.split(" ms").next().filter(|_| rest.contains(" ms"))
+        });
+        let expected = ["1/5 in 1", "2/5 in 2", "3/5 in 4", "4/5 in 8", "5/5 in 16"];
+        assert_eq!(waits.collect::<Vec<_>>(), expected);
+        assert!(story.iter().any(|line| line.starts_with("retry 5 failed")));
+        // One failed message, not six.
+        assert_eq!(bench.stored().len(), 2, "{:?}", bench.stored());
+        bench.handle.go_on();
+        assert_eq!(bench.settled().await, RunOutcome::Done);
+        assert_eq!(bench.stored().last().unwrap(), "assistant: Back.");
+    }
+}
+
+// E4, G6: what happened is in the session, for people and programs; no model sees it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn retries_and_errors_are_in_the_session() {
+    let replies = vec![
+        Reply::error(Failure::Server),
+        Reply::error(Failure::Invalid),
+    ];
+    let (_server, mut bench) = stage(Wire::Chat, replies, 5);
+    bench.prompt("Go");
+    bench.settled().await;
+    let events: Vec<_> = bench
+        .entries()
+        .into_iter()
+        .filter(|entry| entry["type"] == "custom")
+        .collect();
+    assert_eq!(events.len(), 2, "{events:#?}");
+    assert!(
+        events
+            .iter()
+            .all(|entry| entry["customType"] == "tiller.event")
+    );
+    assert_eq!(events[0]["data"]["event"], "retry");
+    assert_eq!(events[0]["data"]["attempt"], 1);
+    assert_eq!(events[0]["data"]["maxAttempts"], 5);
+    assert_eq!(events[1]["data"]["event"], "error");
+    let last: Message = serde_json::from_value(
+        bench
+            .entries()
+            .into_iter()
+            .rfind(|entry| entry["type"] == "message")
+            .unwrap()["message"]
+            .clone(),
+    )
+    .unwrap();
+    assert!(matches!(last, Message::Assistant(_)));
+}

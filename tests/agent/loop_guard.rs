@@ -1,0 +1,107 @@
+//! A model that goes in circles is told so, once, behind the results it got.
+
+use serde_json::json;
+use tiller::agent::{LoopGuardRules, LoopRules, RunOutcome};
+
+use super::fixture::*;
+
+const TOLD: &str =
+    "loop_guard: You appear to be repeating the same action. Consider a different approach.";
+
+fn circling(times: usize, guard: LoopGuardRules) -> Bench {
+    let mut answers: Vec<_> = (0..times)
+        .map(|n| call(&[(format!("c{n}").as_str(), "a", json!({"n": 1}))]))
+        .collect();
+    answers.push(say("I stop."));
+    Setup {
+        answers,
+        tools: vec![("a", false, Act::Succeed("same".into()))],
+        rules: LoopRules {
+            loop_guard: guard,
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start()
+}
+
+// M1, M2, Q7
+#[tokio::test]
+async fn the_word_comes_behind_the_results_and_only_once() {
+    let mut bench = circling(4, LoopGuardRules::default());
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let said = |n: usize| bench.request(n);
+    assert!(!said(2).contains(&TOLD.to_owned()));
+    assert_eq!(said(3)[said(3).len() - 2..], ["c2: same", TOLD]);
+    let last = said(4);
+    assert_eq!(last.iter().filter(|line| *line == TOLD).count(), 1);
+    assert_eq!(last.last().unwrap(), "c3: same");
+    // Stored as what it is: nobody's own words.
+    let stored = bench.entries();
+    let told = stored
+        .iter()
+        .find(|entry| entry["message"]["origin"] == "loop_guard")
+        .unwrap();
+    assert_eq!(told["message"]["role"], "user");
+}
+
+// D2: before what a person says at the same time.
+#[tokio::test]
+async fn a_person_has_the_last_word() {
+    let gate = Gate::new();
+    let mut answers: Vec<_> = (0..3)
+        .map(|n| call(&[(format!("c{n}").as_str(), "a", json!({}))]))
+        .collect();
+    answers.push(say("ok"));
+    let mut bench = Setup {
+        answers,
+        tools: vec![("a", false, Act::Gate(gate.clone()))],
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    for turn in 0..3 {
+        gate.reached().await;
+        if turn == 2 {
+            bench.steer("stop that");
+            bench.until(super::steering::queued).await;
+        }
+        gate.open();
+    }
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let last = bench.request(3);
+    assert_eq!(
+        last[last.len() - 3..],
+        ["c2: a done", TOLD, "user: stop that"]
+    );
+}
+
+// M3
+#[tokio::test]
+async fn it_can_be_changed_and_switched_off() {
+    let off = LoopGuardRules {
+        enabled: false,
+        ..LoopGuardRules::default()
+    };
+    let mut bench = circling(12, off);
+    bench.prompt("Go");
+    bench.settled().await;
+    assert!(bench.stored().iter().all(|line| !line.starts_with("loop")));
+
+    let other = LoopGuardRules {
+        early_trip: 0,
+        window: 4,
+        message: "Stop it.".into(),
+        ..LoopGuardRules::default()
+    };
+    let mut bench = circling(6, other);
+    bench.prompt("Go");
+    bench.settled().await;
+    assert_eq!(bench.request(4).last().unwrap(), "loop_guard: Stop it.");
+    assert!(
+        !bench
+            .request(3)
+            .contains(&"loop_guard: Stop it.".to_owned())
+    );
+}

@@ -1,0 +1,278 @@
+//! The wait before a retry, on a clock that the test moves: how long it is, what ends it early, and
+//! what becomes of the words that come while it lasts.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome, ToolStatus};
+use tiller::llm::{ErrorClass, LlmError, StreamEvent};
+use tokio::time::Instant;
+
+use super::fixture::*;
+use super::steering::queued;
+
+fn fail(error: LlmError) -> Step {
+    Step::Say(StreamEvent::Error(error))
+}
+
+fn busy() -> LlmError {
+    LlmError::new(ErrorClass::Retryable, "lab/scripted: busy").with_hint("Send it again")
+}
+
+/// Fails without a word.
+fn silent() -> Vec<Step> {
+    vec![start(), fail(busy())]
+}
+
+/// Fails in the middle of a sentence.
+fn halfway() -> Vec<Step> {
+    let mut steps = vec![start()];
+    steps.push(Step::Say(StreamEvent::TextStart { index: 0 }));
+    steps.extend([delta(0, "half a"), fail(busy())]);
+    steps
+}
+
+fn exact() -> LoopRules {
+    LoopRules {
+        retry: RetryRules {
+            jitter: false,
+            ..RetryRules::default()
+        },
+        ..LoopRules::default()
+    }
+}
+
+fn failing(answers: Vec<Vec<Step>>) -> Bench {
+    Setup {
+        answers,
+        rules: exact(),
+        ..Setup::default()
+    }
+    .start()
+}
+
+fn countdown(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::State(state) if state.is_retrying())
+}
+
+// G2: the sixth failure surfaces.
+#[tokio::test(start_paused = true)]
+async fn it_waits_1_2_4_8_and_16_seconds() {
+    let mut bench = failing(vec![silent(); 6]);
+    bench.prompt("Go");
+    let mut waits = Vec::new();
+    for _ in 0..5 {
+        bench.until(countdown).await;
+        let began = Instant::now();
+        bench
+            .until(|event| matches!(event, AgentEvent::State(state) if !state.is_retrying()))
+            .await;
+        waits.push(began.elapsed().as_millis());
+    }
+    let seconds = |ms: &u128| (*ms as f64 / 1000.0).round() as u32;
+    assert_eq!(
+        waits.iter().map(seconds).collect::<Vec<_>>(),
+        [1, 2, 4, 8, 16]
+    );
+    let outcome = bench.settled().await;
+    let failed = "lab/scripted: busy (asked 6 times)\nSend it again";
+    assert_eq!(
+        outcome,
+        RunOutcome::Failed {
+            message: failed.into()
+        }
+    );
+    assert_eq!(bench.script.requests().len(), 6);
+    assert_eq!(bench.stored().len(), 2, "{:?}", bench.stored());
+}
+
+// G3
+#[tokio::test(start_paused = true)]
+async fn a_wait_the_server_asks_for_is_kept() {
+    let asked = |ms| {
+        let mut error = busy();
+        error.retry_after_ms = Some(ms);
+        vec![fail(error)]
+    };
+    let mut bench = failing(vec![asked(17_500), say("ok")]);
+    bench.prompt("Go");
+    let began = Instant::now();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(began.elapsed().as_millis() / 100, 175);
+
+    let mut bench = failing(vec![asked(61_000), say("ok")]);
+    bench.prompt("Go");
+    let outcome = bench.settled().await;
+    assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
+    assert_eq!(bench.script.requests().len(), 1);
+}
+
+/// The story of one retry, whole.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_without_a_word_leaves_only_its_events() {
+    let mut bench = failing(vec![silent(), say("ok")]);
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let story: Vec<String> = bench
+        .story()
+        .into_iter()
+        .filter(|line| !line.starts_with("state"))
+        .collect();
+    assert_eq!(
+        story,
+        [
+            "agent start",
+            "turn start 1",
+            "message start user: Go",
+            "message end user: Go",
+            "retry 1/5 in 1000 ms: lab/scripted: busy",
+            "message start assistant: ",
+            "message end assistant: ok",
+            "retry 1 ok",
+            "turn end 0 results",
+            "agent end Done 2 messages",
+            "settled aborted=false",
+        ]
+    );
+    assert_eq!(bench.stored(), ["user: Go", "assistant: ok"]);
+}
+
+// G decision: what was said is kept, says what came of it, and is never sent.
+#[tokio::test(start_paused = true)]
+async fn half_an_answer_is_kept_and_asked_again() {
+    let mut bench = failing(vec![halfway(), say("whole")]);
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.stored(),
+        ["user: Go", "assistant: half a", "assistant: whole"]
+    );
+    let entries = bench.entries();
+    let half = entries
+        .iter()
+        .map(|entry| &entry["message"])
+        .find(|message| message["role"] == "assistant")
+        .unwrap();
+    assert_eq!(half["stopReason"], "error", "{half}");
+    assert_eq!(
+        half["errorMessage"],
+        "lab/scripted: busy\nAsked again (retry 1 of 5)"
+    );
+}
+
+// A call of an answer that failed is not carried out.
+#[tokio::test(start_paused = true)]
+async fn calls_of_a_failed_answer_never_run() {
+    let mut broken = vec![start()];
+    broken.extend(call_block(0, "c1", "a", "{}"));
+    broken.push(fail(busy()));
+    let mut bench = Setup {
+        answers: vec![broken, call(&[("c1", "a", json!({}))]), say("ok")],
+        tools: vec![("a", false, Act::Succeed("did".into()))],
+        rules: exact(),
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let ran = bench.log.lock().unwrap().len();
+    assert_eq!(ran, 2, "one start, one end");
+    let ends = bench.seen.iter().filter(|event| {
+        matches!(&event.kind, AgentEvent::ToolEnd { status, .. } if *status == ToolStatus::Ok)
+    });
+    assert_eq!(ends.count(), 1);
+}
+
+// G7, H4: the wait ends at once, the session is valid, and the prompt can be sent again.
+#[tokio::test(start_paused = true)]
+async fn an_abort_ends_the_wait() {
+    for broken in [silent(), halfway()] {
+        let mut bench = failing(vec![broken, say("ok")]);
+        bench.prompt("Go");
+        bench.until(countdown).await;
+        bench.follow_up("later");
+        bench.until(queued).await;
+        let began = Instant::now();
+        bench.handle.abort();
+        assert_eq!(bench.settled().await, RunOutcome::Aborted);
+        assert!(began.elapsed() < Duration::from_millis(100));
+        let story = bench.story();
+        assert!(story.contains(&"retry 1 failed: Retry cancelled".to_owned()));
+        assert!(story.contains(&"returned later".to_owned()));
+        assert_eq!(bench.script.requests().len(), 1);
+        assert_eq!(bench.stored().len(), 2);
+        bench.handle.go_on();
+        assert_eq!(bench.settled().await, RunOutcome::Done);
+        assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+    }
+}
+
+// D4: what is typed during the wait goes along with the next attempt.
+#[tokio::test(start_paused = true)]
+async fn steering_goes_along_with_the_next_attempt() {
+    let mut bench = failing(vec![silent(), say("ok")]);
+    bench.prompt("Go");
+    bench.until(countdown).await;
+    bench.steer("and be brief");
+    bench.until(queued).await;
+    let began = Instant::now();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(began.elapsed().as_secs(), 1, "the wait was cut short");
+    assert_eq!(
+        bench.stored(),
+        ["user: Go", "user: and be brief", "assistant: ok"]
+    );
+    assert_eq!(bench.request(1), ["user: Go", "user: and be brief"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_may_hurry() {
+    for steering in [None, Some("now")] {
+        let mut error = busy();
+        error.retry_after_ms = Some(50_000);
+        let mut bench = failing(vec![vec![fail(error)], say("ok")]);
+        bench.prompt("Go");
+        bench.until(countdown).await;
+        if let Some(text) = steering {
+            bench.steer(text);
+        }
+        let began = Instant::now();
+        bench.handle.steer_now();
+        // Once more: there is no wait any more, and nothing else is cut short.
+        bench.handle.steer_now();
+        assert_eq!(bench.settled().await, RunOutcome::Done);
+        assert!(began.elapsed() < Duration::from_secs(1));
+        assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+    }
+}
+
+// Another model may be chosen while it waits.
+#[tokio::test(start_paused = true)]
+async fn the_next_attempt_asks_the_model_of_now() {
+    let mut bench = failing(vec![silent(), say("ok")]);
+    bench.prompt("Go");
+    bench.until(countdown).await;
+    let mut other = model();
+    other.id = "other".into();
+    bench.handle.set_model(other);
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.script.requests()[1].model.id, "other");
+}
+
+// B11: a retry is no new model call.
+#[tokio::test(start_paused = true)]
+async fn retries_do_not_count_as_iterations() {
+    let rules = LoopRules {
+        max_iterations: 1,
+        ..exact()
+    };
+    let mut bench = Setup {
+        answers: vec![silent(), silent(), say("ok")],
+        rules,
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.script.requests().len(), 3);
+}

@@ -1,0 +1,126 @@
+//! Models that answer when the chosen one cannot (`models.fallback`).
+
+use serde_json::json;
+use tiller::agent::{LoopRules, RetryRules, RunOutcome};
+use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
+
+use super::fixture::*;
+
+fn fails(class: ErrorClass) -> Vec<Step> {
+    let error = LlmError::new(class, "lab/scripted: it cannot").with_hint("the way out");
+    vec![start(), Step::Say(StreamEvent::Error(error))]
+}
+
+fn other(id: &str) -> Model {
+    Model {
+        id: id.into(),
+        ..model()
+    }
+}
+
+fn staffed(answers: Vec<Vec<Step>>) -> Bench {
+    Setup {
+        answers,
+        tools: vec![("a", false, Act::Succeed("did".into()))],
+        fallback: vec![other("second"), other("third")],
+        rules: LoopRules {
+            retry: RetryRules {
+                max: 1,
+                base_ms: 1,
+                ..RetryRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start()
+}
+
+fn asked(bench: &Bench) -> Vec<String> {
+    let requests = bench.script.requests();
+    requests
+        .into_iter()
+        .map(|request| request.model.id)
+        .collect()
+}
+
+// F5
+#[tokio::test(start_paused = true)]
+async fn a_model_that_cannot_answer_is_replaced() {
+    use ErrorClass::*;
+    for (class, expected) in [
+        (Quota, &["scripted", "second"][..]),
+        (Auth, &["scripted", "second"]),
+        (NoModel, &["scripted", "second"]),
+        (Retryable, &["scripted", "scripted", "second"]),
+        (Client, &["scripted"]),
+        (Overflow, &["scripted"]),
+    ] {
+        let mut answers = vec![fails(class); expected.len().max(2) - 1];
+        answers.push(say("ok"));
+        let mut bench = staffed(answers);
+        bench.prompt("Go");
+        let outcome = bench.settled().await;
+        assert_eq!(asked(&bench), expected, "{class:?}");
+        let replaced = expected.len() > 1;
+        assert_eq!(
+            outcome == RunOutcome::Done,
+            replaced,
+            "{class:?} {outcome:?}"
+        );
+        let notice = "notice Warning lab/scripted cannot answer: it cannot\n\
+                      lab/second answers instead, until your next message";
+        assert_eq!(
+            bench.story().contains(&notice.to_owned()),
+            replaced,
+            "{class:?}"
+        );
+        if replaced {
+            assert_eq!(bench.stored(), ["user: Go", "assistant: ok"]);
+        }
+    }
+}
+
+/// The stand-in stays for the run; the person's choice is asked again with the next prompt.
+#[tokio::test(start_paused = true)]
+async fn the_choice_is_the_persons() {
+    let mut bench = staffed(vec![
+        fails(ErrorClass::Quota),
+        call(&[("c1", "a", json!({}))]),
+        say("done"),
+        say("mine again"),
+    ]);
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    bench.prompt("Next");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(asked(&bench), ["scripted", "second", "second", "scripted"]);
+    let changes = bench.story();
+    assert!(
+        changes.iter().all(|line| !line.starts_with("model ")),
+        "{changes:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_are_tried_in_order_and_the_last_word_is_the_last_models() {
+    let mut bench = staffed(vec![fails(ErrorClass::Auth); 3]);
+    bench.prompt("Go");
+    let outcome = bench.settled().await;
+    assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
+    assert_eq!(asked(&bench), ["scripted", "second", "third"]);
+}
+
+/// A later call of the same run does not ask those again that could not answer.
+#[tokio::test(start_paused = true)]
+async fn who_failed_is_not_asked_again_in_this_run() {
+    let mut bench = staffed(vec![
+        fails(ErrorClass::Quota),
+        call(&[("c1", "a", json!({}))]),
+        fails(ErrorClass::Quota),
+        say("done"),
+    ]);
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(asked(&bench), ["scripted", "second", "second", "third"]);
+}
