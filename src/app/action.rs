@@ -38,6 +38,20 @@ pub enum Action {
     ExternalEditor,
     /// Search earlier prompts.
     HistorySearch,
+    /// Choose a model.
+    Models,
+    /// The next model of the favourites.
+    NextModel,
+    /// The one before.
+    PreviousModel,
+    /// Think harder.
+    ThinkingUp,
+    /// Think less.
+    ThinkingDown,
+    /// Say or set how hard the model thinks.
+    Thinking,
+    /// Make the model the default.
+    SaveModel,
     /// Fold or open all tool output.
     ToggleOutput,
     /// Fold or open all thinking.
@@ -116,6 +130,8 @@ pub enum When {
 pub enum Group {
     /// Sending and stopping.
     Talking,
+    /// Who answers.
+    Model,
     /// Looking at the transcript.
     Looking,
     /// Writing in the editor.
@@ -126,12 +142,13 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 4] = [Talking, Looking, Writing, Program];
+    pub const ALL: [Self; 5] = [Talking, Model, Looking, Writing, Program];
 
     /// The heading.
     pub fn title(self) -> &'static str {
         match self {
             Talking => "Talking to the model",
+            Model => "Choosing the model",
             Looking => "Looking around",
             Writing => "Writing",
             Program => "The program",
@@ -156,6 +173,8 @@ pub struct Spec {
     pub group: Group,
     /// The command that triggers it when it is all that was typed, without the slash.
     pub slash: Option<&'static str>,
+    /// What may stand behind the command, for the help; nothing may when there is none.
+    pub argument: Option<&'static str>,
 }
 
 /// The table, in the order of the help.
@@ -167,6 +186,13 @@ pub const ACTIONS: &[Spec] = &[
     row(TakeBack, "take_back", "Take back", "Take the waiting messages back into the editor", Running, Talking),
     row(Cancel, "cancel", "Stop", "Stop the run; waiting messages come back into the editor. Closes what is open", Always, Talking),
     row(Interrupt, "interrupt", "Stop, clear, leave", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Always, Talking),
+    argument(row(Models, "models", "Models", "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Always, Model), "model", "NAME"),
+    row(NextModel, "next_model", "Next model", "Take the next model of models.favorites (or of those used in this session)", Always, Model),
+    row(PreviousModel, "previous_model", "Previous model", "Take the one before (where the terminal tells this key from Ctrl+P)", Always, Model),
+    row(ThinkingUp, "thinking_up", "Think harder", "Let the model think harder, as far as it can", Always, Model),
+    row(ThinkingDown, "thinking_down", "Think less", "Let the model think less", Always, Model),
+    argument(row(Thinking, "thinking", "Thinking", "Say how hard the model thinks, or set it (off, minimal, low, medium, high, xhigh, max)", Always, Model), "thinking", "LEVEL"),
+    row(SaveModel, "save_model", "Make it the default", "Make the model the default of new sessions, in config.toml; in the list of models the chosen one", Always, Model),
     row(ToggleOutput, "toggle_output", "Fold tool output", "Fold or open the output of all tools", Always, Looking),
     row(ToggleThinking, "toggle_thinking", "Fold thinking", "Fold or open all thinking", Always, Looking),
     row(ToggleCell, "toggle_cell", "Fold one", "Fold or open the lowest entry on the screen that can fold; a click does it for any", Always, Looking),
@@ -221,12 +247,18 @@ impl Action {
             .map(|spec| spec.action)
     }
 
-    /// The action behind a slash command (given without the slash).
-    pub fn from_slash(command: &str) -> Option<Self> {
+    /// The action behind a slash command (given without the slash), and what stands behind it.
+    pub fn from_slash(command: &str) -> Option<(Self, &str)> {
+        let command = command.trim();
+        let (word, rest) = command
+            .split_once(char::is_whitespace)
+            .unwrap_or((command, ""));
+        let rest = rest.trim();
         ACTIONS
             .iter()
-            .find(|spec| spec.slash == Some(command))
-            .map(|spec| spec.action)
+            .filter(|spec| rest.is_empty() || spec.argument.is_some())
+            .find(|spec| spec.slash == Some(word))
+            .map(|spec| (spec.action, rest))
     }
 }
 
@@ -246,6 +278,7 @@ const fn row(
         when,
         group,
         slash: None,
+        argument: None,
     }
 }
 
@@ -253,6 +286,13 @@ const fn slash(spec: Spec, command: &'static str) -> Spec {
     Spec {
         slash: Some(command),
         ..spec
+    }
+}
+
+const fn argument(spec: Spec, command: &'static str, argument: &'static str) -> Spec {
+    Spec {
+        argument: Some(argument),
+        ..slash(spec, command)
     }
 }
 
@@ -276,7 +316,12 @@ mod tests {
 
     #[test]
     fn slash_commands_find_their_action() {
-        assert_eq!(Action::from_slash("quit"), Some(Quit));
+        assert_eq!(Action::from_slash("quit"), Some((Quit, "")));
+        assert_eq!(Action::from_slash("quit now"), None);
         assert_eq!(Action::from_slash("nothing"), None);
+        assert_eq!(Action::from_slash("model"), Some((Models, "")));
+        let found = Action::from_slash("model  gpt 5 ");
+        assert_eq!(found, Some((Models, "gpt 5")));
+        assert_eq!(Action::from_slash("models"), None);
     }
 }

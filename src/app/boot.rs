@@ -11,19 +11,20 @@ use std::sync::Arc;
 
 use clap::Parser;
 
-use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
-use super::cli::{self, AuthDesk, Json, OnceOptions, Play, Print, Reader, Sink};
-use super::config::Settings;
+use super::args::{Args, ConfigCommand, SubCommand};
+use super::cli::{self, Json, OnceOptions, Play, Print, Reader, Sink};
 use super::demo::Scratch;
 use super::dirs::Dirs;
+use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
+use crate::llm::local::{self, Found, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Catalog, Content, Model, Provider, ThinkingLevel, Wires};
+use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -49,13 +50,13 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         .collect();
     let dirs = Dirs::from_env(&env)?;
     if let Some(command) = &args.command {
-        return Ok(sub_command(command, &dirs, &env)?.into());
+        return Ok(sub_command(command, &dirs)?.into());
     }
     let terminals = Terminals {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
     };
-    let plan = Plan::new(args.run, &dirs, &env, terminals)?;
+    let plan = Plan::new(args.run, &dirs, &env, terminals, look_around)?;
     let secrets = Secrets::new(&plan.settings.tools.bash_secret_env);
     // Best effort, and there is no log yet: commands get a clean environment in any case.
     let _ = keys::conceal(|name| secrets.hide(name));
@@ -71,12 +72,8 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     code
 }
 
-/// What needs no agent.
-fn sub_command(
-    command: &SubCommand,
-    dirs: &Dirs,
-    env: &HashMap<String, String>,
-) -> Result<Outcome, StartError> {
+/// What needs neither a model nor a runtime.
+fn sub_command(command: &SubCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
     let home = dirs.home.as_deref();
     match command {
         SubCommand::Config { what } => {
@@ -87,7 +84,6 @@ fn sub_command(
             let layers = plan::layers(dirs, assignments)?;
             Ok(cli::config(what, &layers, &dirs.config_file()))
         }
-        SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {
             let cwd = plan::working_folder(what.cd.as_deref())?;
             cli::sessions(what, &dirs.sessions(), &cwd, home)
@@ -96,29 +92,19 @@ fn sub_command(
     }
 }
 
-fn auth(
-    what: &AuthCommand,
-    dirs: &Dirs,
-    env: &HashMap<String, String>,
-) -> Result<Outcome, StartError> {
-    let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
-    let keys = keys::gather(dirs, &settings, env, &plan::working_folder(None)?)?;
-    let catalog = Catalog::load(&dirs.models_file()).map_err(StartError::usage)?;
+/// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and
+/// a closed port says so at once.
+fn look_around(models: &Models) -> Arc<[Found]> {
+    if !local::is_listening(models.places()) {
+        return Arc::new([]);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
-        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
-    let outcome = runtime.block_on(async {
-        let processes = Processes::new();
-        let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
-        let desk = AuthDesk {
-            catalog,
-            keys: keys.with_commands(Arc::new(commands)),
-        };
-        desk.run(what).await
-    });
-    runtime.shutdown_background();
-    outcome
+        .build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(models.look_around(local::PATIENCE)),
+        Err(_) => Arc::new([]),
+    }
 }
 
 async fn run_plan(
@@ -244,6 +230,14 @@ impl Stage {
     fn screen(&self, plan: &Plan, dirs: &Dirs, handle: AgentHandle) -> tui::TuiOptions {
         let mut notices = Vec::new();
         if self.scratch.is_none() {
+            if plan.settings.model.is_empty()
+                && let Some(server) = LocalServer::from_id(&self.model.provider)
+            {
+                notices.push(format!(
+                    "No API key was found; {} on this machine answers",
+                    server.title()
+                ));
+            }
             notices.push("permission full: every tool runs without asking".to_owned());
         }
         tui::TuiOptions {
@@ -251,6 +245,7 @@ impl Stage {
             handle,
             model: Arc::new(self.model.clone()),
             thinking: self.thinking,
+            models: Arc::clone(&plan.models),
             cwd: self.cwd.clone(),
             session: self
                 .session_file

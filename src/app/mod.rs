@@ -4,6 +4,7 @@
 pub mod args;
 pub mod dirs;
 pub mod config;
+pub mod models;
 pub mod outcome;
 pub mod action;
 pub mod prompt;

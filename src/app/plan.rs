@@ -1,6 +1,7 @@
 //! What is to be done, decided from the command line and the settings before anything is started.
 //! Every refusal happens here, with a text that names the way out.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +9,10 @@ use std::sync::Arc;
 use super::args::{OutputMode, RunArgs};
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
+use super::models::{Models, ModelsOptions};
 use super::outcome::StartError;
 use super::{keys, prompt};
+use crate::llm::local::{self, Found};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
 /// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
@@ -55,6 +58,8 @@ pub struct Plan {
     pub catalog: Arc<Catalog>,
     /// The keys.
     pub keys: Keys,
+    /// Everything that can be chosen.
+    pub models: Arc<Models>,
     /// The model to speak to; the demo where there is none.
     pub model: Option<(Model, ThinkingLevel)>,
     /// The models that take over when that one cannot be used, in order.
@@ -63,11 +68,15 @@ pub struct Plan {
 
 impl Plan {
     /// Decides. Reads the settings, the user's models, `@FILE`s and piped stdin.
+    ///
+    /// `look` asks the model servers of this machine; it is called at most once, and only when
+    /// nothing else says which model is meant.
     pub fn new(
         args: RunArgs,
         dirs: &Dirs,
         env: &HashMap<String, String>,
         terminals: Terminals,
+        look: impl FnOnce(&Models) -> Arc<[Found]>,
     ) -> Result<Self, StartError> {
         let mut settings = settings(&args, dirs)?;
         if settings.permission != "full" {
@@ -85,8 +94,25 @@ impl Plan {
             .tools
             .bash_secret_env
             .extend(catalog.key_variables());
-        let model = choose_model(&args, &settings, &catalog, &keys)?;
-        let fallback = fallback_models(&settings, &catalog, &keys)?;
+        let models = Arc::new(Models::new(ModelsOptions {
+            catalog: Arc::clone(&catalog),
+            keys: keys.clone(),
+            places: settings.servers.clone(),
+            favorites: settings.favorites.clone(),
+            config_file: dirs.config_file(),
+        }));
+        let found = LazyCell::new(|| look(&models));
+        let look = || Arc::clone(&found);
+        let model = match choose_model(&args, &settings, &models, look)? {
+            None if !args.demo => {
+                let best = catalog.default_model(&keys);
+                let best = best.or_else(|| local::best(&found).cloned());
+                best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
+            }
+            named => named,
+        };
+        let fallback = fallback_models(&settings, &models, look)?;
+        drop(found);
         let prompt = gather_prompt(&args, terminals, model.is_some(), &cwd)?;
         let front_end = front_end(&args, terminals, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
@@ -98,8 +124,9 @@ impl Plan {
         }
         if silent && model.is_none() {
             return Err(StartError::failed(
-                "no model: no API key is stored and none was found in the environment. Set one, for \
-                 example\n  tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor describe a provider in models.toml and name its \
+                "no model: no API key is stored, none was found in the environment, and no model server \
+                 answers on this machine. Set a key, for example\n  tiller auth add anthropic\nor\n  \
+                 export ANTHROPIC_API_KEY=...\nor describe a provider in models.toml and name its \
                  model with -m provider/id",
             ));
         }
@@ -112,6 +139,7 @@ impl Plan {
             prompt,
             catalog,
             keys,
+            models,
             model,
             fallback,
         })
@@ -195,26 +223,19 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     }
 }
 
-/// The model that was named, or the best one there is a key for. None is the demo.
+/// The model that was named, if one was.
 fn choose_model(
     args: &RunArgs,
     settings: &Settings,
-    catalog: &Catalog,
-    keys: &Keys,
+    models: &Models,
+    look: impl FnOnce() -> Arc<[Found]>,
 ) -> Result<Option<(Model, ThinkingLevel)>, StartError> {
-    if args.demo {
+    if args.demo || settings.model.is_empty() {
         return Ok(None);
     }
-    let (model, level) = if settings.model.is_empty() {
-        match catalog.default_model(keys) {
-            Some(model) => (model, None),
-            None => return Ok(None),
-        }
-    } else {
-        catalog
-            .resolve(&settings.model, keys)
-            .map_err(StartError::usage)?
-    };
+    let (model, level) = models
+        .resolve_with(&settings.model, look)
+        .map_err(StartError::usage)?;
     // `--thinking` is the stronger word; the level in `model:level` beats only the setting.
     let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
     Ok(Some((model, thinking)))
@@ -223,10 +244,10 @@ fn choose_model(
 /// The models of `models.fallback`. A wrong name is told at the start: not when it is needed.
 fn fallback_models(
     settings: &Settings,
-    catalog: &Catalog,
-    keys: &Keys,
+    models: &Models,
+    look: impl Fn() -> Arc<[Found]>,
 ) -> Result<Vec<Model>, StartError> {
-    let resolve = |name: &String| match catalog.resolve(name, keys) {
+    let resolve = |name: &String| match models.resolve_with(name, &look) {
         Ok((model, _)) => Ok(model),
         Err(error) => Err(StartError::usage(format!(
             "setting models.fallback: {error}"

@@ -21,7 +21,6 @@ pub mod error;
 pub mod classify;
 mod wording;
 pub mod overflow;
-pub mod probe;
 pub mod http;
 pub mod sse;
 pub mod scripted;

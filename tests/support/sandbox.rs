@@ -43,6 +43,9 @@ impl Sandbox {
         ] {
             fs::create_dir(sandbox.root.path().join(folder)).unwrap();
         }
+        // What runs on the machine of the test is none of its business.
+        let settings = sandbox.config().join("config.toml");
+        fs::write(settings, "[models]\nlocal = false\n").unwrap();
         for (path, text) in files {
             sandbox.write(path, text);
         }

@@ -6,6 +6,7 @@ mod app_frames;
 mod app_storm;
 mod app_timeline;
 mod keymap;
+mod models;
 mod screen_away;
 mod screen_canvas;
 mod screen_panic;

@@ -7,11 +7,8 @@ mod print;
 mod json;
 mod play;
 mod config;
-mod hidden;
-mod auth;
 mod sessions;
 
-pub use auth::AuthDesk;
 pub use config::config;
 pub use json::Json;
 pub use once::{OnceOptions, Sink, run_once};

@@ -6,6 +6,7 @@ use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
 use crate::llm::ThinkingLevel;
+use crate::llm::local::{Address, LocalServer, Places};
 
 /// All settings, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,11 @@ pub struct Settings {
     pub aliases: BTreeMap<String, String>,
     /// Folders whose `.env` may hold keys, as typed.
     pub env_file_folders: Vec<String>,
+    /// The models to go through by key, as typed.
+    pub favorites: Vec<String>,
+    /// Where model servers of this machine are looked for. Without an address of its own Ollama is
+    /// where the environment says.
+    pub servers: Places,
     /// The permission mode, as typed.
     pub permission: String,
     /// The theme: `auto`, or the name of one.
@@ -79,6 +85,8 @@ impl Settings {
             context_window: read.number("models.context_window")?,
             aliases: layers.open_table("models.aliases"),
             env_file_folders: read.list("auth.env_file_folders")?,
+            favorites: read.list("models.favorites")?,
+            servers: read.servers()?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
             theme: read.text("ui.theme")?,
         })
@@ -153,6 +161,23 @@ impl Reader<'_> {
         })
     }
 
+    fn servers(&self) -> Result<Places, ConfigError> {
+        let place = |server: LocalServer| {
+            let parse = |text: &str| match text.trim() {
+                "" if server == LocalServer::Ollama => Ok(None),
+                text => Address::parse(text, server.port()).map(Some),
+            };
+            self.parsed(&format!("models.servers.{}", server.id()), parse)
+        };
+        let places = Places {
+            wanted: self.truth("models.local")?,
+            ollama: place(LocalServer::Ollama)?,
+            llama_cpp: place(LocalServer::LlamaCpp)?,
+            lm_studio: place(LocalServer::LmStudio)?,
+        };
+        Ok(places)
+    }
+
     fn queue_mode(&self, key: &str) -> Result<QueueMode, ConfigError> {
         Ok(match self.one_of(key, &["all", "one"])?.as_str() {
             "one" => QueueMode::One,
@@ -197,6 +222,11 @@ mod tests {
             "auth.env_file_folders=[\"~/work\"]",
             "models.fallback=[\"lab/other\"]",
             "models.context_window=10",
+            "models.favorites=[\"lab/scripted\", \"sonnet\"]",
+            "models.local=false",
+            "models.servers.ollama=:1",
+            "models.servers.llamacpp=localhost",
+            "models.servers.lmstudio=127.0.0.1:3",
             "models.aliases.fast=\"lab/quick:low\"",
             "models.aliases.\"v1.5\"=lab/old",
             "tools.set=read_only",
@@ -261,6 +291,13 @@ mod tests {
                 .map(|(name, target)| (name.to_owned(), target.to_owned()))
                 .into(),
             env_file_folders: vec!["~/work".to_owned()],
+            favorites: vec!["lab/scripted".to_owned(), "sonnet".to_owned()],
+            servers: Places {
+                wanted: false,
+                ollama: Address::parse(":1", 7).ok(),
+                llama_cpp: Address::parse("localhost", 8080).ok(),
+                lm_studio: Address::parse(":3", 7).ok(),
+            },
             permission: "plan".to_owned(),
             theme: "light".to_owned(),
         };
@@ -273,6 +310,7 @@ mod tests {
             ("agent.steering_mode=some", "expected one of all, one"),
             ("models.thinking=hard", "unknown thinking level 'hard'"),
             ("permission.mode=yolo", "expected one of full"),
+            ("models.servers.lmstudio=example.com:1", "models.toml"),
         ] {
             let mut layers = Layers::defaults();
             layers.add_assignment(text).unwrap();

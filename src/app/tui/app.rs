@@ -13,7 +13,7 @@ use super::input::MouseEvent;
 use super::keymap::{Keymap, Mode};
 use super::layout::{Areas, editor_size};
 use super::options::{DemoStart, SessionInfo};
-use super::overlay::Overlay;
+use super::overlay::{Overlay, Shelf};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::{Drawn, Transcript};
@@ -52,6 +52,8 @@ pub struct App {
     pub queue: Queue,
     /// The status line's facts.
     pub status: Status,
+    /// The models there are, and those that were used.
+    pub models: Shelf,
     /// The keys that mean something else when pressed again soon.
     pub presses: Presses,
     /// A short word above the editor, for a while.
@@ -259,6 +261,7 @@ impl App {
             work: Work::default(),
             timeline: Timeline::default(),
             queue: Queue::default(),
+            models: Shelf::new(Arc::clone(&options.status.model)),
             status: options.status,
             presses: Presses::default(),
             hint: None,

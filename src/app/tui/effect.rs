@@ -1,8 +1,19 @@
 //! What `update` wants done, as data. Doing it is `perform`'s.
 
 use super::options::ExitKind;
+use std::sync::Arc;
+
 use crate::agent::QueueKind;
-use crate::llm::Content;
+use crate::llm::{Content, Model, ThinkingLevel};
+
+/// A direction through a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Towards its end.
+    Forward,
+    /// Towards its beginning.
+    Back,
+}
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +32,18 @@ pub enum Effect {
     Abort,
     /// Go on after the iteration limit.
     GoOn,
+    /// Read which models there are.
+    ListModels,
+    /// Find the model that is meant by this.
+    FindModel(String),
+    /// Find the favourites, to go this way through them.
+    FindFavorites(Way),
+    /// Speak to this model from the next call on.
+    SetModel(Arc<Model>),
+    /// Let it think this hard from the next call on.
+    SetThinking(ThinkingLevel),
+    /// Make this model (`provider/id`) the default.
+    SaveDefault(String),
     /// Stop the program until the shell continues it.
     Suspend,
     /// Edit this text in the external editor.

@@ -141,6 +141,7 @@ impl Screen {
             clock,
             world: World::new(
                 options.handle,
+                options.models,
                 options.cwd,
                 options.history_file,
                 results_in,

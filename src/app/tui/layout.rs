@@ -20,6 +20,10 @@ pub struct Areas {
     pub text: Rect,
     /// Folder, model, context, cost.
     pub status: Rect,
+    /// The rows of a list that lies over the screen; drawing decides where.
+    pub list: Rect,
+    /// Which entry of the list stands in its first row.
+    pub list_top: usize,
     /// The pill that leads back to the end; drawing decides whether and where.
     pub pill: Rect,
 }
@@ -95,6 +99,8 @@ impl Areas {
             editor,
             text,
             status: row(status_rows),
+            list: Rect::ZERO,
+            list_top: 0,
             pill: Rect::ZERO,
         }
     }

@@ -1,12 +1,16 @@
 //! What happened, with its time. `update` never looks at a clock: time comes in with the message.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ratatui::layout::Size;
 
+use super::effect::Way;
 use super::input::{KeyPress, MouseEvent, TerminalReport};
 use super::options::ExitKind;
 use crate::agent::Event;
+use crate::app::models::{KeyState, Listing};
+use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
 #[derive(Clone, Debug)]
@@ -57,6 +61,17 @@ pub enum TerminalMsg {
     Stop,
 }
 
+/// A model that was named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundModel {
+    /// The model.
+    pub model: Arc<Model>,
+    /// The thinking level that was named with it.
+    pub thinking: Option<ThinkingLevel>,
+    /// Whether its key is there.
+    pub key: KeyState,
+}
+
 /// What an effect came back with.
 #[derive(Clone, Debug)]
 pub enum EffectResult {
@@ -66,6 +81,14 @@ pub enum EffectResult {
     Branch(Option<String>),
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
+    /// All models; more may follow.
+    Models(Arc<Listing>),
+    /// The model that was meant, or why there is none.
+    Model(Result<FoundModel, String>),
+    /// The favourites, and the way to go through them.
+    Favorites(Vec<Arc<Model>>, Way),
+    /// The default was written into this file, or why not.
+    Saved(Result<PathBuf, String>),
     /// Something failed that the person should know.
     Failed(String),
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::agent::{AgentHandle, Event};
+use crate::app::models::Models;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// Everything the screen needs to know.
@@ -18,6 +19,8 @@ pub struct TuiOptions {
     pub model: Arc<Model>,
     /// The thinking level of the first call.
     pub thinking: ThinkingLevel,
+    /// Everything that can be chosen.
+    pub models: Arc<Models>,
     /// The folder the agent works in.
     pub cwd: PathBuf,
     /// The session that is written, if one is.

@@ -4,6 +4,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
 
@@ -11,17 +12,25 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::composer::HistoryFile;
-use super::effect::Effect;
-use super::msg::EffectResult;
+use super::effect::{Effect, Way};
+use super::msg::{EffectResult, FoundModel};
 use crate::agent::{AgentHandle, QueueKind};
+use crate::app::models::Models;
+use crate::llm::Model;
+use crate::llm::local::Found;
 
 /// How long leaving waits for the prompt history to be on disk.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How long the servers of this machine are given while the list of models is open: it stands
+/// already, and an Ollama with many models has much to say.
+const LOCAL_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The world as far as effects reach.
 #[derive(Debug)]
 pub struct World {
     handle: AgentHandle,
+    models: Arc<Models>,
     cwd: PathBuf,
     history: Option<HistoryFile>,
     writer: Option<Writer>,
@@ -39,12 +48,14 @@ impl World {
     /// A world with this agent, folder and history file; results go to `results`.
     pub fn new(
         handle: AgentHandle,
+        models: Arc<Models>,
         cwd: PathBuf,
         history: Option<PathBuf>,
         results: UnboundedSender<EffectResult>,
     ) -> Self {
         Self {
             handle,
+            models,
             cwd,
             history: history.map(HistoryFile::new),
             writer: None,
@@ -67,6 +78,12 @@ impl World {
             Effect::LoadHistory => self.load_history(),
             Effect::Remember(prompts) => self.remember(prompts),
             Effect::Edit(text) => self.edit(text),
+            Effect::ListModels => self.list_models(),
+            Effect::FindModel(name) => self.find_model(name),
+            Effect::FindFavorites(way) => self.find_favorites(way),
+            Effect::SetModel(model) => self.handle.set_model(Model::clone(&model)),
+            Effect::SetThinking(level) => self.handle.set_thinking(level),
+            Effect::SaveDefault(full_id) => self.save_default(full_id),
             Effect::Suspend
             | Effect::EnableKitty
             | Effect::ConfirmKitty
@@ -125,6 +142,60 @@ impl World {
             }
         });
         let _ = writer.prompts.send(prompts);
+    }
+
+    /// Twice: at once with what this machine's servers said last, then with what they say now.
+    fn list_models(&self) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let list = |found: Arc<[Found]>| {
+                let (models, results) = (Arc::clone(&models), results.clone());
+                tokio::task::spawn_blocking(move || {
+                    let listing = Arc::new(models.list(&found));
+                    let _ = results.send(EffectResult::Models(listing));
+                })
+            };
+            let before = models.found();
+            let (_, found) = tokio::join!(
+                list(Arc::clone(&before)),
+                models.look_around(LOCAL_PATIENCE)
+            );
+            if found != before {
+                let _ = list(found).await;
+            }
+        });
+    }
+
+    fn find_model(&self, name: String) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let found = models.resolve(&name).await.map(|(model, thinking)| {
+                let key = models.key_state(&model.provider);
+                FoundModel {
+                    model: Arc::new(model),
+                    thinking,
+                    key,
+                }
+            });
+            let _ = results.send(EffectResult::Model(found));
+        });
+    }
+
+    fn find_favorites(&self, way: Way) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let favorites = models.favorites().await;
+            let favorites = favorites.into_iter().map(Arc::new).collect();
+            let _ = results.send(EffectResult::Favorites(favorites, way));
+        });
+    }
+
+    fn save_default(&self, full_id: String) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let saved = models.save_default(&full_id);
+            let _ = results.send(EffectResult::Saved(saved));
+        });
     }
 
     fn edit(&self, text: String) {

@@ -12,5 +12,4 @@ mod file;
 mod check;
 mod builtin;
 
-pub use check::nearest;
 pub use models::{Catalog, CatalogError, CatalogOptions, Listed};

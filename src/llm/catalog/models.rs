@@ -133,6 +133,13 @@ impl Catalog {
         self.live.take_trouble()
     }
 
+    /// Whether `provider/id` stands in the user's file.
+    pub fn is_own(&self, provider: &str, id: &str) -> bool {
+        let listing = self.live.listing();
+        let own = listing.user().get(provider);
+        own.is_some_and(|entry| entry.models.iter().any(|model| model.id == id))
+    }
+
     /// Where the key of `provider` is, without fetching it.
     ///
     /// # Errors
@@ -142,19 +149,6 @@ impl Catalog {
         let header = builtin::provider(provider);
         let listing = self.live.listing();
         listing.owner(provider, header.as_ref()).place(keys)
-    }
-
-    /// The ids of all providers, the user's first.
-    pub fn providers(&self) -> Vec<String> {
-        let listing = self.live.listing();
-        listing.providers().map(str::to_owned).collect()
-    }
-
-    /// A model of `provider`, for what all of them share: wire and address.
-    pub fn any_model(&self, provider: &str) -> Option<Model> {
-        let listing = self.live.listing();
-        let id = listing.default_of(provider).unwrap_or_default();
-        listing.unlisted(provider, &id)
     }
 
     /// The variables that keys are looked for in, those of all providers.

@@ -7,7 +7,9 @@
 mod server;
 mod probe;
 mod replies;
+mod names;
 
+pub use names::{absent, resolve, server_of};
 pub use probe::{Found, PATIENCE, best, find, is_listening};
 pub use replies::LocalModel;
 pub use server::{Address, LocalServer, Places};

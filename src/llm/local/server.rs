@@ -69,14 +69,6 @@ pub struct Address {
 }
 
 impl Address {
-    /// `port` of 127.0.0.1.
-    pub fn of_port(port: u16) -> Self {
-        Self {
-            host: Ipv4Addr::LOCALHOST.to_string(),
-            port,
-        }
-    }
-
     /// Reads `HOST:PORT`, either of them alone, or either as an `http://` address; a host that means
     /// "all of this machine" (`0.0.0.0`) is reached at 127.0.0.1.
     ///
@@ -136,9 +128,11 @@ impl fmt::Display for Address {
     }
 }
 
-/// Where each server is looked for; none: nowhere.
+/// Where each server is looked for, if any is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
+    /// Whether they are looked for at all.
+    pub wanted: bool,
     /// Ollama.
     pub ollama: Option<Address>,
     /// llama.cpp.
@@ -148,14 +142,14 @@ pub struct Places {
 }
 
 impl Places {
-    /// Each at its own port.
-    pub fn usual() -> Self {
-        let usual = |server: LocalServer| Some(Address::of_port(server.port()));
-        Self {
-            ollama: usual(LocalServer::Ollama),
-            llama_cpp: usual(LocalServer::LlamaCpp),
-            lm_studio: usual(LocalServer::LmStudio),
+    /// The same with Ollama where `OLLAMA_HOST` says, unless its place is settled; without either at
+    /// its usual port. Another machine is none of ours: then it is nowhere.
+    pub fn with_ollama_host(mut self, host: Option<&str>) -> Self {
+        let port = LocalServer::Ollama.port();
+        if self.ollama.is_none() {
+            self.ollama = Address::parse(host.unwrap_or_default(), port).ok();
         }
+        self
     }
 
     /// The place of `server`.
@@ -169,9 +163,8 @@ impl Places {
 
     /// All servers that are looked for, each with its place.
     pub fn iter(&self) -> impl Iterator<Item = (LocalServer, &Address)> {
-        LocalServer::ALL
-            .into_iter()
-            .filter_map(|server| Some((server, self.of(server)?)))
+        let wanted = LocalServer::ALL.into_iter().filter(|_| self.wanted);
+        wanted.filter_map(|server| Some((server, self.of(server)?)))
     }
 }
 
@@ -228,11 +221,27 @@ mod tests {
     }
 
     #[test]
+    fn ollama_is_where_its_own_variable_says() {
+        for (settled, host, expected) in [
+            (None, None, Some("127.0.0.1:11434")),
+            (None, Some("0.0.0.0:9"), Some("127.0.0.1:9")),
+            (None, Some("192.168.1.5:9"), None),
+            (Some(":8"), Some(":9"), Some("127.0.0.1:8")),
+        ] {
+            let places = Places {
+                ollama: settled.and_then(|text| Address::parse(text, 7).ok()),
+                ..Places::default()
+            };
+            let places = places.with_ollama_host(host);
+            let found = places.of(LocalServer::Ollama).map(Address::to_string);
+            assert_eq!(found.as_deref(), expected, "{settled:?} {host:?}");
+        }
+    }
+
+    #[test]
     fn servers_are_found_by_their_id() {
         for server in LocalServer::ALL {
             assert_eq!(LocalServer::from_id(server.id()), Some(server));
-            let usual = Places::usual();
-            assert_eq!(usual.of(server), Some(&Address::of_port(server.port())));
         }
         assert_eq!(LocalServer::from_id("openai"), None);
     }

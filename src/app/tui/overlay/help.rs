@@ -30,7 +30,10 @@ pub fn help_lines(keymap: &Keymap) -> Vec<HelpLine> {
         for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
             let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
             let help = match spec.slash {
-                Some(slash) => format!("{} (/{slash})", spec.help),
+                Some(slash) => match spec.argument {
+                    Some(argument) => format!("{} (/{slash}, /{slash} {argument})", spec.help),
+                    None => format!("{} (/{slash})", spec.help),
+                },
                 None => spec.help.to_owned(),
             };
             lines.push(HelpLine::Action {

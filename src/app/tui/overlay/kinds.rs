@@ -1,5 +1,7 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
+use super::picker::ModelPicker;
+
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overlay {
@@ -11,6 +13,8 @@ pub enum Overlay {
     ConfirmQuit,
     /// Earlier prompts.
     HistorySearch(HistorySearch),
+    /// The models.
+    Models(ModelPicker),
 }
 
 /// A list that is only read.

@@ -2,6 +2,8 @@
 
 mod help;
 mod kinds;
+mod picker;
 
 pub use help::{HelpLine, help_lines};
 pub use kinds::{HistorySearch, Overlay, Scroll};
+pub use picker::{ModelPicker, Shelf, same};

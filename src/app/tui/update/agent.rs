@@ -39,6 +39,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         }
         AgentEvent::ModelChanged { model, thinking } => {
             app.status.model = model.clone();
+            app.models.use_now(model);
             app.status.thinking = *thinking;
         }
         AgentEvent::AgentEnd { outcome, .. } => {

@@ -15,15 +15,21 @@ pub fn insert(app: &mut App, c: char) {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
-    if let Some(Overlay::HistorySearch(search)) = app.overlays.last_mut() {
-        search
-            .query
-            .extend(text.chars().filter(|c| !c.is_control()));
-        search.selected = 0;
-    } else {
-        // A question or the help must not swallow it: pasted text is typed text.
-        app.overlays.clear();
-        edit(app, EditCommand::Paste(text));
+    let plain = || text.chars().filter(|c| !c.is_control());
+    match app.overlays.last_mut() {
+        Some(Overlay::HistorySearch(search)) => {
+            search.query.extend(plain());
+            search.selected = 0;
+        }
+        Some(Overlay::Models(picker)) => {
+            picker.query.extend(plain());
+            picker.search(&app.models);
+        }
+        _ => {
+            // A question or the help must not swallow it: pasted text is typed text.
+            app.overlays.clear();
+            edit(app, EditCommand::Paste(text));
+        }
     }
     Vec::new()
 }

@@ -1,6 +1,6 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
-use super::{editor, overlay, queue, scroll, stop};
+use super::{editor, models, overlay, queue, scroll, stop};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -23,7 +23,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         return overlay::press(app, press, action);
     }
     match action {
-        Some(action) => act(app, action),
+        Some(action) => act(app, action, ""),
         None => {
             if let Some(c) = press.text() {
                 editor::insert(app, c);
@@ -33,8 +33,9 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     }
 }
 
-/// Does what an action means, however it was triggered.
-pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+/// Does what an action means, however it was triggered; `argument` is what was typed behind its
+/// command.
+pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Submit => return queue::submit(app),
         Action::FollowUp => return queue::follow_up(app),
@@ -53,6 +54,13 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             app.overlays
                 .push(Overlay::HistorySearch(HistorySearch::default()));
         }
+        Action::Models
+        | Action::NextModel
+        | Action::PreviousModel
+        | Action::ThinkingUp
+        | Action::ThinkingDown
+        | Action::Thinking
+        | Action::SaveModel => return models::act(app, action, argument),
         Action::ToggleOutput
         | Action::ToggleThinking
         | Action::ToggleCell

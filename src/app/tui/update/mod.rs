@@ -9,6 +9,7 @@ mod stop;
 mod editor;
 mod scroll;
 mod overlay;
+mod models;
 
 mod agent;
 mod terminal;

@@ -1,6 +1,6 @@
 //! Keys while something lies over the screen.
 
-use super::stop;
+use super::{models, stop};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::EditCommand;
@@ -26,6 +26,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         }
         Some(Overlay::ConfirmQuit) => confirm_press(app, press, action),
         Some(Overlay::HistorySearch(search)) => search_press(app, search, press, action),
+        Some(Overlay::Models(picker)) => models::press(app, picker, press, action),
         None => Vec::new(),
     }
 }

@@ -52,9 +52,9 @@ pub fn submit(app: &mut App) -> Vec<Effect> {
         let slip = last.is_some_and(|last| app.now - last < SLIP_MS);
         return if slip { Vec::new() } else { go_on(app) };
     }
-    if let Some(action) = slash_command(app) {
+    if let Some((action, argument)) = slash_command(app) {
         app.composer.take();
-        return keys::act(app, action);
+        return keys::act(app, action, &argument);
     }
     let text = take(app);
     send(app, vec![Content::text(text)])
@@ -143,8 +143,13 @@ fn is_blank(app: &App) -> bool {
     app.composer.is_empty() || app.composer.text().trim().is_empty()
 }
 
-/// The action of a slash command that is all there is in the editor.
-fn slash_command(app: &App) -> Option<Action> {
+/// The action of a slash command that is all there is in the editor, and what stands behind it.
+fn slash_command(app: &App) -> Option<(Action, String)> {
     let text = app.composer.text();
-    Action::from_slash(text.trim().strip_prefix('/')?)
+    let command = text.trim().strip_prefix('/')?;
+    if command.contains('\n') {
+        return None;
+    }
+    let (action, argument) = Action::from_slash(command)?;
+    Some((action, argument.to_owned()))
 }

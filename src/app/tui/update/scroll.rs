@@ -2,6 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
+use super::models;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -48,6 +49,8 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
                 .is_some_and(|down| (down.col, down.row) == (event.col, event.row));
             if clicked && app.overlays.is_empty() {
                 click(app, event.col, event.row);
+            } else if clicked {
+                return click_over(app, event.col, event.row);
             }
         }
         _ => {}
@@ -60,8 +63,32 @@ fn wheel(app: &mut App, rows: i32) {
         Some(Overlay::Help(list) | Overlay::Iterations(list)) => {
             list.top = list.top.saturating_add_signed(rows as isize);
         }
+        Some(Overlay::Models(picker)) => picker.go(rows as isize),
         Some(_) => {}
         None => app.transcript.scroll(ScrollBy::Rows(rows)),
+    }
+}
+
+/// A click while something lies over the screen.
+fn click_over(app: &mut App, col: u16, row: u16) -> Vec<Effect> {
+    let (list, top) = (app.areas.list, app.areas.list_top);
+    if !list.contains(Position::new(col, row)) {
+        return Vec::new();
+    }
+    match app.overlays.pop() {
+        Some(Overlay::Models(mut picker)) => {
+            let at = top + usize::from(row - list.y);
+            if at >= picker.hits.len() {
+                app.overlays.push(Overlay::Models(picker));
+                return Vec::new();
+            }
+            picker.selected = at;
+            models::choose_row(app, picker)
+        }
+        other => {
+            app.overlays.extend(other);
+            Vec::new()
+        }
     }
 }
 

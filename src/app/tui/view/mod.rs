@@ -11,6 +11,8 @@ mod status;
 mod welcome;
 mod overlay;
 mod timeline;
+mod picker;
+mod facts;
 
 mod line;
 

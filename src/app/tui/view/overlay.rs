@@ -5,14 +5,26 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::Line;
+use super::picker;
 use super::timeline;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{HelpLine, HistorySearch, Overlay, Scroll, help_lines};
 use crate::app::tui::text::width::{ellipsis, fit, width};
 
-/// Draws it; the caret, where it has one.
-pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<(u16, u16)> {
+/// What a draw found out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Over {
+    /// The caret, where it takes text.
+    pub caret: Option<(u16, u16)>,
+    /// The rows of its list, where one can be chosen from by mouse.
+    pub list: Rect,
+    /// Which entry stands in the first of them.
+    pub top: usize,
+}
+
+/// Draws it.
+pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Over {
     match overlay {
         Overlay::Help(list) => draw_help(app, *list, area, buffer),
         Overlay::Iterations(list) => {
@@ -21,9 +33,15 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
             draw_list(app, "Iterations", columns, &lines, *list, area, buffer);
         }
         Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
-        Overlay::HistorySearch(search) => return draw_search(app, search, area, buffer),
+        Overlay::HistorySearch(search) => {
+            return Over {
+                caret: draw_search(app, search, area, buffer),
+                ..Over::default()
+            };
+        }
+        Overlay::Models(picker) => return picker::draw(app, picker, area, buffer),
     }
-    None
+    Over::default()
 }
 
 fn draw_help(app: &App, list: Scroll, room: Rect, buffer: &mut Buffer) {
@@ -136,17 +154,7 @@ fn draw_search(
     let columns = box_columns(screen);
     let rows = usize::from(screen.height / 2).clamp(3, 14);
     let area = frame(app, "Earlier prompts", (columns, rows), screen, buffer)?;
-    // What is typed may be longer than the row: its end is shown.
-    let mut query = search.query.as_str();
-    while width(query) + 3 > usize::from(area.width) && !query.is_empty() {
-        let first = query.chars().next().map_or(0, char::len_utf8);
-        query = &query[first..];
-    }
-    let line = Line::new()
-        .with("› ", theme.popup_title)
-        .with(query, theme.popup);
-    line.draw(buffer, area.x, area.y, area.width);
-    let caret = (area.x + line.width() as u16).min(area.right() - 1);
+    let caret = draw_query(app, &search.query, area, buffer);
 
     let room = usize::from(area.height.saturating_sub(1));
     let first = (search.selected + 1).saturating_sub(room);
@@ -187,14 +195,29 @@ fn draw_search(
     Some((caret, area.y))
 }
 
+/// What is typed into a search, in the first row of `area`; where the caret stands. Of what is longer
+/// than the row the end is shown.
+pub(super) fn draw_query(app: &App, query: &str, area: Rect, buffer: &mut Buffer) -> u16 {
+    let mut query = query;
+    while width(query) + 3 > usize::from(area.width) && !query.is_empty() {
+        let first = query.chars().next().map_or(0, char::len_utf8);
+        query = &query[first..];
+    }
+    let line = Line::new()
+        .with("› ", app.theme.popup_title)
+        .with(query, app.theme.popup);
+    line.draw(buffer, area.x, area.y, area.width);
+    (area.x + line.width() as u16).min(area.right() - 1)
+}
+
 /// Columns of a large box: all there are, unless that would make long lines.
-fn box_columns(room: Rect) -> u16 {
+pub(super) fn box_columns(room: Rect) -> u16 {
     room.width.min(104)
 }
 
 /// A framed box in the middle of `screen`, as wide as this and with room for so many rows; the room
 /// inside, if there is any.
-fn frame(
+pub(super) fn frame(
     app: &App,
     title: &str,
     (columns, rows): (u16, usize),
@@ -248,7 +271,7 @@ fn frame(
 }
 
 /// Words on the lower edge of the box around `area`.
-fn foot(app: &App, text: &str, area: Rect, buffer: &mut Buffer) {
+pub(super) fn foot(app: &App, text: &str, area: Rect, buffer: &mut Buffer) {
     let columns = width(text) as u16;
     if columns <= area.width {
         let x = area.right() - columns;
@@ -263,7 +286,7 @@ fn foot(app: &App, text: &str, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Breaks at spaces, and inside a word only when it is wider than the row.
-fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = String::new();
     for word in text.split(' ') {

@@ -57,10 +57,13 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
         .overlays
         .last()
         .map(|top| overlay::draw(app, top, above, buffer));
+    if let Some(over) = &over {
+        (areas.list, areas.list_top) = (over.list, over.top);
+    }
     ScreenDrawn {
         areas,
         transcript: drawn,
-        cursor: over.unwrap_or(caret),
+        cursor: over.map_or(caret, |over| over.caret),
     }
 }
 

@@ -1,0 +1,181 @@
+//! Changes one value in a settings file. Everything else of the file stays as the person wrote it:
+//! comments, order, blank lines, keys we do not know. All of the new file is there or none of it.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
+
+/// Sets the string at `keys` (a table's name and so on, the value's name last) in `file`, which is
+/// made if need be.
+///
+/// # Errors
+/// The file cannot be read, understood or written; it is as it was. The text names it.
+pub fn set_in_file(file: &Path, keys: &[&str], value: &str) -> Result<(), String> {
+    let fault = |what: String| format!("{}: {what}", file.display());
+    // A link stays a link: what it leads to is changed.
+    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let (text, permissions) = match fs::read_to_string(&target) {
+        Ok(text) => {
+            let meta = fs::metadata(&target).map_err(|error| fault(error.to_string()))?;
+            (text, Some(meta.permissions()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), None),
+        Err(error) => return Err(fault(error.to_string())),
+    };
+    let text = set(&text, keys, value).map_err(fault)?;
+    if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
+        return Err(fault("it is read-only; it was not changed".to_owned()));
+    }
+    let write = || {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let mut new = tempfile::Builder::new()
+            .prefix(".tiller-")
+            .tempfile_in(folder)?;
+        new.write_all(text.as_bytes())?;
+        if let Some(permissions) = permissions {
+            new.as_file().set_permissions(permissions)?;
+        }
+        new.as_file().sync_all()?;
+        new.persist(&target)?;
+        Ok(())
+    };
+    write().map_err(|error: std::io::Error| fault(error.to_string()))
+}
+
+/// `text` with the string at `keys` set.
+fn set(text: &str, keys: &[&str], value: &str) -> Result<String, String> {
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| format!("it is not valid TOML:\n{error}"))?;
+    if document.is_empty() && !text.trim().is_empty() {
+        // Nothing but comments: what is new comes below them.
+        return Ok(format!("{}\n\n{}", text.trim_end(), set("", keys, value)?));
+    }
+    let Some((name, tables)) = keys.split_last() else {
+        return Ok(text.to_owned());
+    };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for key in tables {
+        let inner = table
+            .entry(key)
+            .or_insert_with(|| Item::Table(Table::new()));
+        table = inner
+            .as_table_like_mut()
+            .ok_or_else(|| format!("'{key}' is not a table"))?;
+    }
+    let mut new = Value::from(value);
+    match table.get_mut(name) {
+        Some(Item::Value(old)) => {
+            // The comment behind it, and the blanks around it.
+            *new.decor_mut() = old.decor().clone();
+            *old = new;
+        }
+        Some(other) if !other.is_none() => return Err(format!("'{name}' is not a value")),
+        _ => {
+            table.insert(name, Item::Value(new));
+        }
+    }
+    Ok(document.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    const KEYS: &[&str] = &["models", "default"];
+
+    #[test]
+    fn everything_else_stays_as_it_was() {
+        for (before, after) in [
+            ("", "[models]\ndefault = \"a/b\"\n"),
+            (
+                "# mine\n[models]\n  default = \"x\" # why\nfuture = 1\n\n[ui]\ntheme = 'dark'\n",
+                "# mine\n[models]\n  default = \"a/b\" # why\nfuture = 1\n\n[ui]\ntheme = 'dark'\n",
+            ),
+            (
+                "[ui]\ntheme = \"dark\"\n",
+                "[ui]\ntheme = \"dark\"\n\n[models]\ndefault = \"a/b\"\n",
+            ),
+            (
+                "models.thinking = \"high\"\n",
+                "models.thinking = \"high\"\nmodels.default = \"a/b\"\n",
+            ),
+            (
+                "models = { default = \"x\" }\n",
+                "models = { default = \"a/b\" }\n",
+            ),
+            (
+                "[models]\n# liked\nfavorites = [\n  \"a\", # one\n]\n",
+                "[models]\n# liked\nfavorites = [\n  \"a\", # one\n]\ndefault = \"a/b\"\n",
+            ),
+            ("# mine\n\n", "# mine\n\n[models]\ndefault = \"a/b\"\n"),
+            (
+                "[models.aliases]\nfast = \"x\"\n",
+                "[models.aliases]\nfast = \"x\"\n\n[models]\ndefault = \"a/b\"\n",
+            ),
+        ] {
+            let set = set(before, KEYS, "a/b").unwrap();
+            assert_eq!(
+                set.parse::<toml::Table>().unwrap()["models"]["default"].as_str(),
+                Some("a/b"),
+                "{set}"
+            );
+            for line in before.lines().filter(|line| !line.contains("default")) {
+                assert!(set.lines().any(|kept| kept == line), "{line:?} of\n{set}");
+            }
+            if !before.starts_with("[models.aliases]") {
+                assert_eq!(set, after, "{before}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_alone() {
+        for text in ["[models\n", "models = 3\n", "[models.default]\nx = 1\n"] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("config.toml");
+            fs::write(&file, text).unwrap();
+            let error = set_in_file(&file, KEYS, "a/b").unwrap_err();
+            assert!(error.contains("config.toml"), "{error}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn links_and_permissions_survive_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real.toml");
+        fs::write(&real, "# x\n").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        let link = folder.path().join("config.toml");
+        symlink(&real, &link).unwrap();
+        set_in_file(&link, KEYS, "a/\"b\"").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        let text = fs::read_to_string(&real).unwrap();
+        assert!(text.starts_with("# x\n") && text.contains("a/"), "{text}");
+        assert_eq!(
+            fs::metadata(&real).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o440)).unwrap();
+        let error = set_in_file(&link, KEYS, "c/d").unwrap_err();
+        assert!(error.contains("read-only"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_made_with_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/config.toml");
+        set_in_file(&file, KEYS, "a/b").unwrap();
+        assert_eq!(
+            fs::read_to_string(&file).unwrap(),
+            "[models]\ndefault = \"a/b\"\n"
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! The models a person can choose from: the catalogue, the model servers of this machine, what has a
+//! key, what is liked, and what is the default.
+//!
+//! Nothing is read or asked before it is needed; a list is made anew each time, so that a changed
+//! `models.toml` counts. Chooses nothing itself.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::config;
+use crate::llm::catalog::Listed;
+use crate::llm::local::{self, Found, Places};
+use crate::llm::{Catalog, Keys, Model, ThinkingLevel};
+
+/// A model and the thinking level that was named with it.
+pub type Named = (Model, Option<ThinkingLevel>);
+
+/// Everything that can be chosen.
+pub struct Models {
+    catalog: Arc<Catalog>,
+    keys: Keys,
+    places: Places,
+    favorites: Vec<String>,
+    config_file: PathBuf,
+    /// What the last look at this machine found.
+    found: Mutex<Arc<[Found]>>,
+}
+
+/// What a [`Models`] is made of.
+pub struct ModelsOptions {
+    /// The catalogue.
+    pub catalog: Arc<Catalog>,
+    /// The keys.
+    pub keys: Keys,
+    /// Where model servers of this machine are looked for.
+    pub places: Places,
+    /// The models to go through by key, as typed.
+    pub favorites: Vec<String>,
+    /// The person's settings file.
+    pub config_file: PathBuf,
+}
+
+/// All models, as a list shows them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// The models, those of this machine first, then the person's own, then the built-in ones.
+    pub rows: Vec<Row>,
+    /// What is wrong with `models.toml`, if anything is.
+    pub fault: Option<String>,
+}
+
+/// One model of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The model.
+    pub model: Arc<Model>,
+    /// Whether it can be used right away.
+    pub key: KeyState,
+    /// Where its entry comes from, for people.
+    pub origin: String,
+}
+
+/// Whether a model's key is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// It is, or none is needed.
+    Ready,
+    /// It is not; this line sets it.
+    Missing(String),
+}
+
+impl fmt::Debug for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Models")
+            .field("places", &self.places)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Models {
+    /// Reads and asks nothing yet.
+    pub fn new(options: ModelsOptions) -> Self {
+        let places = options
+            .places
+            .with_ollama_host(options.keys.get("OLLAMA_HOST"));
+        Self {
+            catalog: options.catalog,
+            keys: options.keys,
+            places,
+            favorites: options.favorites,
+            config_file: options.config_file,
+            found: Mutex::new(Arc::new([])),
+        }
+    }
+
+    /// Where model servers of this machine are looked for.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Asks the servers of this machine and remembers what they said.
+    pub async fn look_around(&self, patience: Duration) -> Arc<[Found]> {
+        let found: Arc<[Found]> = local::find(&self.places, patience).await.into();
+        self.remember(Arc::clone(&found));
+        found
+    }
+
+    fn remember(&self, found: Arc<[Found]>) {
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+
+    /// What they said last.
+    pub fn found(&self) -> Arc<[Found]> {
+        Arc::clone(&self.found.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The model a person means by `name`. A model of this machine is meant when nothing of the
+    /// catalogue is; `look` is asked what there is only then.
+    ///
+    /// # Errors
+    /// Nothing or several models fit; the text lists what could be meant and says what to type.
+    pub fn resolve_with(
+        &self,
+        name: &str,
+        look: impl FnOnce() -> Arc<[Found]>,
+    ) -> Result<Named, String> {
+        let unknown = match self.catalog.resolve(name, &self.keys) {
+            Ok(named) => return Ok(named),
+            Err(error) => error.to_string(),
+        };
+        match local::resolve(&self.unaliased(name), &look(), &self.places) {
+            Ok(Some(named)) => Ok(named),
+            Ok(None) => Err(unknown),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What an alias stands for; any other name as it is.
+    fn unaliased(&self, name: &str) -> String {
+        let aliases = self.catalog.aliases();
+        let (bare, level) = name.trim().split_once(':').unwrap_or((name.trim(), ""));
+        match (aliases.get(name.trim()), aliases.get(bare)) {
+            (Some(target), _) => target.clone(),
+            (None, Some(target)) => format!("{target}:{level}"),
+            (None, None) => name.to_owned(),
+        }
+    }
+
+    /// The same, looking around on this machine when that is needed.
+    pub async fn resolve(&self, name: &str) -> Result<Named, String> {
+        if let Ok(named) = self.resolve_with(name, || self.found()) {
+            return Ok(named);
+        }
+        let found = self.look_around(local::PATIENCE).await;
+        self.resolve_with(name, || found)
+    }
+
+    /// The favourites, in the person's order; names that mean nothing are left out.
+    pub async fn favorites(&self) -> Vec<Model> {
+        let mut models: Vec<Model> = Vec::new();
+        for name in &self.favorites {
+            if let Ok((model, _)) = self.resolve(name).await
+                && !models
+                    .iter()
+                    .any(|known| known.full_id() == model.full_id())
+            {
+                models.push(model);
+            }
+        }
+        models
+    }
+
+    /// All models. Parses the whole catalogue: not for a thread that draws.
+    pub fn list(&self, found: &[Found]) -> Listing {
+        let mut rows = Vec::new();
+        let mut known = HashSet::new();
+        for found in found {
+            let origin = format!("{} at {}", found.server.title(), found.address);
+            for local in &found.models {
+                known.insert(local.model.full_id());
+                rows.push(Row {
+                    model: Arc::new(local.model.clone()),
+                    key: KeyState::Ready,
+                    origin: if local.loaded {
+                        format!("{origin}, in memory")
+                    } else {
+                        origin.clone()
+                    },
+                });
+            }
+        }
+        let mut hints = HashMap::new();
+        for Listed { model, has_key } in self.catalog.models(&self.keys) {
+            if known.contains(&model.full_id()) {
+                continue;
+            }
+            let key = match has_key {
+                true => KeyState::Ready,
+                false => hints
+                    .entry(model.provider.clone())
+                    .or_insert_with(|| self.key_state(&model.provider))
+                    .clone(),
+            };
+            let origin = match self.catalog.is_own(&model.provider, &model.id) {
+                true => "models.toml".to_owned(),
+                false => "built in".to_owned(),
+            };
+            rows.push(Row { model, key, origin });
+        }
+        let fault = self.catalog.take_trouble();
+        Listing { rows, fault }
+    }
+
+    /// Whether the key of `provider` is there.
+    pub fn key_state(&self, provider: &str) -> KeyState {
+        match self.catalog.key_place(provider, &self.keys) {
+            Ok(_) => KeyState::Ready,
+            Err(error) => KeyState::Missing(match error.hint {
+                Some(hint) => hint,
+                None => error.message,
+            }),
+        }
+    }
+
+    /// Makes `full_id` the model that is started with, in the person's settings file; says which file
+    /// that is.
+    ///
+    /// # Errors
+    /// The file cannot be read, understood or written; it is as it was.
+    pub fn save_default(&self, full_id: &str) -> Result<PathBuf, String> {
+        config::set_in_file(&self.config_file, &["models", "default"], full_id)?;
+        Ok(self.config_file.clone())
+    }
+}

@@ -1,0 +1,266 @@
+//! Choosing: the list of models, the next of the favourites, how hard it thinks. What is chosen shows
+//! at once; the agent's own word follows.
+
+use std::sync::Arc;
+
+use super::stop;
+use crate::agent::NoticeLevel;
+use crate::app::action::Action;
+use crate::app::models::{KeyState, Listing};
+use crate::app::tui::app::App;
+use crate::app::tui::effect::{Effect, Way};
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::msg::FoundModel;
+use crate::app::tui::overlay::{ModelPicker, Overlay, same};
+use crate::llm::{Model, ThinkingLevel};
+
+/// How long a word about the model stays, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// Lines of what is known of a model that a page moves; the smallest screen shows three.
+const FACTS_PAGE: usize = 2;
+
+/// Does what an action about models means; `argument` is what was typed behind its command.
+pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    match action {
+        Action::Models if argument.is_empty() => open(app),
+        Action::Models => vec![Effect::FindModel(argument.to_owned())],
+        Action::NextModel => vec![Effect::FindFavorites(Way::Forward)],
+        Action::PreviousModel => vec![Effect::FindFavorites(Way::Back)],
+        Action::ThinkingUp => think_more(app, Way::Forward),
+        Action::ThinkingDown => think_more(app, Way::Back),
+        Action::Thinking => think(app, argument),
+        Action::SaveModel => vec![Effect::SaveDefault(app.status.model.full_id())],
+        _ => Vec::new(),
+    }
+}
+
+/// Opens the list with what is known, and has it read anew.
+fn open(app: &mut App) -> Vec<Effect> {
+    app.models.fault = None;
+    let mut picker = ModelPicker::default();
+    picker.search(&app.models);
+    app.overlays.push(Overlay::Models(picker));
+    vec![Effect::ListModels]
+}
+
+/// The models were read.
+pub fn listed(app: &mut App, listing: Arc<Listing>) {
+    let before = std::mem::replace(&mut app.models.listing, listing);
+    app.models.is_read = true;
+    // Told once: the next reading of a file that did not change says nothing.
+    if let Some(fault) = &app.models.listing.fault {
+        app.models.fault = Some(fault.clone());
+    }
+    for overlay in &mut app.overlays {
+        if let Overlay::Models(picker) = overlay {
+            picker.refresh(&before, &app.models);
+        }
+    }
+}
+
+/// The model that was asked for by name, or why there is none.
+pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
+    match found {
+        Ok(found) => choose(app, &found.model, found.thinking, &found.key),
+        Err(error) => {
+            app.transcript.push_notice(NoticeLevel::Error, error);
+            Vec::new()
+        }
+    }
+}
+
+/// The favourites are known: the next of them, or the one before.
+pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, way: Way) -> Vec<Effect> {
+    let mut models = favorites;
+    if models.is_empty() {
+        // Those of the session, in an order that going through them does not change.
+        models = app.models.used.clone();
+        if !models.iter().any(|model| same(model, &app.models.default)) {
+            models.push(Arc::clone(&app.models.default));
+        }
+        models.sort_by_key(|model| model.full_id());
+    }
+    let now = &app.status.model;
+    let at = models.iter().position(|model| same(model, now));
+    let count = models.len();
+    let next = match (at, way) {
+        (None, _) => 0,
+        (Some(at), Way::Forward) => (at + 1) % count,
+        (Some(at), Way::Back) => (at + count - 1) % count,
+    };
+    if at == Some(next) {
+        let list = app.key(Action::Models);
+        app.say(
+            format!("No other model to go to: choose one with {list}, or set models.favorites"),
+            SAY_MS,
+        );
+        return Vec::new();
+    }
+    let model = Arc::clone(&models[next]);
+    choose(app, &model, None, &KeyState::Ready)
+}
+
+/// The default was written, or not.
+pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
+    match saved {
+        Ok(file) => app.say(
+            format!("Default of new sessions, in {}", file.display()),
+            SAY_MS,
+        ),
+        Err(error) => {
+            let text = format!("The default was not changed: {error}");
+            app.transcript.push_notice(NoticeLevel::Error, text);
+        }
+    }
+}
+
+/// From now on this model.
+fn choose(
+    app: &mut App,
+    model: &Arc<Model>,
+    thinking: Option<ThinkingLevel>,
+    key: &KeyState,
+) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if **model != *app.status.model {
+        app.status.model = Arc::clone(model);
+        effects.push(Effect::SetModel(Arc::clone(model)));
+    }
+    app.models.use_now(model);
+    if let Some(level) = thinking.filter(|level| *level != app.status.thinking) {
+        app.status.thinking = level;
+        effects.push(Effect::SetThinking(level));
+    }
+    let id = model.full_id();
+    let text = match key {
+        KeyState::Missing(hint) => format!("{id} has no key yet. {hint}"),
+        KeyState::Ready if app.is_running() => format!("{id}, from the next model call on"),
+        KeyState::Ready => id,
+    };
+    app.say(text, SAY_MS);
+    effects
+}
+
+fn think_more(app: &mut App, way: Way) -> Vec<Effect> {
+    let levels = app.status.model.supported_thinking();
+    let now = app.status.model.clamp_thinking(app.status.thinking);
+    let at = levels.iter().position(|level| *level == now).unwrap_or(0);
+    let next = match way {
+        Way::Forward => levels.get(at + 1),
+        Way::Back => at.checked_sub(1).and_then(|at| levels.get(at)),
+    };
+    match next {
+        Some(level) => set_thinking(app, *level),
+        None => {
+            let text = match (levels.as_slice(), way) {
+                ([_], _) => format!("{} does not think", app.status.model.id),
+                (_, Way::Forward) => format!("{now} is the most {} can", app.status.model.id),
+                (_, Way::Back) => format!("{now} is the least {} can", app.status.model.id),
+            };
+            app.say(text, SAY_MS);
+            Vec::new()
+        }
+    }
+}
+
+fn think(app: &mut App, level: &str) -> Vec<Effect> {
+    let levels = app.status.model.supported_thinking();
+    let known: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
+    let known = known.join(", ");
+    if level.is_empty() {
+        let now = app.status.model.clamp_thinking(app.status.thinking);
+        let text = format!("Thinking: {now} (of {known})");
+        app.say(text, SAY_MS);
+        return Vec::new();
+    }
+    match level.to_lowercase().parse::<ThinkingLevel>() {
+        Ok(level) if levels.contains(&level) => set_thinking(app, level),
+        Ok(level) => {
+            let text = format!(
+                "{} cannot be set to {level}: it takes {known}",
+                app.status.model.id
+            );
+            app.say(text, SAY_MS);
+            Vec::new()
+        }
+        Err(error) => {
+            app.say(error, SAY_MS);
+            Vec::new()
+        }
+    }
+}
+
+fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
+    app.say(format!("Thinking: {level}"), SAY_MS);
+    app.status.thinking = level;
+    vec![Effect::SetThinking(level)]
+}
+
+/// A key while the list is open.
+pub fn press(
+    app: &mut App,
+    mut picker: ModelPicker,
+    press: KeyPress,
+    action: Option<Action>,
+) -> Vec<Effect> {
+    let page = usize::from(app.areas.list.height.max(2) - 1) as isize;
+    let key = press.to_string();
+    match (action, key.as_str()) {
+        (Some(Action::Cancel | Action::Interrupt | Action::Models), _) => return Vec::new(),
+        (Some(Action::Quit), _) if picker.query.is_empty() => return stop::quit(app),
+        (Some(Action::Submit), _) => return choose_row(app, picker),
+        (Some(Action::SaveModel), _) => {
+            let chosen = picker.row(&app.models.listing);
+            let save = chosen.map(|row| Effect::SaveDefault(row.model.full_id()));
+            app.overlays.push(Overlay::Models(picker));
+            return save.into_iter().collect();
+        }
+        (Some(Action::Up), _) | (_, "ctrl+p") => picker.go(-1),
+        (Some(Action::Down), _) | (_, "ctrl+n") => picker.go(1),
+        (Some(Action::PageUp), _) => match &mut picker.details {
+            Some(top) => *top = top.saturating_sub(FACTS_PAGE),
+            None => picker.go(-page),
+        },
+        (Some(Action::PageDown), _) => match &mut picker.details {
+            Some(top) => *top += FACTS_PAGE,
+            None => picker.go(page),
+        },
+        (Some(Action::ScrollTop | Action::LineStart), _) => picker.go(isize::MIN),
+        (Some(Action::ScrollBottom | Action::LineEnd), _) => picker.go(isize::MAX),
+        (_, "tab") => {
+            picker.details = match picker.details {
+                Some(_) => None,
+                None => Some(0),
+            };
+        }
+        (Some(Action::DeleteBackward), _) => {
+            if picker.query.pop().is_some() {
+                picker.search(&app.models);
+            }
+        }
+        (Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward), _) => {
+            picker.query.clear();
+            picker.search(&app.models);
+        }
+        (Some(_), _) => {}
+        (None, _) => {
+            if let Some(c) = press.text() {
+                picker.query.push(c);
+                picker.search(&app.models);
+            }
+        }
+    }
+    app.overlays.push(Overlay::Models(picker));
+    Vec::new()
+}
+
+/// Takes the chosen row; without one the list stays open.
+pub fn choose_row(app: &mut App, picker: ModelPicker) -> Vec<Effect> {
+    let listing = Arc::clone(&app.models.listing);
+    let Some(row) = picker.row(&listing) else {
+        app.overlays.push(Overlay::Models(picker));
+        return Vec::new();
+    };
+    choose(app, &row.model, None, &row.key)
+}

@@ -1,0 +1,444 @@
+//! Choosing a model on the screen: the list, the favourites, how hard it thinks.
+
+use std::sync::Arc;
+
+use ratatui::layout::Size;
+use tiller::agent::Phase;
+use tiller::app::models::{KeyState, Listing, Row};
+use tiller::app::tui::effect::{Effect, Way};
+use tiller::app::tui::input::{Mods, MouseButton, MouseEvent, MouseKind, WheelDirection};
+use tiller::app::tui::msg::{EffectResult, FoundModel, MsgKind, TerminalMsg};
+use tiller::app::tui::overlay::Overlay;
+use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
+
+use super::app_kit::{Desk, model};
+
+fn row(full_id: &str, window: u64, prices: (f64, f64), key: KeyState) -> Row {
+    let (provider, id) = full_id.split_once('/').expect("provider/id");
+    let mut model = Model::new(provider, id, Api::OpenAiChat, "https://api.example/v1");
+    model.name = format!("Name of {id}");
+    model.context_window = window;
+    (model.prices.input, model.prices.output) = prices;
+    model.vision = window > 100_000;
+    model.reasoning = window > 200_000;
+    Row {
+        model: Arc::new(model),
+        key,
+        origin: "built in".into(),
+    }
+}
+
+fn missing() -> KeyState {
+    KeyState::Missing("Set it with: export OPENAI_API_KEY=YOUR_KEY".into())
+}
+
+fn listing() -> Arc<Listing> {
+    let mut own = row("anthropic/x", 0, (0.0, 0.0), KeyState::Ready);
+    own.model = Arc::new(Model {
+        prices: Prices {
+            input: 3.0,
+            output: 15.0,
+            cache_read: 0.3,
+            cache_write: 3.75,
+            tiers: vec![PriceTier {
+                above: 200_000,
+                input: 6.0,
+                output: 22.5,
+                ..PriceTier::default()
+            }],
+        },
+        ..model()
+    });
+    let mut rows = vec![
+        row("ollama/qwen3:8b", 32_768, (0.0, 0.0), KeyState::Ready),
+        own,
+        row("openai/gpt-5.5", 400_000, (1.25, 10.0), missing()),
+        row(
+            "openrouter/openai/gpt-5.5",
+            400_000,
+            (1.25, 10.0),
+            KeyState::Ready,
+        ),
+    ];
+    for number in 0..500 {
+        let id = format!("lab/model-{number}");
+        rows.push(row(&id, 128_000, (0.1, 0.5), KeyState::Ready));
+    }
+    Arc::new(Listing { rows, fault: None })
+}
+
+/// A screen with the list open and read.
+fn open(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height);
+    assert_eq!(desk.key("ctrl+l"), [Effect::ListModels]);
+    desk.send(MsgKind::Done(EffectResult::Models(listing())));
+    desk.frame();
+    desk
+}
+
+fn set(full_id: &str) -> impl Fn(&Effect) -> bool {
+    move |effect| matches!(effect, Effect::SetModel(model) if model.full_id() == full_id)
+}
+
+#[test]
+fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
+    // M6
+    let mut desk = Desk::new(80, 24);
+    desk.key("ctrl+l");
+    let before = desk.frame();
+    assert!(
+        before.contains("Models") && before.contains("Reading the list"),
+        "{before}"
+    );
+    desk.send(MsgKind::Done(EffectResult::Models(listing())));
+    let after = desk.frame();
+    let edges = |frame: &str| -> Vec<usize> {
+        let lines = frame.lines().enumerate();
+        lines
+            .filter(|(_, line)| line.contains('╭') || line.contains('╰'))
+            .map(|(y, _)| y)
+            .collect()
+    };
+    assert_eq!(edges(&before), edges(&after));
+    assert!(after.contains("● anthropic/claude-sonnet-5-5"), "{after}");
+}
+
+#[test]
+fn every_size_shows_the_list_its_keys_and_the_way_out() {
+    for (width, height) in [(40, 10), (60, 15), (80, 24), (120, 36), (200, 60)] {
+        let mut desk = open(width, height);
+        desk.running(Phase::Streaming);
+        let frame = desk.frame();
+        for word in ["anthropic/claude-sonnet-5-5", "200k", "Esc"] {
+            assert!(frame.contains(word), "{width}x{height} {word}\n{frame}");
+        }
+        assert!(frame.contains("Esc stops"), "{width}x{height}\n{frame}");
+        insta::assert_snapshot!(format!("models_{width}x{height}"), desk.frame());
+    }
+    for width in [0, 1, 6, 7, 12, 39] {
+        for height in [0, 1, 3, 5, 9, 12] {
+            let mut desk = open(width, height);
+            desk.key("tab");
+            desk.write("x");
+            desk.key("pagedown");
+            desk.frame();
+        }
+    }
+}
+
+#[test]
+fn what_is_typed_filters_and_enter_chooses() {
+    let mut desk = open(80, 24);
+    desk.write("gpt");
+    let frame = desk.frame();
+    assert!(
+        frame.contains("2 of 504") && !frame.contains("qwen3"),
+        "{frame}"
+    );
+    // The one with a key stands first.
+    let effects = desk.key("enter");
+    assert!(
+        effects.iter().any(set("openrouter/openai/gpt-5.5")),
+        "{effects:?}"
+    );
+    assert!(desk.app.overlays.is_empty());
+    let frame = desk.frame();
+    assert!(frame.contains("gpt-5.5"), "{frame}");
+    // Used lately: next to the one in use, which is first.
+    desk.key("ctrl+l");
+    let Some(Overlay::Models(picker)) = desk.app.overlays.last() else {
+        panic!("the list is open")
+    };
+    let rows = &desk.app.models.listing.rows;
+    let first: Vec<String> = picker.hits[..2]
+        .iter()
+        .map(|at| rows[*at].model.full_id())
+        .collect();
+    assert_eq!(
+        first,
+        ["openrouter/openai/gpt-5.5", "anthropic/claude-sonnet-5-5"]
+    );
+}
+
+#[test]
+fn a_missing_key_says_what_to_set() {
+    // M6
+    let mut desk = open(80, 24);
+    desk.write("openai/gpt");
+    desk.key("down");
+    let frame = desk.frame();
+    assert!(
+        frame.contains("no key") && frame.contains("export OPENAI_API_KEY"),
+        "{frame}"
+    );
+    let effects = desk.key("enter");
+    assert!(effects.iter().any(set("openai/gpt-5.5")));
+    assert!(desk.frame().contains("has no key yet"), "{}", desk.frame());
+}
+
+#[test]
+fn everything_that_is_known_is_told() {
+    // M6: window, output limit, prices with tiers, inputs, thinking, wire, address, origin
+    for (width, height) in [(100, 30), (80, 24), (40, 10)] {
+        let mut desk = open(width, height);
+        desk.key("tab");
+        // The pages of it, put together without the box around them.
+        let mut seen = String::new();
+        for _ in 0..9 {
+            let frame = desk.frame();
+            let inside = frame.lines().skip(2).take_while(|line| !line.contains('╰'));
+            for line in inside {
+                let line = line.trim_matches(|c: char| c == '│' || c == ' ').to_owned() + " ";
+                if !seen.contains(&line) {
+                    seen.push_str(&line);
+                }
+            }
+            desk.key("pagedown");
+        }
+        let of_others = ["tiller", "for:"];
+        assert!(!of_others.iter().any(|word| seen.contains(word)), "{seen}");
+        for word in [
+            "window 200,000",
+            "output 32,000",
+            "text, images",
+            "$3 in, $15 out",
+            "above 200k: $6 in, $22.5 out",
+            "Thinks: off, minimal, low, medium, high",
+            "anthropic-messages at http://127.0.0.1:1",
+            "From: built in",
+        ] {
+            assert!(seen.contains(word), "{width}x{height} {word}\n{seen}");
+        }
+    }
+}
+
+#[test]
+fn arrows_pages_and_the_mouse_move() {
+    let mut desk = open(80, 24);
+    let at = |desk: &Desk| match desk.app.overlays.last() {
+        Some(Overlay::Models(picker)) => picker.selected,
+        _ => panic!("the list is closed"),
+    };
+    for (key, expected) in [
+        ("down", 1),
+        ("ctrl+n", 2),
+        ("ctrl+p", 1),
+        ("up", 0),
+        ("up", 0),
+        ("end", 503),
+        ("down", 503),
+        ("home", 0),
+    ] {
+        desk.key(key);
+        desk.frame();
+        assert_eq!(at(&desk), expected, "{key}");
+    }
+    desk.key("pagedown");
+    let page = at(&desk);
+    assert!(page > 3, "{page}");
+    desk.key("pageup");
+    assert_eq!(at(&desk), 0);
+    let mouse = |desk: &mut Desk, kind, col, row| {
+        desk.send(MsgKind::Mouse(MouseEvent {
+            kind,
+            col,
+            row,
+            mods: Mods::default(),
+        }))
+    };
+    mouse(&mut desk, MouseKind::Wheel(WheelDirection::Down), 10, 5);
+    assert_eq!(at(&desk), 3);
+    for _ in 0..30 {
+        mouse(&mut desk, MouseKind::Wheel(WheelDirection::Down), 10, 5);
+    }
+    let frame = desk.frame();
+    let list = desk.app.areas.list;
+    let third = frame.lines().nth(usize::from(list.y) + 2).expect("a row");
+    let id = third
+        .split_whitespace()
+        .find(|word| word.contains("lab/"))
+        .expect("an id");
+    mouse(
+        &mut desk,
+        MouseKind::Down(MouseButton::Left),
+        list.x + 1,
+        list.y + 2,
+    );
+    let effects = mouse(
+        &mut desk,
+        MouseKind::Up(MouseButton::Left),
+        list.x + 1,
+        list.y + 2,
+    );
+    assert!(effects.iter().any(set(id)), "{id} {effects:?}");
+}
+
+#[test]
+fn a_broken_models_file_is_told_above_the_list() {
+    // A9
+    let fault = "models.toml: line 3: expected a value. What it said before stays in force.";
+    for (width, height) in [(80, 24), (40, 10)] {
+        let mut desk = Desk::new(width, height);
+        desk.key("ctrl+l");
+        let told = Listing {
+            rows: listing().rows.clone(),
+            fault: Some(fault.into()),
+        };
+        desk.send(MsgKind::Done(EffectResult::Models(Arc::new(told))));
+        // The servers of this machine answered later; the file is as it was.
+        desk.send(MsgKind::Done(EffectResult::Models(listing())));
+        let frame = desk.frame();
+        assert!(frame.contains("models.toml: line 3"), "{frame}");
+        assert!(frame.contains("claude-sonnet-5-5"), "{frame}");
+        desk.key("esc");
+        desk.key("ctrl+l");
+        assert!(!desk.frame().contains("line 3"));
+    }
+}
+
+#[test]
+fn esc_closes_and_typed_text_stays_in_the_editor() {
+    let mut desk = Desk::new(80, 24);
+    desk.write("a draft");
+    desk.key("ctrl+l");
+    desk.write("gpt");
+    assert_eq!(desk.key("esc"), []);
+    assert!(desk.app.overlays.is_empty());
+    assert_eq!(desk.text(), "a draft");
+    desk.send(MsgKind::Done(EffectResult::Models(listing())));
+    assert!(desk.app.overlays.is_empty(), "a late list opens nothing");
+}
+
+#[test]
+fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
+    let mut desk = open(80, 24);
+    desk.send(MsgKind::Paste("lab/model-4\n".into()));
+    desk.key("end");
+    desk.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(40, 10))));
+    let frame = desk.frame();
+    let Some(Overlay::Models(picker)) = desk.app.overlays.last() else {
+        panic!("the list is open")
+    };
+    let id = picker
+        .row(&desk.app.models.listing)
+        .expect("a row")
+        .model
+        .full_id();
+    assert!(frame.contains(&id), "{id}\n{frame}");
+}
+
+#[test]
+fn a_name_behind_the_command_is_looked_up() {
+    let mut desk = Desk::new(80, 24);
+    desk.write("/model opus:high ");
+    assert_eq!(desk.key("enter"), [Effect::FindModel("opus:high".into())]);
+    assert_eq!(desk.text(), "");
+    let found = FoundModel {
+        model: listing().rows[3].model.clone(),
+        thinking: Some(ThinkingLevel::Low),
+        key: KeyState::Ready,
+    };
+    desk.running(Phase::Streaming);
+    let effects = desk.send(MsgKind::Done(EffectResult::Model(Ok(found))));
+    assert!(effects.iter().any(set("openrouter/openai/gpt-5.5")));
+    assert_eq!(effects[1], Effect::SetThinking(ThinkingLevel::Low));
+    let frame = desk.frame();
+    assert!(frame.contains("from the next model call on"), "{frame}");
+    assert!(frame.contains("low"), "{frame}");
+    let error = "'x' can mean several models".to_owned();
+    desk.send(MsgKind::Done(EffectResult::Model(Err(error))));
+    assert!(desk.frame().contains("can mean several"));
+    assert_eq!(desk.app.status.model.full_id(), "openrouter/openai/gpt-5.5");
+    desk.write("/model");
+    assert_eq!(desk.key("enter"), [Effect::ListModels]);
+}
+
+#[test]
+fn the_next_favourite_comes_round() {
+    let mut desk = Desk::new(80, 24);
+    assert_eq!(desk.key("ctrl+p"), [Effect::FindFavorites(Way::Forward)]);
+    let listing = listing();
+    let favorites: Vec<Arc<Model>> = [1, 2, 0].map(|at| listing.rows[at].model.clone()).into();
+    let mut go = |way| {
+        let favorites = favorites.clone();
+        desk.send(MsgKind::Done(EffectResult::Favorites(favorites, way)));
+        desk.app.status.model.full_id()
+    };
+    assert_eq!(go(Way::Forward), "openai/gpt-5.5");
+    assert_eq!(go(Way::Forward), "ollama/qwen3:8b");
+    assert_eq!(go(Way::Forward), "anthropic/claude-sonnet-5-5");
+    assert_eq!(go(Way::Back), "ollama/qwen3:8b");
+    // Without favourites: what this session used.
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..3 {
+        desk.send(MsgKind::Done(EffectResult::Favorites(
+            Vec::new(),
+            Way::Forward,
+        )));
+        seen.insert(desk.app.status.model.full_id());
+    }
+    assert_eq!(seen.len(), 3);
+    let mut alone = Desk::new(80, 24);
+    let effects = alone.send(MsgKind::Done(EffectResult::Favorites(
+        Vec::new(),
+        Way::Forward,
+    )));
+    assert_eq!(effects, []);
+    assert!(
+        alone.frame().contains("No other model"),
+        "{}",
+        alone.frame()
+    );
+}
+
+#[test]
+fn thinking_goes_up_and_down_within_what_the_model_can() {
+    let mut desk = Desk::new(100, 24);
+    assert!(desk.frame().contains("claude-sonnet-5-5 high"));
+    assert_eq!(desk.key("alt+."), [], "high is the most it can");
+    assert!(
+        desk.frame().contains("high is the most"),
+        "{}",
+        desk.frame()
+    );
+    assert_eq!(
+        desk.key("alt+,"),
+        [Effect::SetThinking(ThinkingLevel::Medium)]
+    );
+    assert!(desk.frame().contains("claude-sonnet-5-5 medium"));
+    desk.write("/thinking minimal");
+    assert_eq!(
+        desk.key("enter"),
+        [Effect::SetThinking(ThinkingLevel::Minimal)]
+    );
+    for (typed, says) in [
+        ("/thinking max", "it takes off, minimal, low, medium, high"),
+        ("/thinking hard", "unknown thinking level"),
+        ("/thinking", "Thinking: minimal"),
+    ] {
+        desk.write(typed);
+        assert_eq!(desk.key("enter"), [], "{typed}");
+        let frame = desk.frame();
+        assert!(frame.contains(says), "{typed}\n{frame}");
+    }
+}
+
+#[test]
+fn the_default_is_saved_only_when_asked() {
+    let mut desk = open(80, 24);
+    desk.write("qwen");
+    let save = Effect::SaveDefault("ollama/qwen3:8b".into());
+    assert_eq!(desk.key("ctrl+s"), [save]);
+    assert!(!desk.app.overlays.is_empty(), "the list stays open");
+    assert_eq!(
+        desk.app.status.model.full_id(),
+        "anthropic/claude-sonnet-5-5"
+    );
+    desk.key("esc");
+    let save = Effect::SaveDefault("anthropic/claude-sonnet-5-5".into());
+    assert_eq!(desk.key("ctrl+s"), [save]);
+    desk.send(MsgKind::Done(EffectResult::Saved(Ok(
+        "/c/config.toml".into()
+    ))));
+    assert!(desk.frame().contains("/c/config.toml"));
+}
