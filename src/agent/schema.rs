@@ -293,6 +293,46 @@ mod tests {
     }
 
     #[test]
+    fn names_of_other_agents_are_understood() {
+        let exchange = |old: &str, new: &str| {
+            json!({
+                "type": "object",
+                "properties": {
+                    "file_path": { "type": "string" },
+                    old: { "type": "string" },
+                    new: { "type": "string" },
+                    "edits": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": { old: { "type": "string" } },
+                            "additionalProperties": false,
+                        },
+                    },
+                },
+                "additionalProperties": false,
+            })
+        };
+        let edit = Schema::compile(&exchange("old_text", "new_text"));
+        let replace = Schema::compile(&exchange("old_string", "new_string"));
+        let ours = json!({ "file_path": "f", "old_text": "a", "new_text": "b", "edits": [{ "old_text": "c" }] });
+        let theirs = json!({ "path": "f", "old_string": "a", "new_string": "b", "edits": [{ "old_string": "c" }] });
+        let read = |args: Value| {
+            let mut args = args.as_object().unwrap().clone();
+            args.sort_keys();
+            Value::Object(args)
+        };
+        assert_eq!(edit.check(theirs.clone()).map(read), Ok(read(ours.clone())));
+        let mut theirs = theirs;
+        theirs["file_path"] = theirs
+            .as_object_mut()
+            .unwrap()
+            .shift_remove("path")
+            .unwrap();
+        assert_eq!(replace.check(ours).map(read), Ok(read(theirs)));
+    }
+
+    #[test]
     fn harmless_slips_are_mended() {
         for (args, expected) in [
             (json!({ "limit": "42" }), json!({ "limit": 42 })),

@@ -5,6 +5,7 @@ mod edit;
 mod patch;
 mod patch_conformance;
 mod read;
+mod replace;
 mod search;
 mod write;
 

@@ -19,6 +19,7 @@ mod markdown;
 mod transcript;
 mod transcript_support;
 mod transcript_titles;
+mod transcript_patch;
 
 mod e2e_abort;
 mod e2e_demo;

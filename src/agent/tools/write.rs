@@ -25,8 +25,8 @@ impl Write {
         Self {
             spec: ToolSpec {
                 name: "write".into(),
-                description: "Create a file or replace all of it. Missing folders are made. To \
-                              change parts of a file, use edit."
+                description: "Create a file or replace all of it. Missing folders are made. Not \
+                              for changing parts of a file."
                     .into(),
                 parameters: json!({
                     "type": "object",
@@ -71,7 +71,8 @@ impl Tool for Write {
     }
 }
 
-fn replace(target: &Target, content: &str) -> Result<ToolOutput, ToolError> {
+/// Makes `content` all there is in the file.
+pub(super) fn replace(target: &Target, content: &str) -> Result<ToolOutput, ToolError> {
     let before = if target.is_new() {
         None
     } else {

@@ -14,5 +14,6 @@ mod plan;
 mod commit;
 
 pub use commit::commit;
+pub use marker::{Marker, marker};
 pub use parse::{Change, parse};
 pub use plan::{places, plan};

@@ -14,6 +14,7 @@ pub mod utf16;
 pub mod pictures;
 pub mod page;
 pub mod target;
+pub mod exchange;
 pub mod sanitize;
 pub mod limits;
 pub mod glob;

@@ -66,6 +66,8 @@ fn read_line(line: &str) -> DiffLine {
                 &rest[..digits],
                 rest.get(digits + 1..).unwrap_or_default(),
             )
+        } else if let Some(text) = body.strip_prefix("~ ") {
+            (sign, "", text)
         } else if sign == Sign::Context && rest == "..." {
             (Sign::Skipped, "", "")
         } else {

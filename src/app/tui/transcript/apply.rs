@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::cell::{CellBody, ThinkingState, ToolCell, ToolState};
 use super::state::Transcript;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
-use crate::agent::tool::{Details, OtherDetails};
+use crate::agent::tool::{Details, DiffDetails, OtherDetails};
+use crate::agent::tools::draft::Draft;
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
 
@@ -51,7 +52,10 @@ impl Transcript {
                 self.change_tool(index, |tool| {
                     tool.name.clone_from(name);
                     tool.state = ToolState::Running { since: time };
-                    tool.details = Arc::clone(details);
+                    // What was drafted stands until there is something better.
+                    if tool.draft.take().is_none() || !is_undrawn(details) {
+                        tool.details = Arc::clone(details);
+                    }
                 });
             }
             AgentEvent::ToolUpdate { call_id, details } => {
@@ -141,7 +145,11 @@ impl Transcript {
                     text: String::new(),
                     state: ThinkingState::Live { since: time },
                 })),
-                Content::ToolCall(call) => Some(self.tool_cell(&call.id, &call.name)),
+                Content::ToolCall(call) => {
+                    let cell = self.tool_cell(&call.id, &call.name);
+                    self.draft(cell, call.custom);
+                    Some(cell)
+                }
                 Content::Image(_) => None,
             };
         }
@@ -174,14 +182,16 @@ impl Transcript {
             }
             (CellBody::Tool(tool), Content::ToolCall(call)) => {
                 let bytes = call.partial_arguments.len();
-                match &mut tool.state {
-                    // Whole kilobytes: a title that changes with every byte is noise.
-                    ToolState::Preparing { bytes: shown } if *shown / 1024 != bytes / 1024 => {
-                        *shown = bytes;
-                        true
+                let drafted = follow_draft(tool, &call.partial_arguments);
+                drafted
+                    || match &mut tool.state {
+                        // Whole kilobytes: a title that changes with every byte is noise.
+                        ToolState::Preparing { bytes: shown } if *shown / 1024 != bytes / 1024 => {
+                            *shown = bytes;
+                            true
+                        }
+                        _ => false,
                     }
-                    _ => false,
-                }
             }
             _ => false,
         };
@@ -276,11 +286,23 @@ impl Transcript {
             name: name.to_owned(),
             state: ToolState::Preparing { bytes: 0 },
             details: Arc::new(Details::Other(OtherDetails::default())),
+            draft: None,
             failure: String::new(),
             duration_ms: None,
         })));
         self.calls.insert(call_id.to_owned(), index);
         index
+    }
+
+    /// Begins to draft a call that the model has just begun to write.
+    fn draft(&mut self, index: usize, custom: bool) {
+        if let CellBody::Tool(tool) = &mut self.cells[index].body
+            && tool.state == (ToolState::Preparing { bytes: 0 })
+            && let Some(draft) = Draft::new(&tool.name, custom)
+        {
+            tool.draft = Some(Box::new(draft));
+            tool.details = Arc::new(Details::Diff(DiffDetails::default()));
+        }
     }
 
     fn change_tool(&mut self, index: usize, change: impl FnOnce(&mut ToolCell)) {
@@ -310,6 +332,7 @@ impl Transcript {
         let index = self.tool_cell(call_id, name);
         self.change_tool(index, |tool| {
             tool.state = ToolState::Ended(status);
+            tool.draft = None;
             tool.details = Arc::clone(details);
             tool.duration_ms = duration_ms;
             if status != ToolStatus::Ok {
@@ -389,6 +412,22 @@ pub(super) fn user_text(content: &[Content]) -> String {
         }
     }
     text
+}
+
+/// Lets a call's details catch up with its arguments. Nobody else holds them: nothing is copied.
+fn follow_draft(tool: &mut ToolCell, arguments: &str) -> bool {
+    let Some(draft) = &mut tool.draft else {
+        return false;
+    };
+    match Arc::make_mut(&mut tool.details) {
+        Details::Diff(diff) => draft.follow(arguments, diff),
+        _ => false,
+    }
+}
+
+/// Whether these are the details of a change that is not made yet.
+fn is_undrawn(details: &Details) -> bool {
+    matches!(details, Details::Diff(diff) if diff.diff.is_empty())
 }
 
 /// Appends what `whole` has beyond `text`. Constant work per delta: the beginning is not compared.

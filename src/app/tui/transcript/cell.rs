@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::tools::draft::Draft;
 use crate::agent::{Details, NoticeLevel, ToolStatus};
 
 /// One piece of the transcript.
@@ -83,6 +84,8 @@ pub struct ToolCell {
     pub state: ToolState,
     /// What there is to show.
     pub details: Arc<Details>,
+    /// Reads the details off the arguments while the model writes them, where it can.
+    pub draft: Option<Box<Draft>>,
     /// What the model was told when the call failed or did not run; shown where the details do
     /// not say it.
     pub failure: String,

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::tool::Subject;
 use crate::agent::ToolStatus;
-use crate::agent::tool::{CommandDetails, Details, DiffDetails, TextDetails};
-use crate::app::tui::text::diff::{self, DiffPlace};
+use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
+use crate::app::tui::text::diff::{self, DiffLine, DiffPlace};
 use crate::app::tui::text::markdown::Sheet;
 use crate::app::tui::text::row::CodeRef;
 use crate::app::tui::text::sanitize::{visible, visible_line};
-use crate::app::tui::text::width::{ellipsis, fit};
+use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
 use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, width, wrap};
 use crate::app::tui::transcript::cell::{Fold, ToolCell, ToolState};
@@ -24,8 +24,12 @@ pub const TEXT_LINES: usize = 10;
 pub const MATCH_LINES: usize = 15;
 /// Of names.
 pub const FILE_LINES: usize = 20;
-/// Of an edit's diff.
+/// Of an edit's diff, or of the diffs of all files of a patch.
 pub const DIFF_LINES: usize = 60;
+/// Of each of many files' diffs, however many they are.
+const LEAST_DIFF_LINES: usize = 8;
+/// Of a change that the model still writes: the last ones.
+const DRAFT_LINES: usize = 10;
 
 /// How a body is to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +59,8 @@ pub fn write(
     };
     let from_row = body.rows.len();
     match &*tool.details {
+        Details::Diff(diff) if !matches!(tool.state, ToolState::Ended(_)) => body.draft(diff),
+        Details::Diff(diff) if is_undone(tool, diff) => {}
         Details::Diff(diff) => {
             let limit = if tool.name == "write" {
                 TEXT_LINES
@@ -83,6 +89,12 @@ pub fn write(
         let said = failure(tool, silent);
         body.failure(said, failure_style(sheet, status));
     }
+}
+
+/// Whether a change came to nothing: then its files are no result.
+fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
+    let mut files = std::iter::once(first).chain(&first.files);
+    tool.state != ToolState::Ended(ToolStatus::Ok) && files.all(|file| file.diff.is_empty())
 }
 
 /// What the model was told of a call that did not come to a good end, as far as the rows of the
@@ -263,11 +275,11 @@ impl Body<'_> {
     }
 
     fn diffs(&mut self, first: &DiffDetails, folded: usize) {
-        let all = std::iter::once(first).chain(&first.files);
-        for (block, file) in all.filter(|file| !file.diff.is_empty()).enumerate() {
-            if block > 0 || (first.diff.is_empty() && first.files.len() > 1) {
-                let path = visible_line(&file.path).into_owned();
-                self.line(0, &path, self.sheet.theme.subheading);
+        let files = 1 + first.files.len();
+        let folded = (folded / files).max(LEAST_DIFF_LINES.min(folded));
+        for (block, file) in std::iter::once(first).chain(&first.files).enumerate() {
+            if files > 1 {
+                self.file(file);
             }
             let lines = diff::read(&file.diff);
             let limit = self.limit(folded);
@@ -277,18 +289,59 @@ impl Body<'_> {
                 limit
             };
             let shown = &lines[..lines.len().min(limit)];
-            let place = DiffPlace {
-                language: extension(&file.path),
-                block: block as u32,
-            };
-            // Signs stand in the margin, so that numbers line up with the output of other tools.
-            let sheet = Sheet {
-                margin: self.sheet.margin.saturating_sub(2),
-                ..self.sheet
-            };
-            diff::write(&sheet, shown, place, self.store, self.rows);
+            self.diff_lines(shown, extension(&file.path), block as u32);
             self.hint_more(lines.len() - shown.len());
         }
+    }
+
+    /// A change as far as the model has written it: the files, and the last lines.
+    fn draft(&mut self, first: &DiffDetails) {
+        let all = || std::iter::once(first).chain(&first.files);
+        if !first.files.is_empty() {
+            for file in all() {
+                self.file(file);
+            }
+        }
+        let Some(last) = all().last() else { return };
+        let limit = self.limit(DRAFT_LINES);
+        let starts = memchr::memrchr_iter(b'\n', last.diff.as_bytes());
+        let start = starts.map(|at| at + 1).nth(limit.saturating_sub(1));
+        // Its lines move up as it grows: colours found for one would stand in another.
+        self.diff_lines(&diff::read(&last.diff[start.unwrap_or(0)..]), "", 0);
+    }
+
+    fn diff_lines(&mut self, lines: &[DiffLine], language: &str, block: u32) {
+        let place = DiffPlace { language, block };
+        // Signs stand in the margin, so that numbers line up with the output of other tools.
+        let sheet = Sheet {
+            margin: self.sheet.margin.saturating_sub(2),
+            ..self.sheet
+        };
+        diff::write(&sheet, lines, place, self.store, self.rows);
+    }
+
+    /// The heading of one of several files: its path, what becomes of it, how much changes.
+    fn file(&mut self, file: &DiffDetails) {
+        let theme = self.sheet.theme;
+        let (counts, tone) = super::tool::counts(file.added, file.removed);
+        let gap = if counts.is_empty() { "" } else { "  " };
+        let what = match (&file.moved_from, file.change) {
+            (Some(from), _) => format!("  moved from {}", visible_line(from)),
+            (None, FileChange::Added) => "  new".to_owned(),
+            (None, FileChange::Deleted) => "  deleted".to_owned(),
+            (None, FileChange::Changed) => String::new(),
+        };
+        let mut line = Line::of(" ".repeat(self.sheet.margin), Style::new());
+        let room = self.sheet.columns.saturating_sub(self.sheet.margin);
+        let room = room.saturating_sub(width(&what) + width(gap) + width(&counts));
+        line.push(
+            &ellipsis_middle(&visible_line(&file.path), room.max(8)),
+            theme.subheading,
+        );
+        line.push(&what, theme.faint);
+        line.push(gap, Style::new());
+        super::tool::push_summary(self.sheet, &mut line, &(counts, tone));
+        self.rows.push(line.into_row());
     }
 
     fn text(&mut self, text: &TextDetails) {

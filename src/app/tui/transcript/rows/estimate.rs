@@ -35,7 +35,14 @@ fn tool_rows(tool: &ToolCell, fold: Fold, columns: usize) -> usize {
         Details::Diff(diff) if tool.name == "write" => {
             (text_rows(&diff.diff, columns), TEXT_LINES + 1)
         }
-        Details::Diff(diff) => (text_rows(&diff.diff, columns), DIFF_LINES + 1),
+        Details::Diff(diff) => {
+            let more = diff
+                .files
+                .iter()
+                .map(|file| 1 + text_rows(&file.diff, columns));
+            let rows = text_rows(&diff.diff, columns) + more.sum::<usize>();
+            (rows, DIFF_LINES + 1 + diff.files.len())
+        }
         Details::Command(command) if command.output.is_empty() => (0, 0),
         Details::Command(command) => (text_rows(&command.output, columns), COMMAND_LINES + 1),
         Details::Matches(matches) => (matches.lines.len(), MATCH_LINES + 1),

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use super::{Page, body};
 use crate::agent::ToolStatus;
 use crate::agent::tool::{
-    CommandDetails, Details, DiffDetails, FilesDetails, MatchesDetails, TextDetails,
+    CommandDetails, Details, DiffDetails, FileChange, FilesDetails, MatchesDetails, TextDetails,
 };
 use crate::app::tui::text::markdown::Sheet;
 use crate::app::tui::text::sanitize::visible_line;
@@ -137,14 +137,17 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
 
 /// How a summary is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tone {
+pub enum Tone {
+    /// As it stands.
     Plain,
     /// `+3 -1`: each half in its colour.
     Change,
+    /// As a fault.
     Bad,
 }
 
-fn push_summary(sheet: Sheet<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
+/// Appends a summary in its colours.
+pub fn push_summary(sheet: Sheet<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
     let theme = sheet.theme;
     let only_ink = |style: Style| Style { bg: None, ..style };
     match tone {
@@ -180,6 +183,7 @@ enum Shorten {
 /// What the call is about, on one line, and how to shorten that.
 fn subject(tool: &ToolCell) -> (String, Shorten) {
     match tool.state {
+        _ if is_named(&tool.details) => {}
         // The arguments are still being written; only how much of them there is can be said.
         ToolState::Preparing { bytes: 0..1024 } => return (String::new(), Shorten::End),
         ToolState::Preparing { bytes } => {
@@ -189,7 +193,7 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         ToolState::Running { .. } | ToolState::Ended(_) => {}
     }
     let (text, shorten) = match &*tool.details {
-        Details::Diff(diff) if diff.files.is_empty() => (diff.path.clone(), Shorten::Middle),
+        Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),
         Details::Diff(diff) => (many_paths(diff), Shorten::End),
         Details::Command(command) => first_line(command.command.trim()),
         Details::Matches(matches) => (matches_subject(matches), Shorten::End),
@@ -204,6 +208,19 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         Details::Other(other) => (other.title.clone(), Shorten::End),
     };
     (visible_line(&text).into_owned(), shorten)
+}
+
+/// Whether it is known which file a change is of, also while the model still writes it.
+fn is_named(details: &Details) -> bool {
+    matches!(details, Details::Diff(diff) if !diff.path.is_empty())
+}
+
+fn one_path(diff: &DiffDetails) -> String {
+    match (&diff.moved_from, diff.change) {
+        (Some(from), _) => format!("{from} → {}", diff.path),
+        (None, FileChange::Deleted) => format!("{}  deleted", diff.path),
+        _ => diff.path.clone(),
+    }
 }
 
 /// The first line of a command; an ellipsis says that there are more.
@@ -270,7 +287,12 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         let word = match tool.state {
             ToolState::Ended(ToolStatus::Skipped) => "skipped",
             ToolState::Ended(ToolStatus::Cancelled) => "stopped",
-            _ => "",
+            ToolState::Ended(_) => "",
+            // What the model has written of it so far.
+            _ => match &*tool.details {
+                Details::Diff(diff) => return change(diff),
+                _ => "",
+            },
         };
         return plain(word.to_owned());
     }
@@ -317,9 +339,15 @@ fn lines_summary(text: &TextDetails) -> String {
     }
 }
 
+/// Lines added and removed in all files of a change.
 fn change(diff: &DiffDetails) -> (String, Tone) {
     let added = diff.added + diff.files.iter().map(|file| file.added).sum::<u64>();
     let removed = diff.removed + diff.files.iter().map(|file| file.removed).sum::<u64>();
+    counts(added, removed)
+}
+
+/// Lines added and removed.
+pub fn counts(added: u64, removed: u64) -> (String, Tone) {
     let text = match (added, removed) {
         (0, 0) => return (String::new(), Tone::Plain),
         (added, 0) => format!("+{added}"),

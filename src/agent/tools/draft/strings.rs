@@ -1,0 +1,218 @@
+//! The texts in a JSON document that arrives in pieces: each string value with the key it stands
+//! under, unescaped, as far as it is there. Takes broken documents for what they look like.
+
+use std::mem::take;
+
+/// What a piece of JSON brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// A string value under this key begins.
+    Start(&'a str),
+    /// More of it.
+    Text(&'a str),
+    /// It ends.
+    End,
+}
+
+/// Reads a JSON document piece by piece.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Strings {
+    /// For each open bracket, whether it is an object that waits for a key.
+    open: Vec<Open>,
+    state: State,
+    key: String,
+    /// The first half of a character that takes two escapes.
+    half: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    Array,
+    Key,
+    Value,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Between,
+    In(Part),
+    Escape(Part),
+    Unicode {
+        part: Part,
+        digits: u8,
+        code: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Key,
+    Value,
+}
+
+impl Strings {
+    /// Takes the next piece.
+    pub fn push(&mut self, piece: &str, mut found: impl FnMut(Found<'_>)) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            match self.state {
+                State::In(part) => {
+                    let stop = rest.find(['"', '\\']).unwrap_or(rest.len());
+                    self.text(part, &rest[..stop], &mut found);
+                    rest = &rest[stop..];
+                    let mut chars = rest.chars();
+                    match chars.next() {
+                        Some('"') => self.end(part, &mut found),
+                        Some(_) => self.state = State::Escape(part),
+                        None => {}
+                    }
+                    rest = chars.as_str();
+                }
+                _ => {
+                    let mut chars = rest.chars();
+                    if let Some(next) = chars.next() {
+                        self.step(next, &mut found);
+                    }
+                    rest = chars.as_str();
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, next: char, found: &mut impl FnMut(Found<'_>)) {
+        match self.state {
+            State::Between => self.between(next, found),
+            State::In(_) => {}
+            State::Escape(part) if next == 'u' => {
+                self.state = State::Unicode {
+                    part,
+                    digits: 0,
+                    code: 0,
+                };
+            }
+            State::Escape(part) => {
+                let plain = match next {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    'b' => '\u{8}',
+                    'f' => '\u{c}',
+                    other => other,
+                };
+                self.state = State::In(part);
+                self.text(part, plain.encode_utf8(&mut [0; 4]), found);
+            }
+            State::Unicode { part, digits, code } => {
+                let code = code << 4 | next.to_digit(16).unwrap_or(0);
+                if digits < 3 {
+                    let digits = digits + 1;
+                    self.state = State::Unicode { part, digits, code };
+                    return;
+                }
+                self.state = State::In(part);
+                let half = take(&mut self.half);
+                let whole = match (half, code) {
+                    (_, 0xd800..=0xdbff) => {
+                        self.half = Some(code);
+                        return;
+                    }
+                    (Some(half), 0xdc00..=0xdfff) => {
+                        0x10000 + ((half - 0xd800) << 10) + (code - 0xdc00)
+                    }
+                    _ => code,
+                };
+                let whole = char::from_u32(whole).unwrap_or('\u{fffd}');
+                self.text(part, whole.encode_utf8(&mut [0; 4]), found);
+            }
+        }
+    }
+
+    fn between(&mut self, next: char, found: &mut impl FnMut(Found<'_>)) {
+        match (next, self.open.last_mut()) {
+            ('{', _) => self.open.push(Open::Key),
+            ('[', _) => self.open.push(Open::Array),
+            ('}' | ']', _) => {
+                self.open.pop();
+            }
+            (':', Some(open @ Open::Key)) => *open = Open::Value,
+            (',', Some(open @ Open::Value)) => *open = Open::Key,
+            ('"', Some(Open::Key)) => {
+                self.key.clear();
+                self.state = State::In(Part::Key);
+            }
+            ('"', _) => {
+                self.state = State::In(Part::Value);
+                found(Found::Start(&self.key));
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, part: Part, text: &str, found: &mut impl FnMut(Found<'_>)) {
+        match part {
+            // A key nobody waits for may be of any length.
+            Part::Key if self.key.len() < 100 => self.key.push_str(text),
+            Part::Value if !text.is_empty() => found(Found::Text(text)),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, part: Part, found: &mut impl FnMut(Found<'_>)) {
+        self.state = State::Between;
+        if part == Part::Value {
+            found(Found::End);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(pieces: &[&str]) -> Vec<(String, String)> {
+        let mut strings = Strings::default();
+        let mut all: Vec<(String, String)> = Vec::new();
+        for piece in pieces {
+            strings.push(piece, |found| match found {
+                Found::Start(key) => all.push((key.to_owned(), String::new())),
+                Found::Text(text) => all.last_mut().unwrap().1.push_str(text),
+                Found::End => {}
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn strings_come_out_with_their_keys() {
+        let json =
+            r#"{"a": "x\n\"\\\u00e9\ud83d\ude00", "n": [1, {"b": "in", "c": null}], "d": ""}"#;
+        let pairs = [("a", "x\n\"\\é😀"), ("b", "in"), ("d", "")];
+        let pairs = pairs.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        assert_eq!(read(&[json]), pairs);
+        assert_eq!(
+            read(&[r#"{"a": "un"#, "fini"]),
+            [("a".into(), "unfini".into())]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same(texts in prop::collection::vec("\\PC{0,6}|[\"\\\\\n\t]{0,3}", 0..5), cut in 1..5usize) {
+            let json = serde_json::json!({ "a": texts, "b": { "c": texts.concat() } }).to_string();
+            let chars: Vec<String> = json.chars().map(String::from).collect();
+            let pieces: Vec<String> = chars.chunks(cut).map(|chunk| chunk.concat()).collect();
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let found = read(&pieces);
+            prop_assert_eq!(&found, &read(&[&json]));
+            prop_assert_eq!(&found.last().unwrap().1, &texts.concat());
+        }
+
+        #[test]
+        fn nothing_breaks_it(text in "[\\[\\]{}:,\"\\\\u0a-f]{0,40}") {
+            let mut strings = Strings::default();
+            strings.push(&text, |_| {});
+        }
+    }
+}

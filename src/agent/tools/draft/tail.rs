@@ -1,0 +1,58 @@
+//! The last lines of a diff that grows.
+
+use std::fmt::Write;
+
+use crate::agent::tool::DiffDetails;
+
+/// Lines kept at least and, between two clearances, at most.
+const KEPT: usize = 200;
+const MOST: usize = 400;
+/// Bytes of a line that are kept.
+const LONGEST: usize = 500;
+
+/// Appends lines to a diff, and takes away the oldest, so that its size stays bounded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tail {
+    lines: usize,
+}
+
+impl Tail {
+    /// Appends a line; `number` is its number in the file, where that is known.
+    pub fn push(&mut self, diff: &mut DiffDetails, sign: char, number: Option<u64>, text: &str) {
+        match sign {
+            '+' => diff.added += 1,
+            '-' => diff.removed += 1,
+            _ => {}
+        }
+        let text = &text[..text.floor_char_boundary(LONGEST)];
+        let out = &mut diff.diff;
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let _ = match number {
+            Some(number) => write!(out, "{sign}{number} {text}"),
+            None => write!(out, "{sign}~ {text}"),
+        };
+        self.count(out);
+    }
+
+    /// Says that lines are left out here.
+    pub fn skip(&mut self, diff: &mut DiffDetails) {
+        if !diff.diff.is_empty() {
+            diff.diff.push_str("\n  ...");
+            self.count(&mut diff.diff);
+        }
+    }
+
+    fn count(&mut self, out: &mut String) {
+        self.lines += 1;
+        if self.lines <= MOST {
+            return;
+        }
+        let ends = out.match_indices('\n').map(|(at, _)| at);
+        if let Some(end) = ends.take(MOST - KEPT).last() {
+            out.drain(..=end);
+        }
+        self.lines -= MOST - KEPT;
+    }
+}

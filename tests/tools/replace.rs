@@ -1,0 +1,81 @@
+//! `replace`: Gemini's shape, `edit` beneath.
+
+use serde_json::{Value, json};
+
+use super::Workshop;
+
+fn args(old: &str, new: &str, more: &Value) -> Value {
+    let mut args = json!({ "file_path": "f", "old_string": old, "new_string": new });
+    for (key, value) in more.as_object().unwrap() {
+        args[key] = value.clone();
+    }
+    args
+}
+
+#[test]
+fn what_it_does_and_says() {
+    for (old, new, more, after, text) in [
+        (
+            "b",
+            "B",
+            json!({ "instruction": "why" }),
+            "a B a\n",
+            "Successfully edited f (1 replacement)",
+        ),
+        (
+            "a",
+            "A",
+            json!({ "allow_multiple": true }),
+            "A b A\n",
+            "Successfully edited f (2 replacements)",
+        ),
+        (
+            "a",
+            "A",
+            json!({ "expected_replacements": 2 }),
+            "A b A\n",
+            "Successfully edited f (2 replacements)",
+        ),
+        (
+            "a b  a",
+            "x",
+            json!({}),
+            "a b a\n",
+            "Could not find the exact text in f. The old_string must match exactly including all whitespace and newlines.",
+        ),
+        (
+            "a",
+            "A",
+            json!({ "expected_replacements": 1 }),
+            "a b a\n",
+            "Found 2 occurrences of the text in f. The text must be unique. Please provide more context to make it unique.",
+        ),
+        (
+            "a",
+            "A",
+            json!({ "expected_replacements": 3 }),
+            "a b a\n",
+            "Expected 3 occurrences of the text in f but found 2 occurrences. Nothing was changed.",
+        ),
+        (
+            "",
+            "x",
+            json!({}),
+            "a b a\n",
+            "error: invalid input: old_string must not be empty for a file that is there; to replace all of it, use write",
+        ),
+    ] {
+        let shop = Workshop::new();
+        shop.put("f", "a b a\n");
+        let result = shop.call("replace", args(old, new, &more));
+        let told = result.map_or_else(|error| error, |output| super::text(&output));
+        assert_eq!(told, text);
+        assert_eq!(shop.bytes("f"), after.as_bytes());
+    }
+    let shop = Workshop::new();
+    assert_eq!(
+        shop.ok("replace", args("", "new\n", &json!({}))),
+        "Successfully wrote 4 bytes to f"
+    );
+    assert_eq!(shop.bytes("f"), b"new\n");
+}
