@@ -11,6 +11,8 @@ use crate::table::Row;
 use crate::{letters, process};
 
 const TURNS: usize = 200;
+/// Messages of a long session.
+const LONG: usize = 1_000;
 /// What the activity line says as long as something runs.
 const RUNS: &str = "Esc stops";
 
@@ -58,17 +60,44 @@ fn turns(program: &Path, what: &str, mut replies: Vec<Reply>) {
     Row::of(&row("key to screen after"), "ms", "p50 1, p95 2").print(letters(&mut screen, 60));
 }
 
-/// Enter to the request, delta to the screen.
+/// Enter to the request, delta to the screen; in a new session, then in a long one.
 pub fn moments(program: &Path, runs: usize) {
+    prompts(program, runs, 0);
+    prompts(program, runs, LONG / 2);
+}
+
+/// The same after `turns` turns, of a call and its result each.
+fn prompts(program: &Path, runs: usize, turns: usize) {
     let home = tempfile::tempdir().unwrap();
-    let replies = (0..=runs).map(|run| {
+    std::fs::write(
+        home.path().join("notes.txt"),
+        "a line of notes\n".repeat(40),
+    )
+    .unwrap();
+    let work = (0..turns).map(|turn| {
+        Reply::new()
+            .say(format!("Turn {turn}: I read on."))
+            .and_call(
+                "read",
+                json!({"path": "notes.txt", "offset": turn % 40 + 1}),
+            )
+    });
+    let end = (turns > 0).then(|| Reply::text("All of it is done."));
+    let marked = (0..=runs).map(|run| {
         Reply::text(format!("Begun {run}."))
             .gate(&format!("gate {run}"))
             .say(format!(" Mark {run}."))
     });
-    let server = ModelServer::start(Script::of(replies));
+    let server = ModelServer::start(Script::of(work.chain(end).chain(marked)));
     let mut screen = Screen::idle(program, home.path(), Some(&server));
-    let (mut left, mut shown) = (Vec::new(), Vec::new());
+    let mut before = 0;
+    if turns > 0 {
+        before = turns + 1;
+        screen.press("go\r");
+        screen.wait(|text| text.contains("All of it is done.") && !text.contains(RUNS));
+        screen.rest(Duration::from_millis(500));
+    }
+    let (mut left, mut whole, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for run in 0..=runs {
         screen.press("go");
         screen.rest(Duration::from_millis(60));
@@ -77,7 +106,9 @@ pub fn moments(program: &Path, runs: usize) {
         let Some(_) = screen.wait(|text| text.contains(&begun)) else {
             break;
         };
-        left.push(ms(server.next_request(run).at - pressed));
+        let request = server.next_request(before + run);
+        left.push(ms(request.began - pressed));
+        whole.push(ms(request.at - pressed));
         screen.rest(Duration::from_millis(60));
         let released = Instant::now();
         server.release(&format!("gate {run}"));
@@ -89,10 +120,17 @@ pub fn moments(program: &Path, runs: usize) {
         screen.wait(|text| !text.contains(RUNS));
         screen.rest(Duration::from_millis(60));
     }
+    let session = match turns {
+        0 => String::new(),
+        _ => format!(", after {} messages", 2 * turns + 2),
+    };
     let first = left.drain(..1.min(left.len())).collect();
-    Row::of("Enter to request, the very first", "ms", "").print(first);
-    Row::of("Enter to request", "ms", "2").print(left);
-    Row::of("delta to screen", "ms", "2").print(shown);
+    if turns == 0 {
+        Row::of("Enter to first byte, the very first", "ms", "").print(first);
+    }
+    Row::of(&format!("Enter to first byte{session}"), "ms", "2").print(left);
+    Row::of(&format!("Enter to last byte{session}"), "ms", "").print(whole.split_off(1));
+    Row::of(&format!("delta to screen{session}"), "ms", "2").print(shown);
 }
 
 /// Esc to the free prompt, and until nothing lives.

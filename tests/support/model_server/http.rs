@@ -2,7 +2,7 @@
 //! content-length and chunked bodies; nothing else is needed.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -15,12 +15,18 @@ pub(super) struct Raw {
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// When its first byte had arrived.
+    pub began: Instant,
+    /// When its last byte had arrived.
+    pub at: Instant,
 }
 
 /// The reading side of a connection, with what was read too far.
 pub(super) struct Incoming {
     pub socket: OwnedReadHalf,
     pub buffer: Vec<u8>,
+    /// When the first byte of what is in the buffer came.
+    pub began: Instant,
 }
 
 impl Incoming {
@@ -34,6 +40,7 @@ impl Incoming {
                 return Ok(None);
             }
         };
+        let began = self.began;
         let head = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
         self.buffer.drain(..end + 4);
         let mut lines = head.split("\r\n");
@@ -71,6 +78,8 @@ impl Incoming {
             path,
             headers,
             body,
+            began,
+            at: Instant::now(),
         }))
     }
 
@@ -106,8 +115,11 @@ impl Incoming {
     }
 
     async fn more(&mut self) -> io::Result<bool> {
-        let mut piece = [0; 4 * 1024];
+        let mut piece = vec![0; 64 * 1024];
         let count = self.socket.read(&mut piece).await?;
+        if self.buffer.is_empty() {
+            self.began = Instant::now();
+        }
         self.buffer.extend_from_slice(&piece[..count]);
         Ok(count > 0)
     }

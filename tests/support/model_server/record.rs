@@ -18,6 +18,8 @@ pub struct Recorded {
     pub raw_body: Vec<u8>,
     /// Absent for paths no wire knows.
     pub wire: Option<Wire>,
+    /// When its first byte had arrived.
+    pub began: Instant,
     /// When its last byte had arrived.
     pub at: Instant,
     /// The rule it broke, or that no reply was left.

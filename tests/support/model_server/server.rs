@@ -302,7 +302,8 @@ impl Shared {
             path: raw.path,
             headers: raw.headers,
             raw_body: raw.body,
-            at: Instant::now(),
+            began: raw.began,
+            at: raw.at,
             refused: None,
             hung_up: None,
             answered: None,
@@ -373,6 +374,7 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) {
     let mut incoming = Incoming {
         socket,
         buffer: Vec::new(),
+        began: Instant::now(),
     };
     while let Ok(Some(raw)) = incoming.request().await {
         let (number, request, script, reply) = shared.receive(raw);
