@@ -178,11 +178,14 @@ impl Actor {
 
     fn warm(&self) {
         self.kit.provider.warm(&self.model);
-        // The first date of a day costs a walk through the time zones of the system.
+        if self.run.is_some() {
+            return;
+        }
         let (kit, model) = (Arc::clone(&self.kit), Arc::clone(&self.model));
+        let (thinking, messages) = (self.thinking, self.context.messages().to_vec());
         drop(tokio::task::spawn_blocking(move || {
-            kit.prompt
-                .render(&kit.toolbox.specs(model.edit_format), &model)
+            let request = kit.request(&model, thinking, messages);
+            kit.provider.prepare(request);
         }));
     }
 

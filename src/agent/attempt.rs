@@ -12,7 +12,7 @@ use super::desk::{Desk, Turn};
 use super::event::{AgentEvent, Phase, now_ms};
 use super::kit::Kit;
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent, overflow,
+    AssistantMessage, ErrorClass, LlmError, Message, StopReason, StreamEvent, overflow,
 };
 
 /// What one request came to.
@@ -36,7 +36,9 @@ impl Attempt {
             failure: None,
             begun: false,
         };
-        let mut stream = kit.provider.stream(request(kit, turn));
+        let mut stream =
+            kit.provider
+                .stream(kit.request(&turn.model, turn.thinking, turn.messages.clone()));
         let mut ids = CallIds::new(&turn.messages);
         let mut prelude = Vec::new();
         loop {
@@ -125,19 +127,6 @@ fn says_nothing(event: &StreamEvent) -> bool {
             delta.is_empty()
         }
         _ => false,
-    }
-}
-
-fn request(kit: &Kit, turn: &Turn) -> Request {
-    let tools = kit.toolbox.specs(turn.model.edit_format);
-    Request {
-        model: (*turn.model).clone(),
-        system: kit.prompt.render(&tools, &turn.model),
-        messages: turn.messages.clone(),
-        tools,
-        thinking: turn.thinking,
-        max_output: None,
-        session_id: Some(kit.conversation_id.clone()),
     }
 }
 

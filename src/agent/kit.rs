@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::memory::SystemPrompt;
 use super::options::LoopRules;
 use super::toolbox::Toolbox;
-use crate::llm::{Model, Provider};
+use crate::llm::{Message, Model, Provider, Request, ThinkingLevel};
 
 /// The unchanging part of an agent.
 pub(super) struct Kit {
@@ -28,6 +28,27 @@ pub(super) struct Kit {
     pub conversation_id: String,
     /// Names for calls and their spill files.
     pub call_names: CallNames,
+}
+
+impl Kit {
+    /// The request for a call of `model` in the conversation `messages`.
+    pub fn request(
+        &self,
+        model: &Model,
+        thinking: ThinkingLevel,
+        messages: Vec<Arc<Message>>,
+    ) -> Request {
+        let tools = self.toolbox.specs(model.edit_format);
+        Request {
+            model: model.clone(),
+            system: self.prompt.render(&tools, model),
+            messages,
+            tools,
+            thinking,
+            max_output: None,
+            session_id: Some(self.conversation_id.clone()),
+        }
+    }
 }
 
 /// Gives each call a name that no other call of this session has. Providers promise unique ids

@@ -10,6 +10,7 @@ pub mod quirks;
 pub mod catalog;
 pub mod local;
 pub mod auth;
+mod ready;
 pub mod wires;
 pub mod handoff;
 mod room;

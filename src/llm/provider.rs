@@ -23,6 +23,12 @@ pub trait Provider: Send + Sync {
     fn warm(&self, model: &Model) {
         let _ = model;
     }
+
+    /// Gets ready for a request like `request` with one more message of a person at its end. Works
+    /// where it is called, in proportion to the conversation; the default does nothing.
+    fn prepare(&self, request: Request) {
+        drop(request);
+    }
 }
 
 /// Everything one model call needs.

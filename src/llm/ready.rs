@@ -78,7 +78,10 @@ impl Draft {
         let words = short_words(last)?;
         let own = &self.request;
         let same_talk = rest.len() == own.messages.len()
-            && rest.iter().zip(&own.messages).all(|(a, b)| Arc::ptr_eq(a, b));
+            && rest
+                .iter()
+                .zip(&own.messages)
+                .all(|(a, b)| Arc::ptr_eq(a, b));
         let same = same_talk
             && base_url == self.base_url
             && request.model == own.model
@@ -106,9 +109,7 @@ fn short_words(message: &Message) -> Option<&str> {
         return None;
     };
     match user.content.as_slice() {
-        [Content::Text(text)]
-            if text.text.len() <= LONGEST && !text.text.trim().is_empty() =>
-        {
+        [Content::Text(text)] if text.text.len() <= LONGEST && !text.text.trim().is_empty() => {
             Some(&text.text)
         }
         _ => None,
@@ -170,10 +171,12 @@ mod tests {
         let whole = with(&known, Message::user("go", 9));
         let mut picture = whole.clone();
         picture.messages.pop();
-        picture.messages.push(Arc::new(Message::User(crate::llm::UserMessage {
-            content: vec![Content::text("a"), Content::text("b")],
-            timestamp: 1,
-        })));
+        picture
+            .messages
+            .push(Arc::new(Message::User(crate::llm::UserMessage {
+                content: vec![Content::text("a"), Content::text("b")],
+                timestamp: 1,
+            })));
         let mut other_model = whole.clone();
         other_model.model.id = "n".into();
         let mut other_system = whole.clone();
@@ -184,7 +187,14 @@ mod tests {
         let blank = with(&known, Message::user(" ", 9));
         let twice = with(&whole, Message::user("more", 9));
         for other in [
-            &picture, &other_model, &other_system, &other_talk, &long, &blank, &twice, &known,
+            &picture,
+            &other_model,
+            &other_system,
+            &other_talk,
+            &long,
+            &blank,
+            &twice,
+            &known,
         ] {
             let ready = Ready::default();
             ready.prepare(known.clone(), "http://h", anthropic::request::body);

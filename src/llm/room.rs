@@ -6,6 +6,8 @@
 
 use serde::Serialize;
 
+use serde_json::Value;
+
 use super::handoff::Step;
 use super::message::{Content, Image};
 use super::provider::Request;
@@ -59,6 +61,21 @@ fn size(request: &Request, steps: &[Step], image: impl Fn(&Image) -> usize + Cop
     request.system.len() + tools.sum::<usize>() + content.sum::<usize>()
 }
 
+/// About the bytes of `value` as JSON.
+fn json_size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 5,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| json_size(item) + 1).sum::<usize>(),
+        Value::Object(map) => {
+            let entries = map
+                .iter()
+                .map(|(key, value)| key.len() + json_size(value) + 4);
+            2 + entries.sum::<usize>()
+        }
+    }
+}
+
 fn step_size(step: &Step, image: impl Fn(&Image) -> usize) -> usize {
     let of = |content: &Content| match content {
         Content::Text(text) => text.text.len(),
@@ -66,7 +83,7 @@ fn step_size(step: &Step, image: impl Fn(&Image) -> usize) -> usize {
             thinking.thinking.len() + thinking.thinking_signature.as_ref().map_or(0, String::len)
         }
         Content::Image(picture) => image(picture),
-        Content::ToolCall(call) => call.name.len() + call.arguments.to_string().len() + 60,
+        Content::ToolCall(call) => call.name.len() + json_size(&call.arguments) + 60,
     };
     match step {
         Step::User(content) | Step::Assistant(content) => {

@@ -21,6 +21,7 @@ use super::model::{Api, Model};
 use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
 use super::provider::{Provider, Request};
+use super::ready::Ready;
 
 /// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
 #[derive(Clone)]
@@ -29,6 +30,7 @@ pub struct Wires {
     keys: Keys,
     scripted: Option<Arc<dyn Provider>>,
     http: Http,
+    ready: Ready,
 }
 
 impl Wires {
@@ -40,6 +42,7 @@ impl Wires {
             keys,
             scripted,
             http: Http::default(),
+            ready: Ready::default(),
         }
     }
 
@@ -87,15 +90,18 @@ impl Wires {
             key_hint: self.catalog.key_hint(&model.provider),
             redactor: self.keys.redactor().clone(),
         };
+        let body = self
+            .ready
+            .body(request, &base_url, |request| write(request, &base_url));
         match model.api {
             Api::AnthropicMessages => {
                 let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
-                let call = anthropic::call(request, &base_url, key, about);
+                let call = anthropic::call(request, &base_url, key, about, body);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::OpenAiChat => {
                 let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
-                let call = chat::call(request, &base_url, key, about);
+                let call = chat::call(&base_url, key, about, body);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::OpenAiResponses => {
@@ -106,7 +112,7 @@ impl Wires {
             Api::GoogleGenerateContent => {
                 let messages = request.messages.len();
                 let decoder = GoogleDecoder::new(model.prices.clone(), about.clone(), messages);
-                let call = google::call(&request, &base_url, key, about);
+                let call = google::call(request, &base_url, key, about, body);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::Scripted => failed(LlmError::new(
@@ -121,12 +127,29 @@ impl Wires {
     }
 }
 
+/// The JSON of `request` in the words of its wire.
+fn write(request: &Request, base_url: &str) -> Vec<u8> {
+    match request.model.api {
+        Api::AnthropicMessages => anthropic::request::body(request),
+        // Until the Responses wire is there: the same hosts speak both.
+        Api::OpenAiChat | Api::OpenAiResponses => chat::request::body(request, base_url),
+        Api::GoogleGenerateContent => google::request::body(request),
+        Api::Scripted => Vec::new(),
+    }
+}
+
+/// The request as its model can take it.
+fn fit(mut request: Request) -> Request {
+    if !request.model.tools {
+        // Its server would refuse the whole request.
+        request.tools.clear();
+    }
+    request
+}
+
 impl Provider for Wires {
-    fn stream(&self, mut request: Request) -> BoxStream<'static, StreamEvent> {
-        if !request.model.tools {
-            // Its server would refuse the whole request.
-            request.tools.clear();
-        }
+    fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
+        let request = fit(request);
         if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {
             return scripted.stream(request);
         }
@@ -135,8 +158,18 @@ impl Provider for Wires {
         stream::once(answer).flatten().boxed()
     }
 
-    /// Fetches the key, builds the client and opens a connection, by a request for the host's root that costs
-    /// nothing; not to servers without TLS, which are near and answer at once. Needs a running tokio
+    /// Writes the request out but for the words that are still to come.
+    fn prepare(&self, request: Request) {
+        if request.model.api == Api::Scripted {
+            return;
+        }
+        let base_url = self.catalog.base_url(&request.model, &self.keys);
+        let written = |request: &Request| write(request, &base_url);
+        self.ready.prepare(fit(request), &base_url, written);
+    }
+
+    /// Fetches the key, builds the client and opens a connection, by a request for the host's root
+    /// that costs nothing; not to servers without TLS, which are near and answer at once. Needs a running tokio
     /// runtime; without one it does nothing.
     fn warm(&self, model: &Model) {
         if model.api == Api::Scripted {

@@ -30,8 +30,14 @@ const ADAPTIVE_SINCE: [u32; 2] = [4, 6];
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
-/// What goes out for `request` to `base_url`.
-pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subject) -> Call {
+/// What goes out for `request` to `base_url`, with the body written for it.
+pub fn call(
+    request: &Request,
+    base_url: &str,
+    key: Option<Secret>,
+    about: Subject,
+    body: Vec<u8>,
+) -> Call {
     let thinking = thinking(request);
     let mut betas = Vec::new();
     if !request.tools.is_empty() {
@@ -59,7 +65,7 @@ pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subje
             prefix,
             key,
         }),
-        body: body(request),
+        body,
         about,
     }
 }

@@ -34,8 +34,14 @@ const PICTURES: [&str; 5] = [
     "image/heif",
 ];
 
-/// What goes out for `request` to `base_url`.
-pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subject) -> Call {
+/// What goes out for `request` to `base_url`, with the body written for it.
+pub fn call(
+    request: &Request,
+    base_url: &str,
+    key: Option<Secret>,
+    about: Subject,
+    body: Vec<u8>,
+) -> Call {
     Call {
         url: address(base_url, &request.model.id),
         headers: Vec::new(),
@@ -44,7 +50,7 @@ pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subje
             prefix: "",
             key,
         }),
-        body: body(request),
+        body,
         about,
     }
 }

@@ -24,8 +24,8 @@ const CACHE_KEY_CHARS: usize = 64;
 /// The fields in which hosts send reasoning, and take it back.
 pub const REASONING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
-/// What goes out for `request` to `base_url`.
-pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subject) -> Call {
+/// What goes out to `base_url` with this body.
+pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) -> Call {
     Call {
         url: http::join(base_url, "/chat/completions"),
         headers: Vec::new(),
@@ -34,7 +34,7 @@ pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subje
             prefix: "Bearer ",
             key,
         }),
-        body: body(request, base_url),
+        body,
         about,
     }
 }
