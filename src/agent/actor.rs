@@ -182,7 +182,7 @@ impl Actor {
             return;
         }
         let (kit, model) = (Arc::clone(&self.kit), Arc::clone(&self.model));
-        let (thinking, messages) = (self.thinking, self.context.messages().to_vec());
+        let (thinking, messages) = (self.thinking, self.ledger.context.messages().to_vec());
         drop(tokio::task::spawn_blocking(move || {
             let request = kit.request(&model, thinking, messages);
             kit.provider.prepare(request);

@@ -176,6 +176,7 @@ mod tests {
             .push(Arc::new(Message::User(crate::llm::UserMessage {
                 content: vec![Content::text("a"), Content::text("b")],
                 timestamp: 1,
+                origin: None,
             })));
         let mut other_model = whole.clone();
         other_model.model.id = "n".into();
