@@ -9,7 +9,7 @@ use divan::{Bencher, black_box, counter::BytesCount};
 use serde_json::json;
 use tiller::llm::{
     Api, AssistantMessage, Content, Message, Model, Request, StopReason, Text, ThinkingLevel,
-    ToolCall, ToolResultMessage, ToolSpec, anthropic, openai,
+    ToolCall, ToolResultMessage, ToolSpec, anthropic, google, openai,
 };
 
 fn main() {
@@ -98,4 +98,18 @@ fn openai_chat(bencher: Bencher, count: usize) {
     measure(bencher, &request, |request| {
         openai::chat::request::body(request, "http://127.0.0.1:1")
     });
+}
+
+#[divan::bench(args = [10, 1_000])]
+fn openai_responses(bencher: Bencher, count: usize) {
+    let request = request(count, Api::OpenAiResponses);
+    measure(bencher, &request, |request| {
+        openai::responses::request::body(request, "http://127.0.0.1:1")
+    });
+}
+
+#[divan::bench(args = [10, 1_000])]
+fn google_generate_content(bencher: Bencher, count: usize) {
+    let request = request(count, Api::GoogleGenerateContent);
+    measure(bencher, &request, google::request::body);
 }

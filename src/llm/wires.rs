@@ -106,7 +106,7 @@ impl Wires {
             }
             Api::OpenAiResponses => {
                 let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
-                let call = responses::call(request, &base_url, key, about);
+                let call = responses::call(&base_url, key, about, body);
                 exchange::run(self.http.clone(), call, decoder)
             }
             Api::GoogleGenerateContent => {
@@ -131,8 +131,8 @@ impl Wires {
 fn write(request: &Request, base_url: &str) -> Vec<u8> {
     match request.model.api {
         Api::AnthropicMessages => anthropic::request::body(request),
-        // Until the Responses wire is there: the same hosts speak both.
-        Api::OpenAiChat | Api::OpenAiResponses => chat::request::body(request, base_url),
+        Api::OpenAiChat => chat::request::body(request, base_url),
+        Api::OpenAiResponses => responses::request::body(request, base_url),
         Api::GoogleGenerateContent => google::request::body(request),
         Api::Scripted => Vec::new(),
     }

@@ -21,8 +21,8 @@ const SMALLEST_LIMIT: u64 = 16;
 /// What makes reasoning come in a form that can be sent back to a server that stores nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
-/// What goes out for `request` to `base_url`.
-pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subject) -> Call {
+/// What goes out to `base_url` with this body.
+pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) -> Call {
     Call {
         url: http::join(base_url, "/responses"),
         headers: Vec::new(),
@@ -31,7 +31,7 @@ pub fn call(request: &Request, base_url: &str, key: Option<Secret>, about: Subje
             prefix: "Bearer ",
             key,
         }),
-        body: body(request, base_url),
+        body,
         about,
     }
 }
