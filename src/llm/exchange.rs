@@ -110,7 +110,13 @@ impl<D: Decoder> Reader<D> {
             self.progress = self.decoder.end(out);
         }
         if self.progress == Progress::More {
-            self.fail("stream ended early", out);
+            match error_in(self.parser.stray()) {
+                Some(json) => {
+                    let error = classify::from_event(&json, &self.about);
+                    out.push(StreamEvent::Error(error));
+                }
+                None => self.fail("stream ended early", out),
+            }
         }
     }
 
@@ -120,6 +126,12 @@ impl<D: Decoder> Reader<D> {
         out.push(StreamEvent::Error(error));
         self.progress = Progress::Finished;
     }
+}
+
+/// The JSON of a body that says what went wrong.
+fn error_in(body: &[u8]) -> Option<Value> {
+    let json: Value = serde_json::from_slice(body).ok()?;
+    (!json["error"].is_null() || !json[0]["error"].is_null()).then_some(json)
 }
 
 /// How long the rest of a complete response is waited for, so that its connection can be used again.
@@ -237,9 +249,7 @@ impl<D: Decoder> Exchange<D> {
     /// stream.
     async fn no_stream(&self, status: u16, kind: &str, response: Response) -> LlmError {
         let body = http::error_body(response).await;
-        if let Ok(json) = serde_json::from_slice::<Value>(&body)
-            && !(json["error"].is_null() && json[0]["error"].is_null())
-        {
+        if let Some(json) = error_in(&body) {
             return classify::from_event(&json, &self.about);
         }
         let what = if kind.contains("html") {

@@ -39,7 +39,12 @@ pub struct SseParser {
     event: String,
     data: Vec<u8>,
     has_data: bool,
+    /// Lines that are no fields.
+    stray: Vec<u8>,
 }
+
+/// Longest part of the lines that are no fields that is kept.
+const MAX_STRAY_BYTES: usize = 64 * 1024;
 
 impl Default for SseParser {
     fn default() -> Self {
@@ -58,7 +63,14 @@ impl SseParser {
             event: String::new(),
             data: Vec::new(),
             has_data: false,
+            stray: Vec::new(),
         }
+    }
+
+    /// The lines that were no fields, of which a stream has none. Some servers that fail on the way
+    /// write the body of an error there.
+    pub fn stray(&self) -> &[u8] {
+        &self.stray
     }
 
     /// Takes the next bytes and hands every event they complete to `sink`.
@@ -131,6 +143,11 @@ impl SseParser {
                 self.data.extend_from_slice(value);
             }
             b"event" => self.event = String::from_utf8_lossy(value).into_owned(),
+            b"" | b"id" | b"retry" => {}
+            _ if self.stray.len() + line.len() < MAX_STRAY_BYTES => {
+                self.stray.extend_from_slice(line);
+                self.stray.push(b'\n');
+            }
             _ => {}
         }
     }

@@ -14,6 +14,10 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
     if matches!(status, Some(402)) {
         return ErrorClass::Quota;
     }
+    // Google names when to come back also where the day's share is used up, or there is none.
+    if status == Some(429) && (text.contains("PerDay") || text.contains("limit: 0,")) {
+        return ErrorClass::Quota;
+    }
     let throttled = THROTTLED.is_match(text);
     // Google says "quota" for a limit per minute and adds when to come back.
     if QUOTA.is_match(text)
@@ -26,6 +30,7 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
     }
     match status {
         Some(401 | 403) => ErrorClass::Auth,
+        Some(400) if WRONG_KEY.is_match(text) => ErrorClass::Auth,
         Some(413) => ErrorClass::Overflow,
         Some(404) if UNKNOWN_MODEL.is_match(text) => ErrorClass::NoModel,
         Some(400 | 422) | None if NO_SUCH_MODEL.is_match(text) => ErrorClass::NoModel,
@@ -76,6 +81,7 @@ static OVERFLOW: LazyLock<RegexSet> = LazyLock::new(|| {
         r"exceeds? the context window",
         r"exceeds? (the )?(model's )?(maximum )?context (length|window|size)",
         r"input token count.*exceeds the maximum",
+        r"input token count is \d+ but",
         r"maximum prompt length is \d+",
         r"reduce the length of the (messages|prompt|input)",
         r"maximum context length (is|of) \d+",
@@ -121,6 +127,14 @@ static PASSING: LazyLock<RegexSet> = LazyLock::new(|| {
         "retry",
         "connection",
         r"\b(408|409|429|500|502|503|504|520|524|529)\b",
+    ])
+});
+
+/// Google's way to refuse a key, under a status that says nothing of it.
+static WRONG_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "api_key_invalid",
+        "api key (not valid|not found|expired|is invalid)",
     ])
 });
 
@@ -190,6 +204,7 @@ mod tests {
             &THROTTLED,
             &PASSING,
             &REFUSED_KEY,
+            &WRONG_KEY,
             &UNKNOWN_MODEL,
             &NO_SUCH_MODEL,
         ] {

@@ -10,3 +10,4 @@ mod recorded;
 mod responses;
 mod sockets;
 mod bodies;
+mod google;

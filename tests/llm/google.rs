@@ -1,0 +1,477 @@
+//! What is Google's own: finish reasons, blocked prompts, errors in three places, parts of every
+//! kind, and the parts of a request that no other wire has.
+
+use serde_json::{Value, json};
+use tiller::llm::classify::Subject;
+use tiller::llm::exchange::{Progress, Reader};
+use tiller::llm::google::{self, GoogleDecoder};
+use tiller::llm::{
+    Api, AssistantMessage, Content, ErrorClass, Message, Model, PriceTier, Prices, Request,
+    StopReason, StreamEvent, Text, ThinkingLevel, ToolCall,
+};
+
+use super::kit::{call, image, request, result, said, text, thought, tool, user};
+
+fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
+    let about = Subject {
+        model: "google/g".into(),
+        ..Subject::default()
+    };
+    let prices = Prices {
+        input: 1.0,
+        output: 10.0,
+        cache_read: 0.1,
+        tiers: vec![PriceTier {
+            above: 200_000,
+            input: 2.0,
+            output: 20.0,
+            cache_read: 0.2,
+            cache_write: 0.0,
+        }],
+        ..Prices::default()
+    };
+    let mut reader = Reader::new(GoogleDecoder::new(prices, about.clone(), 3), about);
+    let mut events = Vec::new();
+    if reader.push(bytes, &mut events) == Progress::More {
+        reader.end(&mut events);
+    }
+    let mut message = AssistantMessage::default();
+    events.iter().for_each(|event| message.apply(event));
+    (message, events)
+}
+
+fn fold(chunks: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
+    let lines: String = chunks
+        .iter()
+        .map(|chunk| format!("data: {chunk}\n\n"))
+        .collect();
+    fold_bytes(lines.as_bytes())
+}
+
+fn parts(parts: Value) -> Value {
+    json!({ "candidates": [{ "content": { "parts": parts, "role": "model" } }], "responseId": "r" })
+}
+
+fn stop(reason: &str) -> Value {
+    json!({ "candidates": [{ "finishReason": reason, "finishMessage": "Because\n of it." }] })
+}
+
+#[test]
+fn every_finish_reason_has_its_meaning() {
+    use ErrorClass::{Client, Retryable};
+    let good = [
+        ("STOP", StopReason::Stop),
+        ("MAX_TOKENS", StopReason::Length),
+    ];
+    for (reason, expected) in good {
+        let (message, events) = fold(&[parts(json!([{ "text": "Half" }])), stop(reason)]);
+        assert_eq!(message.stop_reason, expected, "{events:?}");
+        assert_eq!(message.raw_stop_reason.as_deref(), Some(reason));
+    }
+    let bad = [
+        (
+            "MALFORMED_FUNCTION_CALL",
+            Retryable,
+            "a call that cannot be read",
+        ),
+        ("UNEXPECTED_TOOL_CALL", Retryable, "was not offered"),
+        ("OTHER", Retryable, "does not say why"),
+        ("FINISH_REASON_UNSPECIFIED", Retryable, "does not say why"),
+        ("MISSING_THOUGHT_SIGNATURE", Client, "signature"),
+        ("SAFETY", Client, "content filter"),
+        ("BLOCKLIST", Client, "content filter"),
+        ("PROHIBITED_CONTENT", Client, "content filter"),
+        ("SPII", Client, "content filter"),
+        ("RECITATION", Client, "repeats a known text"),
+        ("LANGUAGE", Client, "language"),
+        ("A_FILTER_OF_TOMORROW", Client, "content filter"),
+    ];
+    for (reason, class, words) in bad {
+        let (message, events) = fold(&[parts(json!([{ "text": "Half" }])), stop(reason)]);
+        let Some(StreamEvent::Error(error)) = events.last() else {
+            panic!("{reason}: {events:?}");
+        };
+        assert_eq!(error.class, class, "{reason}");
+        assert!(error.message.starts_with("google/g: "), "{error}");
+        assert!(error.message.contains(words), "{error}");
+        assert!(
+            error
+                .message
+                .ends_with(&format!("({reason}): Because of it.")),
+            "{error}"
+        );
+        assert!(error.hint.is_some(), "{reason}: no way out");
+        assert_eq!(message.stop_reason, StopReason::Error);
+        assert_eq!(
+            Message::Assistant(message).text(),
+            "Half",
+            "what came stays"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_answer_says_what_it_is() {
+    use ErrorClass::{Auth, Client, Overflow, Quota, Retryable};
+    let blocked = json!({
+        "promptFeedback": { "blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "No." },
+        "usageMetadata": { "promptTokenCount": 5 },
+    });
+    let error = |code: u16, status: &str, message: &str| json!({ "error": { "code": code, "message": message, "status": status } });
+    let cases = [
+        (
+            vec![blocked],
+            Client,
+            "refused the request (PROHIBITED_CONTENT): No.",
+        ),
+        (vec![stop("STOP")], Retryable, "empty answer"),
+        (
+            vec![
+                parts(json!([{ "text": "hm", "thought": true }])),
+                stop("STOP"),
+            ],
+            Retryable,
+            "empty answer",
+        ),
+        (
+            vec![json!({ "candidates": [] }), json!({ "usageMetadata": {} })],
+            Retryable,
+            "stream ended early",
+        ),
+        (
+            vec![parts(json!([{ "text": "Half" }]))],
+            Retryable,
+            "stream ended early",
+        ),
+        (
+            vec![error(503, "UNAVAILABLE", "The model is overloaded.")],
+            Retryable,
+            "(503): The model is overloaded.",
+        ),
+        (
+            vec![json!([error(
+                400,
+                "INVALID_ARGUMENT",
+                "API key not valid. Please pass a valid API key."
+            )])],
+            Auth,
+            "the key was refused (400)",
+        ),
+        (
+            vec![error(
+                429,
+                "RESOURCE_EXHAUSTED",
+                "Quota exceeded for metric: x, limit: 0, model: y\nPlease retry in 34s.",
+            )],
+            Quota,
+            "no quota",
+        ),
+        (
+            vec![error(
+                429,
+                "RESOURCE_EXHAUSTED",
+                "You exceeded your current quota. Please retry in 34s.",
+            )],
+            Retryable,
+            "too many requests",
+        ),
+        (
+            vec![error(
+                400,
+                "INVALID_ARGUMENT",
+                "Unable to submit request because the input token count is 2000000 but model only supports up to 1048576.",
+            )],
+            Overflow,
+            "too long",
+        ),
+    ];
+    for (chunks, class, words) in cases {
+        let (_, events) = fold(&chunks);
+        let Some(StreamEvent::Error(error)) = events.last() else {
+            panic!("{chunks:?}: {events:?}");
+        };
+        assert_eq!(error.class, class, "{chunks:?}: {error}");
+        assert!(error.message.contains(words), "{error}");
+        assert!(class == Auth || error.hint.is_some(), "{error}");
+    }
+}
+
+/// The vendor's servers write the body of an error as it is, into a stream that has begun.
+#[test]
+fn an_error_between_the_events_is_read() {
+    let begun = format!("data: {}\r\n\r\n", parts(json!([{ "text": "Half" }])));
+    let body = "{\r\n  \"error\": {\r\n    \"code\": 400,\r\n    \"message\": \"The input token count (9) exceeds the maximum number of tokens allowed (8).\",\r\n    \"status\": \"INVALID_ARGUMENT\"\r\n  }\r\n}\r\n";
+    for body in [body.to_owned(), format!("[{body}]\n")] {
+        let (message, events) = fold_bytes(format!("{begun}{body}").as_bytes());
+        let Some(StreamEvent::Error(error)) = events.last() else {
+            panic!("{events:?}");
+        };
+        assert_eq!(error.class, ErrorClass::Overflow, "{error}");
+        assert_eq!(Message::Assistant(message).text(), "Half");
+    }
+}
+
+#[test]
+fn signatures_stay_where_they_came() {
+    let (message, _) = fold(&[
+        parts(json!([{ "text": "Let me ", "thought": true }])),
+        parts(json!([{ "text": "see.", "thought": true, "thoughtSignature": "c2lnMQ==" }])),
+        parts(json!([{ "text": "I look" }])),
+        parts(json!([{ "text": " at", "thoughtSignature": "c2lnMg==" }, { "text": " it." }])),
+        parts(json!([{ "text": "And more.", "thoughtSignature": "c2lnMw==" }])),
+        parts(json!([
+            { "executableCode": { "language": "PYTHON", "code": "1" }, "thoughtSignature": "eA==" },
+            { "codeExecutionResult": { "outcome": "OUTCOME_OK" } },
+            { "inlineData": { "mimeType": "image/png", "data": "eA==" } },
+            { "somethingNew": {} },
+            { "text": "" },
+            {},
+        ])),
+        parts(json!([
+            { "functionCall": { "name": "read", "args": { "path": "a" }, "id": "x1" }, "thoughtSignature": "c2lnNA==" },
+            { "functionCall": { "name": "read", "args": {} } },
+            { "functionCall": { "name": "read", "id": "x1" } },
+        ])),
+        parts(json!([{ "text": "", "thoughtSignature": "c2lnNQ==" }])),
+        stop("STOP"),
+    ]);
+    let known = |said: &str, signature: &str| {
+        Content::Text(Text {
+            text: said.into(),
+            text_signature: Some(signature.into()),
+        })
+    };
+    let called = |id: &str, arguments: Value, signature: Option<&str>| {
+        Content::ToolCall(ToolCall {
+            id: id.into(),
+            name: "read".into(),
+            arguments,
+            thought_signature: signature.map(str::to_owned),
+            ..ToolCall::default()
+        })
+    };
+    let expected = [
+        thought("Let me see.", Some("c2lnMQ==")),
+        known("I look at it.", "c2lnMg=="),
+        known("And more.", "c2lnMw=="),
+        called("x1", json!({ "path": "a" }), Some("c2lnNA==")),
+        called("local_3_r_1", json!({}), None),
+        // An id that comes twice could not be told apart.
+        called("local_3_r_2", json!({}), None),
+        known("", "c2lnNQ=="),
+    ];
+    assert_eq!(message.content, expected);
+    assert_eq!(message.stop_reason, StopReason::ToolUse);
+}
+
+// R 40, 41, 43, 50
+#[test]
+fn tokens_and_their_price() {
+    let used = |usage: Value| {
+        let (message, _) = fold(&[
+            parts(json!([{ "text": "x" }])),
+            json!({ "usageMetadata": { "promptTokenCount": 1, "candidatesTokenCount": 1 } }),
+            json!({ "usageMetadata": usage }),
+            json!({ "usageMetadata": { "trafficType": "ON_DEMAND" } }),
+            stop("STOP"),
+        ]);
+        message.usage
+    };
+    let usage = used(json!({
+        "promptTokenCount": 100, "cachedContentTokenCount": 60, "toolUsePromptTokenCount": 10,
+        "candidatesTokenCount": 20, "thoughtsTokenCount": 30, "totalTokenCount": 160,
+    }));
+    assert_eq!(
+        (usage.input, usage.cache_read, usage.output, usage.reasoning),
+        (50, 60, 50, Some(30))
+    );
+    assert_eq!(usage.total_tokens, 160);
+    assert!((usage.cost.total - (50.0 + 6.0 + 500.0) / 1e6).abs() < 1e-12);
+    let long = used(json!({ "promptTokenCount": 200_001, "candidatesTokenCount": 1 }));
+    assert!((long.cost.total - (400_002.0 + 20.0) / 1e6).abs() < 1e-9);
+    // A total that has the thoughts among the candidates' tokens.
+    let within = used(json!({
+        "promptTokenCount": 10, "candidatesTokenCount": 20, "thoughtsTokenCount": 15, "totalTokenCount": 30,
+    }));
+    assert_eq!((within.output, within.reasoning), (20, Some(15)));
+    let odd = used(json!({ "promptTokenCount": 5, "cachedContentTokenCount": 50 }));
+    assert_eq!((odd.input, odd.cache_read), (0, 5));
+}
+
+fn gemini(id: &str) -> Model {
+    let mut model = Model::new("google", id, Api::GoogleGenerateContent, "http://host");
+    model.vision = true;
+    model.reasoning = true;
+    model
+}
+
+fn sent(request: &Request) -> Value {
+    serde_json::from_slice(&google::request::body(request)).unwrap()
+}
+
+fn signed_call(id: &str, signature: Option<&str>) -> Content {
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: "read".into(),
+        arguments: json!({ "path": id }),
+        thought_signature: signature.map(str::to_owned),
+        ..ToolCall::default()
+    })
+}
+
+/// Gemini 3 refuses a step whose first call is not signed.
+#[test]
+fn unsigned_calls_are_marked_as_such_for_models_that_check() {
+    let other = Model::new("anthropic", "claude", Api::AnthropicMessages, "");
+    let conversation = |own: &Model| {
+        vec![
+            Message::user("go", 0),
+            said(
+                &other,
+                StopReason::ToolUse,
+                vec![
+                    signed_call("a", Some("Zm9yZWlnbg==")),
+                    signed_call("b", None),
+                ],
+            ),
+            result("a", vec![text("1")], false),
+            result("b", vec![text("2")], true),
+            said(
+                own,
+                StopReason::ToolUse,
+                vec![signed_call("c", Some("b3du")), signed_call("d", None)],
+            ),
+            result("c", vec![text("3")], false),
+            result("d", vec![text("4")], false),
+            said(
+                own,
+                StopReason::ToolUse,
+                vec![signed_call("local_1_r_0", Some("not base64!"))],
+            ),
+            result("local_1_r_0", vec![text("5")], false),
+        ]
+    };
+    let seen = |id: &str| {
+        let model = gemini(id);
+        let body = sent(&request(model.clone(), conversation(&model)));
+        let contents = body["contents"].as_array().unwrap().clone();
+        let all = |key: &'static str| {
+            let parts = contents
+                .iter()
+                .flat_map(|it| it["parts"].as_array().unwrap());
+            parts
+                .filter_map(move |part| part.get(key).map(|it| (it.clone(), part.clone())))
+                .collect::<Vec<_>>()
+        };
+        let signatures: Vec<String> = all("functionCall")
+            .iter()
+            .map(|(_, part)| part["thoughtSignature"].as_str().unwrap_or("-").to_owned())
+            .collect();
+        let ids = |key| -> Vec<String> {
+            all(key)
+                .iter()
+                .map(|(it, _)| it["id"].as_str().unwrap_or("-").to_owned())
+                .collect()
+        };
+        assert_eq!(ids("functionCall"), ids("functionResponse"), "{id}");
+        (signatures, ids("functionCall"))
+    };
+    let skip = "skip_thought_signature_validator";
+    let (signatures, ids) = seen("gemini-3.8-flash");
+    assert_eq!(signatures, [skip, "-", "b3du", "-", skip]);
+    assert_eq!(
+        ids,
+        ["a", "b", "c", "d", "-"],
+        "an id of ours is none of theirs"
+    );
+    assert_eq!(seen("gemini-4-argon").0, signatures);
+    let (signatures, ids) = seen("gemini-2.5-pro");
+    assert_eq!(signatures, ["-", "-", "b3du", "-", "-"]);
+    assert_eq!(ids, ["-"; 5], "it knows no ids");
+}
+
+// M7, R 25
+#[test]
+fn pictures_stand_where_the_model_looks_for_them() {
+    let conversation = |own: &Model| {
+        let mut gif = image();
+        if let Content::Image(image) = &mut gif {
+            image.mime_type = "image/gif".into();
+        }
+        vec![
+            user(vec![text("Look."), gif]),
+            said(
+                own,
+                StopReason::ToolUse,
+                vec![call("a", "read", json!({})), call("b", "read", json!({}))],
+            ),
+            result("a", vec![image()], false),
+            result("b", vec![text("b"), image()], true),
+            Message::user("Well?", 0),
+        ]
+    };
+    let new = gemini("gemini-3.8-flash");
+    let body = sent(&request(new.clone(), conversation(&new)));
+    assert_eq!(
+        body["contents"][0]["parts"][1]["text"],
+        "[an image was left out: this model does not take image/gif]"
+    );
+    let picture = json!({ "inlineData": { "mimeType": "image/png", "data": "aGk=" } });
+    let answers = &body["contents"][2]["parts"];
+    assert_eq!(
+        answers[0]["functionResponse"],
+        json!({
+            "id": "a", "name": "read", "response": { "output": "(see the image)" }, "parts": [picture],
+        })
+    );
+    assert_eq!(
+        answers[1]["functionResponse"]["response"],
+        json!({ "error": "b" })
+    );
+    assert_eq!(answers[2], json!({ "text": "Well?" }));
+
+    let old = gemini("gemini-2.5-flash");
+    let body = sent(&request(old.clone(), conversation(&old)));
+    let answers = body["contents"][2]["parts"].as_array().unwrap();
+    assert!(answers[0]["functionResponse"]["parts"].is_null());
+    assert_eq!(
+        answers[2..],
+        [
+            json!({ "text": "Images of the tool results above:" }),
+            picture.clone(),
+            picture,
+            json!({ "text": "Well?" }),
+        ]
+    );
+}
+
+#[test]
+fn the_request_around_the_conversation() {
+    let mut request = request(gemini("gemini-2.5-flash"), vec![Message::user("x", 0)]);
+    request.thinking = ThinkingLevel::High;
+    let body = sent(&request);
+    assert_eq!(
+        body["systemInstruction"],
+        json!({ "parts": [{ "text": "You are tiller." }] })
+    );
+    assert_eq!(
+        body["tools"][0]["functionDeclarations"][0],
+        json!({
+            "name": "read", "description": "The read tool.",
+            "parametersJsonSchema": tool("read").parameters,
+        })
+    );
+    assert_eq!(body["toolConfig"]["functionCallingConfig"]["mode"], "AUTO");
+    assert_eq!(
+        body["generationConfig"],
+        json!({
+            "maxOutputTokens": 16_384,
+            "thinkingConfig": { "includeThoughts": true, "thinkingBudget": 8192 },
+        })
+    );
+    request.tools.clear();
+    request.system = " ".into();
+    let body = sent(&request);
+    let keys: Vec<&String> = body.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["contents", "generationConfig"]);
+}
