@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     }
     println!("\ncargo run -- --model anthropic/claude-sonnet-5-5    # Anthropic Messages");
     println!("cargo run -- --model openai/gpt-scripted            # OpenAI Responses");
+    println!("cargo run -- --model google/gemini-3.8-flash        # Google generateContent");
     println!("cargo run -- --model groq/scripted                  # OpenAI Chat Completions\n");
     report(&server);
     ExitCode::SUCCESS

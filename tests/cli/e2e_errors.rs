@@ -79,6 +79,7 @@ fn an_unreachable_server() {
     for (wire, variable) in [
         (Wire::Anthropic, "ANTHROPIC"),
         (Wire::Responses, "OPENAI"),
+        (Wire::Google, "GEMINI"),
         (Wire::Chat, "GROQ"),
     ] {
         let mut sandbox = Sandbox::new();

@@ -100,7 +100,7 @@ fn a_run_record_by_record() {
         let ended = |name| format!("message_update toolcall_end {name}\n");
         let names = ["ls", "grep", "bash"];
         let calls: String = match wire {
-            Wire::Anthropic | Wire::Responses => {
+            Wire::Anthropic | Wire::Responses | Wire::Google => {
                 names.map(|name| begun(name) + &ended(name)).concat()
             }
             // This wire says where a call begins, but of no call where it ends.

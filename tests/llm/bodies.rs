@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::{
-    Api, Content, Message, Model, Request, StopReason, ThinkingLevel, anthropic, openai,
+    Api, Content, Message, Model, Request, StopReason, ThinkingLevel, anthropic, google, openai,
 };
 
 use super::kit::{
@@ -20,6 +20,7 @@ fn body(wire: Wire, request: &Request) -> Value {
         Wire::Anthropic => anthropic::request::body(request),
         Wire::Chat => openai::chat::request::body(request, &request.model.base_url),
         Wire::Responses => openai::responses::request::body(request, &request.model.base_url),
+        Wire::Google => google::request::body(request),
     };
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -35,7 +36,7 @@ fn picture(name: &str, conversation: impl Fn(&Model) -> Vec<Message>) {
 /// What a thought of `model`'s own is stored with.
 fn signature(model: &Model) -> String {
     match model.api {
-        Api::AnthropicMessages => "c2ln".to_owned(),
+        Api::AnthropicMessages | Api::GoogleGenerateContent => "c2ln".to_owned(),
         Api::OpenAiResponses => json!({
             "id": "rs_1", "type": "reasoning", "encrypted_content": "c2ln",
             "summary": [{ "type": "summary_text", "text": "Two files." }],
@@ -194,10 +195,10 @@ fn a_stored_message_is_written_the_same_in_every_later_request() {
         let sent = |count: usize| {
             let mut body = body(wire, &request(model.clone(), turns[..count].to_vec()));
             unmarked(&mut body);
-            let field = if wire == Wire::Responses {
-                "input"
-            } else {
-                "messages"
+            let field = match wire {
+                Wire::Responses => "input",
+                Wire::Google => "contents",
+                Wire::Anthropic | Wire::Chat => "messages",
             };
             body[field].as_array().unwrap().clone()
         };

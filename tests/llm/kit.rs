@@ -23,6 +23,12 @@ pub fn model(wire: Wire, base_url: &str) -> Model {
         ),
         Wire::Chat => Model::new("openai", "gpt-6.1-sol", Api::OpenAiChat, base_url),
         Wire::Responses => Model::new("openai", "gpt-6.1-sol", Api::OpenAiResponses, base_url),
+        Wire::Google => Model::new(
+            "google",
+            "gemini-3.8-flash",
+            Api::GoogleGenerateContent,
+            base_url,
+        ),
     };
     model.vision = true;
     model.reasoning = true;

@@ -124,7 +124,7 @@ async fn refusals_before_the_stream_are_classified() {
         (Failure::Forbidden, ErrorClass::Auth),
         (Failure::Overflow, ErrorClass::Overflow),
         (Failure::Quota, ErrorClass::Quota),
-        (Failure::NotFound, ErrorClass::Client),
+        (Failure::NotFound, ErrorClass::NoModel),
         (Failure::Invalid, ErrorClass::Client),
     ];
     for wire in Wire::ALL {
@@ -336,6 +336,9 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
         let body = match wire {
             Wire::Anthropic => {
                 "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+            }
+            Wire::Google => {
+                "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]},\"finishReason\":\"STOP\"}]}\n\n"
             }
             Wire::Responses => {
                 "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n"

@@ -68,8 +68,8 @@ const PHASES: [Phase; 4] = [
 fn every_phase_can_be_stopped() {
     for (at, phase) in PHASES.iter().enumerate() {
         for (wire, key) in [
-            (Wire::ALL[at % 3], "<esc>"),
-            (Wire::ALL[(at + 1) % 3], "<c-c>"),
+            (Wire::ALL[at % 4], "<esc>"),
+            (Wire::ALL[(at + 1) % 4], "<c-c>"),
         ] {
             stop(phase, wire, key);
         }

@@ -67,6 +67,7 @@ mod wire;
 mod anthropic;
 mod chat;
 mod responses;
+mod google;
 #[cfg(test)]
 mod tests;
 

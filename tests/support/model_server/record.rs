@@ -93,10 +93,13 @@ impl Recorded {
             let name = tool.get("name").or_else(|| tool.pointer("/function/name"));
             name.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
-        self.body["tools"]
-            .as_array()
-            .map(|tools| tools.iter().map(name).collect())
-            .unwrap_or_default()
+        let tools = self.body["tools"].as_array().into_iter().flatten();
+        tools
+            .flat_map(|tool| match tool["functionDeclarations"].as_array() {
+                Some(declarations) => declarations.iter().map(name).collect(),
+                None => vec![name(tool)],
+            })
+            .collect()
     }
 
     /// Everything the body holds, for looking for what must not be in it.

@@ -103,7 +103,7 @@ impl ModelServer {
     /// The base URL of a wire, in the form its environment variable has.
     pub fn url(&self, wire: Wire) -> String {
         match wire {
-            Wire::Anthropic => format!("http://{}", self.address),
+            Wire::Anthropic | Wire::Google => format!("http://{}", self.address),
             Wire::Chat | Wire::Responses => format!("http://{}/v1", self.address),
         }
     }
@@ -117,6 +117,8 @@ impl ModelServer {
             ("OPENAI_API_KEY", "test-key-openai".to_owned()),
             ("GROQ_BASE_URL", self.url(Wire::Chat)),
             ("GROQ_API_KEY", "test-key-groq".to_owned()),
+            ("GEMINI_BASE_URL", self.url(Wire::Google)),
+            ("GEMINI_API_KEY", "test-key-google".to_owned()),
         ]
     }
 

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+const GOOGLE: &str = "/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse";
+
 /// Sends one request and gives the socket, the answer still unread.
 fn send(server: &ModelServer, wire: Wire, body: &Value) -> TcpStream {
     let (path, key) = match wire {
@@ -16,6 +18,7 @@ fn send(server: &ModelServer, wire: Wire, body: &Value) -> TcpStream {
         ),
         Wire::Chat => ("/v1/chat/completions", "authorization: Bearer k"),
         Wire::Responses => ("/v1/responses", "authorization: Bearer k"),
+        Wire::Google => (GOOGLE, "x-goog-api-key: k"),
     };
     let body = body.to_string();
     let mut socket = TcpStream::connect(server.address()).unwrap();
@@ -98,6 +101,14 @@ fn with(wire: Wire, messages: Value) -> Value {
             "stream_options": {"include_usage": true},
         }),
         Wire::Responses => json!({"model": "m", "stream": true, "store": false, "input": messages}),
+        Wire::Google => {
+            let content = |message: &Value| match message["content"].as_str() {
+                Some(text) => json!({"role": message["role"], "parts": [{"text": text}]}),
+                None => message.clone(),
+            };
+            let contents: Vec<Value> = messages.as_array().unwrap().iter().map(content).collect();
+            json!({ "contents": contents })
+        }
     }
 }
 
@@ -240,6 +251,57 @@ fn a_responses_stream_has_the_vendors_order() {
 }
 
 #[test]
+fn a_google_stream_has_the_vendors_order() {
+    let reply = Reply::new()
+        .think("hm")
+        .say("I look.")
+        .and_call("grep", json!({"pattern": "x"}))
+        .and_call("ls", json!({}))
+        .usage(Usage {
+            input: 5,
+            output: 6,
+            cache_read: 7,
+            cache_write: 0,
+            reasoning: 2,
+        });
+    let server = ModelServer::start(Script::of([reply, Reply::text("Done.")]));
+    let (status, body) = ask(&server, Wire::Google, &hello(Wire::Google));
+    assert_eq!(status, 200);
+    let all = events(&body);
+    let parts: Vec<&Value> = all
+        .iter()
+        .filter_map(|event| event.pointer("/candidates/0/content/parts/0"))
+        .collect();
+    assert_eq!(parts[0], &json!({"text": "hm", "thought": true}));
+    assert_eq!(parts[1], &json!({"text": "I look."}));
+    assert_eq!(parts[2]["functionCall"]["args"], json!({"pattern": "x"}));
+    assert!(parts[2]["functionCall"]["id"].is_string());
+    assert!(
+        parts[2]["thoughtSignature"].is_string(),
+        "the first is signed"
+    );
+    assert_eq!(parts[3]["functionCall"]["name"], "ls");
+    assert!(parts[3]["thoughtSignature"].is_null(), "and only the first");
+    let last = &all[all.len() - 1];
+    assert_eq!(last["candidates"][0]["finishReason"], "STOP");
+    let usage = &last["usageMetadata"];
+    let counts = [
+        "promptTokenCount",
+        "cachedContentTokenCount",
+        "candidatesTokenCount",
+    ];
+    assert_eq!(counts.map(|key| usage[key].as_u64()), [12, 7, 4].map(Some));
+    assert_eq!(usage["thoughtsTokenCount"], 2);
+    assert_eq!(usage["totalTokenCount"], 18);
+    // Without a call the signature comes with the end.
+    let (_, body) = ask(&server, Wire::Google, &hello(Wire::Google));
+    let all = events(&body);
+    let last = &all[all.len() - 1]["candidates"][0]["content"]["parts"][0];
+    assert_eq!(last["text"], "");
+    assert!(last["thoughtSignature"].is_string());
+}
+
+#[test]
 fn bytes_can_be_cut_inside_a_character() {
     for wire in Wire::ALL {
         let reply = Reply::text("größer 日本 🦀").in_pieces_of(1);
@@ -358,6 +420,9 @@ fn errors_wear_the_vendors_clothes() {
         ),
         (Wire::Chat, Failure::Quota, 429, "insufficient_quota"),
         (Wire::Responses, Failure::Quota, 429, "insufficient_quota"),
+        (Wire::Google, Failure::Auth, 400, "API_KEY_INVALID"),
+        (Wire::Google, Failure::Quota, 429, "PerDay"),
+        (Wire::Google, Failure::Overloaded, 503, "UNAVAILABLE"),
         (
             Wire::Responses,
             Failure::Overflow,
@@ -553,12 +618,15 @@ fn broken_rules_are_refused() {
             "Duplicate item found",
         ),
     ];
+    let google = google_conversations();
     let server = ModelServer::start(Script::of([Reply::text("fine").repeat()]));
     server.expect_refusals();
     let cases = anthropic.map(|case| (Wire::Anthropic, case));
     let more = chat.map(|case| (Wire::Chat, case));
     let yet_more = responses.map(|case| (Wire::Responses, case));
-    for (wire, (messages, words)) in cases.into_iter().chain(more).chain(yet_more) {
+    let most = google.map(|case| (Wire::Google, case));
+    let all = cases.into_iter().chain(more).chain(yet_more).chain(most);
+    for (wire, (messages, words)) in all {
         let (status, body) = ask(&server, wire, &with(wire, messages.clone()));
         assert_eq!(status, 400, "{messages}");
         let message = serde_json::from_str::<Value>(&body).unwrap();
@@ -567,6 +635,171 @@ fn broken_rules_are_refused() {
     }
     for wire in Wire::ALL {
         assert_eq!(ask(&server, wire, &hello(wire)).0, 200);
+    }
+}
+
+fn google_conversations() -> [(Value, &'static str); 21] {
+    let user = |parts: Value| json!({"role": "user", "parts": parts});
+    let model = |parts: Value| json!({"role": "model", "parts": parts});
+    let ask = || user(json!([{"text": "a"}]));
+    let skip = "skip_thought_signature_validator";
+    let call = |name: &str, id: &str| json!({"functionCall": {"name": name, "id": id, "args": {}}, "thoughtSignature": skip});
+    let answer = |name: &str, id: &str| json!({"functionResponse": {"name": name, "id": id, "response": {"output": "r"}}});
+    [
+        (json!([]), "contents is not specified"),
+        (
+            json!([{"role": "assistant", "content": "a"}]),
+            "valid role: user, model",
+        ),
+        (json!([ask(), ask()]), "alternate between user and model"),
+        (json!([model(json!([{"text": "a"}]))]), "alternate"),
+        (
+            json!([ask(), model(json!([{"text": "a"}]))]),
+            "ends with a user role",
+        ),
+        (json!([user(json!([]))]), "must not be empty"),
+        (json!([user(json!([{"text": ""}]))]), "says nothing"),
+        (
+            json!([user(json!([{"text": "a", "inlineData": {}}]))]),
+            "oneof field 'data'",
+        ),
+        (
+            json!([user(json!([{"text": "a", "details": 1}]))]),
+            "Unknown name \"details\"",
+        ),
+        (
+            json!([user(
+                json!([{"inlineData": {"mimeType": "image/gif", "data": "eA=="}}])
+            )]),
+            "Unsupported MIME type: image/gif",
+        ),
+        (
+            json!([
+                ask(),
+                model(json!([{"text": "a", "thoughtSignature": "Zm9yZ2Vk"}])),
+                ask()
+            ]),
+            "Thought signature is not valid",
+        ),
+        (
+            json!([
+                ask(),
+                model(json!([{"text": "a", "thoughtSignature": "not base64!"}])),
+                ask()
+            ]),
+            "Base64 decoding failed",
+        ),
+        (
+            json!([
+                ask(),
+                model(json!([{"functionCall": {"name": "x", "args": {}}}])),
+                ask()
+            ]),
+            "missing a thought_signature",
+        ),
+        (
+            json!([ask(), model(json!([call("9x", "1")])), ask()]),
+            "Invalid function name",
+        ),
+        (
+            json!([ask(), model(json!([call("x", "1")])), ask()]),
+            "equal to the number of function call parts",
+        ),
+        (
+            json!([
+                ask(),
+                model(json!([call("x", "1"), call("x", "2")])),
+                user(json!([answer("x", "1")]))
+            ]),
+            "equal to the number of function call parts",
+        ),
+        (
+            json!([
+                ask(),
+                model(json!([call("x", "1")])),
+                user(json!([answer("y", "1")]))
+            ]),
+            "the name 'y'",
+        ),
+        (
+            json!([
+                ask(),
+                model(json!([call("x", "1")])),
+                user(json!([answer("x", "2")]))
+            ]),
+            "the id Some(\"2\")",
+        ),
+        (
+            json!([user(json!([answer("x", "1")]))]),
+            "immediately after a function call turn",
+        ),
+        (json!([user(json!([call("x", "1")]))]), "in the role 'user'"),
+        (
+            json!([ask(), model(json!([answer("x", "1")])), ask()]),
+            "not for the role 'model'",
+        ),
+    ]
+}
+
+#[test]
+fn googles_rules_beside_the_conversation() {
+    let cases = [
+        (json!({"messages": []}), "Unknown name \"messages\""),
+        (
+            json!({"generationConfig": {"max_tokens": 1}}),
+            "at 'generation_config'",
+        ),
+        (
+            json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 1, "thinkingLevel": "LOW"}}}),
+            "only one of thinking budget and thinking level",
+        ),
+        (
+            json!({"generationConfig": {"thinkingConfig": {"thinkingLevel": "xhigh"}}}),
+            "thinking_level",
+        ),
+        (
+            json!({"generationConfig": {"maxOutputTokens": 0}}),
+            "must be positive",
+        ),
+        (
+            json!({"toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}}),
+            "without function_declarations",
+        ),
+        (
+            json!({"tools": [{"functionDeclarations": []}]}),
+            "must not be empty",
+        ),
+        (
+            json!({"tools": [{"functionDeclarations": [{"name": "a b"}]}]}),
+            "Invalid function name",
+        ),
+        (
+            json!({"tools": [{"functionDeclarations": [{"name": "a"}, {"name": "a"}]}]}),
+            "Duplicate function declaration",
+        ),
+        (
+            json!({"tools": [{"functionDeclarations": [{"name": "a", "parameters": {}, "parametersJsonSchema": {}}]}]}),
+            "mutually exclusive",
+        ),
+        (
+            json!({"tools": [{"functionDeclarations": [{"name": "a", "parameters": {"type": "OBJECT", "additionalProperties": false}}]}]}),
+            "Unknown name \"additionalProperties\"",
+        ),
+        (
+            json!({"tools": [{"functionDeclarations": [{"name": "a", "parametersJsonSchema": {"type": "string"}}]}]}),
+            "must be of type OBJECT",
+        ),
+    ];
+    let server = ModelServer::start(Script::of([Reply::text("fine").repeat()]));
+    server.expect_refusals();
+    for (more, words) in cases {
+        let mut request = hello(Wire::Google);
+        for (key, value) in more.as_object().unwrap() {
+            request[key] = value.clone();
+        }
+        let (status, body) = ask(&server, Wire::Google, &request);
+        assert_eq!(status, 400, "{more}");
+        assert!(body.contains(&words.replace('"', "\\\"")), "{more}: {body}");
     }
 }
 
@@ -608,11 +841,24 @@ fn a_conversation_reads_the_same_on_every_wire() {
         {"type": "function_call_output", "call_id": "t", "output": "a/"},
         {"role": "user", "content": "and now?"},
     ]);
+    let google = json!([
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "model", "parts": [
+            {"text": "I look."},
+            {"functionCall": {"id": "t", "name": "ls", "args": {"path": "."}},
+             "thoughtSignature": "skip_thought_signature_validator"},
+        ]},
+        {"role": "user", "parts": [
+            {"functionResponse": {"id": "t", "name": "ls", "response": {"output": "a/"}}},
+            {"text": "and now?"},
+        ]},
+    ]);
     let server = ModelServer::start(Script::of([Reply::text("ok").repeat()]));
     for (wire, messages) in [
         (Wire::Anthropic, anthropic),
         (Wire::Chat, chat),
         (Wire::Responses, responses),
+        (Wire::Google, google),
     ] {
         assert_eq!(ask(&server, wire, &with(wire, messages)).0, 200);
     }
@@ -627,6 +873,7 @@ fn a_conversation_reads_the_same_on_every_wire() {
     };
     assert_eq!(plain(0), plain(1));
     assert_eq!(plain(0), plain(2));
+    assert_eq!(plain(0), plain(3));
     assert_eq!(server.request(0).results(), ["a/"]);
     assert_eq!(server.request(1).last_user(), "and now?");
 }

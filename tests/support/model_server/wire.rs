@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::record::{Recorded, Said};
 use super::script::Usage;
-use super::{anthropic, chat, responses};
+use super::{anthropic, chat, google, responses};
 
 /// One protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,7 @@ pub enum Wire {
     Anthropic,
     Chat,
     Responses,
+    Google,
 }
 
 /// A broken rule, in the vendor's words.
@@ -38,7 +39,7 @@ pub(super) trait Render: Send {
 }
 
 impl Wire {
-    pub const ALL: [Self; 3] = [Self::Anthropic, Self::Chat, Self::Responses];
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::Chat, Self::Responses, Self::Google];
 
     /// The wire a path belongs to.
     pub fn of_path(path: &str) -> Option<Self> {
@@ -47,7 +48,7 @@ impl Wire {
             "/v1/messages" => Some(Self::Anthropic),
             "/chat/completions" | "/v1/chat/completions" => Some(Self::Chat),
             "/responses" | "/v1/responses" => Some(Self::Responses),
-            _ => None,
+            _ => google::model_of(path).map(|_| Self::Google),
         }
     }
 
@@ -57,6 +58,7 @@ impl Wire {
             Self::Anthropic => "anthropic-messages",
             Self::Chat => "openai-chat",
             Self::Responses => "openai-responses",
+            Self::Google => "google-generate-content",
         }
     }
 
@@ -65,6 +67,7 @@ impl Wire {
             Self::Anthropic => Box::new(anthropic::Stream::new(request)),
             Self::Chat => Box::new(chat::Stream::new(request)),
             Self::Responses => Box::new(responses::Stream::new(request)),
+            Self::Google => Box::new(google::Stream::new(request)),
         }
     }
 
@@ -79,6 +82,8 @@ impl Wire {
             Self::Anthropic => anthropic::check(request, issued),
             Self::Chat => chat::check(request),
             Self::Responses => responses::check(request, issued),
+            // It knows its own signatures by what they sign.
+            Self::Google => google::check(request),
         }
     }
 
@@ -88,6 +93,7 @@ impl Wire {
             Self::Anthropic => anthropic::error_body(failure, message),
             Self::Chat => chat::error_body(failure, message),
             Self::Responses => responses::error_body(failure, message),
+            Self::Google => google::error_body(failure, message),
         }
     }
 
@@ -107,6 +113,7 @@ impl Wire {
             Self::Anthropic => anthropic::said(body),
             Self::Chat => chat::said(body),
             Self::Responses => responses::said(body),
+            Self::Google => google::said(body),
         }
     }
 
@@ -115,6 +122,7 @@ impl Wire {
         match self {
             Self::Anthropic => format!("toolu_{request:02}_{call:02}ABCdefGHIjkl"),
             Self::Chat | Self::Responses => format!("call_{request:02}_{call:02}ABCdefGHIjkl"),
+            Self::Google => format!("{request:02}{call:02}qz8k"),
         }
     }
 }
@@ -126,6 +134,7 @@ impl Wire {
             Self::Anthropic => "anthropic/claude-sonnet-5-5",
             Self::Chat => "groq/scripted",
             Self::Responses => "openai/gpt-scripted",
+            Self::Google => "google/gemini-3.8-flash",
         }
     }
 }

@@ -159,7 +159,7 @@ impl Render for Stream {
             let signature = sign("text", "", &json!(self.text));
             parts.push(json!({"text": "", "thoughtSignature": signature}));
         }
-        let prompt = usage.input + usage.cache_read;
+        let prompt = usage.input + usage.cache_read + usage.cache_write;
         let answer = usage.output - usage.reasoning.min(usage.output);
         let mut counts = json!({
             "promptTokenCount": prompt,

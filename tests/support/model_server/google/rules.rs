@@ -42,7 +42,12 @@ const DATA: [&str; 7] = [
     "executableCode",
     "codeExecutionResult",
 ];
-const BESIDE: [&str; 4] = ["thought", "thoughtSignature", "partMetadata", "mediaResolution"];
+const BESIDE: [&str; 4] = [
+    "thought",
+    "thoughtSignature",
+    "partMetadata",
+    "mediaResolution",
+];
 /// What stands for a signature where there is none, says the vendor.
 const SKIP: [&str; 2] = [
     "skip_thought_signature_validator",
@@ -110,7 +115,9 @@ fn known(fields: &Map<String, Value>, names: &[&str], place: &str) -> Check {
 fn third(model: &str) -> bool {
     let version = model.split("gemini-").nth(1).unwrap_or_default();
     let major = version.split(['.', '-']).next().unwrap_or_default();
-    major.parse::<u32>().map_or(version.contains("latest"), |major| major >= 3)
+    major
+        .parse::<u32>()
+        .map_or(version.contains("latest"), |major| major >= 3)
 }
 
 fn generation(config: &Value, model: &str) -> Check {
@@ -132,7 +139,10 @@ fn generation(config: &Value, model: &str) -> Check {
         &["includeThoughts", "thinkingBudget", "thinkingLevel"],
         place,
     )?;
-    match (thinking.get("thinkingBudget"), thinking.get("thinkingLevel")) {
+    match (
+        thinking.get("thinkingBudget"),
+        thinking.get("thinkingLevel"),
+    ) {
         (Some(_), Some(_)) => {
             Err("You can only set only one of thinking budget and thinking level.".to_owned())
         }
@@ -142,7 +152,9 @@ fn generation(config: &Value, model: &str) -> Check {
             }
             let levels = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
             if !level.as_str().is_some_and(|level| levels.contains(&level)) {
-                return Err(format!("Invalid value at '{place}.thinking_level': {level}"));
+                return Err(format!(
+                    "Invalid value at '{place}.thinking_level': {level}"
+                ));
             }
             Ok(())
         }
@@ -268,9 +280,7 @@ fn function_name(name: &str, place: &str) -> Check {
 fn contents(contents: &Value, model: &str) -> Check {
     let contents = contents.as_array().map_or(&[][..], Vec::as_slice);
     if contents.is_empty() {
-        return Err(
-            "* GenerateContentRequest.contents: contents is not specified".to_owned(),
-        );
+        return Err("* GenerateContentRequest.contents: contents is not specified".to_owned());
     }
     let mut before = "model";
     let mut open: Vec<Called> = Vec::new();
@@ -284,7 +294,8 @@ fn contents(contents: &Value, model: &str) -> Check {
         }
         if role == before {
             return Err(
-                "Please ensure that multiturn requests alternate between user and model.".to_owned(),
+                "Please ensure that multiturn requests alternate between user and model."
+                    .to_owned(),
             );
         }
         before = role;
@@ -410,9 +421,7 @@ fn said(parts: &[Value], at: usize, model: &str) -> Result<Vec<Called>, String> 
 
 /// Checks that a person's content answers all `open` calls, by name and, where they have one, by id.
 fn answered(parts: &[Value], mut open: Vec<Called>, model: &str) -> Check {
-    let responses = parts
-        .iter()
-        .filter_map(|part| part.get("functionResponse"));
+    let responses = parts.iter().filter_map(|part| part.get("functionResponse"));
     let (calls, mut count) = (open.len(), 0);
     for response in responses {
         count += 1;
@@ -422,7 +431,14 @@ fn answered(parts: &[Value], mut open: Vec<Called>, model: &str) -> Check {
             .ok_or("function_response: not an object")?;
         known(
             fields,
-            &["id", "name", "response", "parts", "willContinue", "scheduling"],
+            &[
+                "id",
+                "name",
+                "response",
+                "parts",
+                "willContinue",
+                "scheduling",
+            ],
             place,
         )?;
         if !response["response"].is_object() {
