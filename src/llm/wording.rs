@@ -155,6 +155,7 @@ static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
 static NO_SUCH_MODEL: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         "model_not_found",
+        r"not_found_error.*model: ",
         r"model \S+ (was |is )?(not found|does not exist|not exist|unknown)",
         r"(no such|unknown|invalid) model(:| id| name| \S+$)",
         "not a valid model",
