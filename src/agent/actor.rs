@@ -17,7 +17,7 @@ use super::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
 use super::handle::{AgentHandle, Command, RunToken};
-use super::kit::{CallNames, Kit};
+use super::kit::{CallNames, Kit, Windows};
 use super::ledger::Ledger;
 use super::loop_guard;
 use super::memory::SystemPrompt;
@@ -96,6 +96,7 @@ impl Actor {
             rules: options.rules,
             conversation_id: journal.id(),
             call_names: CallNames::new(options.spill_dir),
+            windows: Windows::default(),
         };
         Self {
             kit: Arc::new(kit),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::memory::SystemPrompt;
 use super::options::LoopRules;
 use super::toolbox::Toolbox;
-use crate::llm::{Message, Model, Provider, Request, ThinkingLevel};
+use crate::llm::{Message, Model, Provider, Request, ThinkingLevel, window};
 
 /// The unchanging part of an agent.
 pub(super) struct Kit {
@@ -28,6 +28,23 @@ pub(super) struct Kit {
     pub conversation_id: String,
     /// Names for calls and their spill files.
     pub call_names: CallNames,
+    /// What was said about small windows.
+    pub windows: Windows,
+}
+
+/// Says once of each model that its window is small.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    told: Mutex<HashSet<String>>,
+}
+
+impl Windows {
+    /// What to say before `model` is called.
+    pub fn warning(&self, model: &Model) -> Option<String> {
+        let text = window::warning(model)?;
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.insert(model.full_id()).then_some(text)
+    }
 }
 
 impl Kit {

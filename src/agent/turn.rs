@@ -35,6 +35,10 @@ pub(super) struct Reply {
 pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &mut Turn) -> Reply {
     let mut recovery = Recovery::new(&kit.rules.retry, &kit.fallback, &turn.model);
     loop {
+        if let Some(text) = kit.windows.warning(&turn.model) {
+            let level = NoticeLevel::Warning;
+            desk.emit(AgentEvent::Notice { level, text }).await;
+        }
         let mut attempt = Attempt::make(desk, kit, turn).await;
         let retries = recovery.retries();
         let Some(error) = attempt.failure.take() else {

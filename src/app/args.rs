@@ -139,10 +139,33 @@ pub enum SubCommand {
         #[command(subcommand)]
         what: ConfigCommand,
     },
+    /// List the models: window, output limit, prices per million tokens, inputs, thinking levels,
+    /// and whether there is a key.
+    Models(ModelsArgs),
     /// List the sessions of this folder, the last used first, with what they are doing.
     Sessions(SessionsArgs),
     /// Say what the open sessions are doing: idle, processing, awaiting_input or closed.
     Status(StatusArgs),
+}
+
+/// Which models to list, and how.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct ModelsArgs {
+    /// Only those whose name holds all these words, or their letters in this order.
+    #[arg(value_name = "PATTERN")]
+    pub pattern: Vec<String>,
+
+    /// Only those with a key, or of a provider that needs none.
+    #[arg(short, long)]
+    pub available: bool,
+
+    /// One JSON array for programs.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Set one setting, as in config.toml (may be repeated).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
 }
 
 /// Which sessions to list, and how.

@@ -13,6 +13,7 @@ use clap::Parser;
 
 use super::args::{Args, ConfigCommand, SubCommand};
 use super::cli::{self, Json, OnceOptions, Play, Print, Reader, Sink};
+use super::config::Settings;
 use super::demo::Scratch;
 use super::dirs::Dirs;
 use super::models::Models;
@@ -50,7 +51,7 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         .collect();
     let dirs = Dirs::from_env(&env)?;
     if let Some(command) = &args.command {
-        return Ok(sub_command(command, &dirs)?.into());
+        return Ok(sub_command(command, &dirs, &env)?.into());
     }
     let terminals = Terminals {
         stdin: io::stdin().is_terminal(),
@@ -73,7 +74,11 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
 }
 
 /// What needs neither a model nor a runtime.
-fn sub_command(command: &SubCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
+fn sub_command(
+    command: &SubCommand,
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+) -> Result<Outcome, StartError> {
     let home = dirs.home.as_deref();
     match command {
         SubCommand::Config { what } => {
@@ -83,6 +88,14 @@ fn sub_command(command: &SubCommand, dirs: &Dirs) -> Result<Outcome, StartError>
             };
             let layers = plan::layers(dirs, assignments)?;
             Ok(cli::config(what, &layers, &dirs.config_file()))
+        }
+        SubCommand::Models(what) => {
+            let layers = plan::layers(dirs, &what.config)?;
+            let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+            let keys = keys::gather(dirs, &settings, env, &plan::working_folder(None)?)?;
+            let catalog = plan::catalog(&settings, dirs)?;
+            let default = plan::default_model(&settings, &catalog, &keys);
+            cli::models(what, &catalog, &keys, default.as_deref())
         }
         SubCommand::Sessions(what) => {
             let cwd = plan::working_folder(what.cd.as_deref())?;

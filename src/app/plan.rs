@@ -241,6 +241,16 @@ fn choose_model(
     Ok(Some((model, thinking)))
 }
 
+/// The model taken when none is named on the command line, as `provider/id`, if it is clear.
+pub fn default_model(settings: &Settings, catalog: &Catalog, keys: &Keys) -> Option<String> {
+    let model = if settings.model.is_empty() {
+        catalog.default_model(keys)?
+    } else {
+        catalog.resolve(&settings.model, keys).ok()?.0
+    };
+    Some(model.full_id())
+}
+
 /// The models of `models.fallback`. A wrong name is told at the start: not when it is needed.
 fn fallback_models(
     settings: &Settings,

@@ -14,7 +14,7 @@ pub enum ErrorClass {
     Auth,
     /// Quota or billing: waiting does not help.
     Quota,
-    /// The provider does not know the model.
+    /// This model cannot be used: the provider does not know it, or its window is too small.
     NoModel,
     /// The request or the configuration is wrong: 400, 404, and everything else.
     Client,

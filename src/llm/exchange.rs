@@ -214,6 +214,8 @@ impl<D: Decoder> Exchange<D> {
             value.set_sensitive(true);
             request = request.header(auth.header, value);
         }
+        // The user's own come last and win.
+        let request = request.headers(self.http.headers().clone());
         let sent = request.body(call.body).send().await;
         let response = sent.map_err(|error| self.transport(&error))?;
         let status = response.status();

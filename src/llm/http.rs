@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
 use super::error::{ErrorClass, LlmError};
@@ -26,6 +27,7 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Http {
     clients: Arc<Clients>,
     idle: Duration,
+    headers: HeaderMap,
 }
 
 /// One client for the world, which may lie behind a proxy, and one for this machine, which does not.
@@ -47,7 +49,21 @@ impl Http {
         Self {
             clients: Arc::default(),
             idle,
+            headers: HeaderMap::new(),
         }
+    }
+
+    /// The same client for requests that carry these headers, whatever others they would have.
+    pub fn with_headers(&self, headers: HeaderMap) -> Self {
+        Self {
+            headers,
+            ..self.clone()
+        }
+    }
+
+    /// The headers that every request carries.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 
     /// The client for `url`, built now if this is the first use. An address of this machine is never

@@ -289,3 +289,50 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_prompt_is_charged_by_its_tier() {
+        let tier = |above, input, output| PriceTier {
+            above,
+            input,
+            output,
+            cache_read: input / 10.0,
+            cache_write: input * 2.0,
+        };
+        let prices = Prices {
+            input: 1.0,
+            output: 10.0,
+            cache_read: 0.1,
+            cache_write: 2.0,
+            tiers: vec![tier(1_000, 2.0, 20.0), tier(5_000, 4.0, 40.0)],
+        };
+        // Fresh, read and written together are the prompt; all of it, and the answer, costs what
+        // the tier says.
+        let cases = [
+            ([1_000, 0, 0], 1.0, 10.0),
+            ([1_001, 0, 0], 2.0, 20.0),
+            ([1, 900, 100], 2.0, 20.0),
+            ([5_000, 0, 0], 2.0, 20.0),
+            ([0, 5_001, 0], 4.0, 40.0),
+        ];
+        for ([input, cache_read, cache_write], price, output_price) in cases {
+            let usage = Usage {
+                input,
+                output: 100,
+                cache_read,
+                cache_write,
+                ..Usage::default()
+            };
+            let cost = prices.cost(&usage);
+            let prompt = input as f64 * price
+                + cache_read as f64 * price / 10.0
+                + cache_write as f64 * price * 2.0;
+            let expected = (prompt + 100.0 * output_price) / 1e6;
+            assert!((cost.total - expected).abs() < 1e-12, "{usage:?}: {cost:?}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::handoff::Step;
 use super::message::{Content, Image};
 use super::provider::Request;
+use super::window::WindowSource;
 
 /// What a token has at least, in bytes; text and code mostly have more.
 const BYTES_PER_TOKEN: usize = 3;
@@ -28,7 +29,8 @@ pub fn max_output(request: &Request, steps: &[Step]) -> u64 {
         .unwrap_or(model.max_output)
         .min(model.max_output)
         .max(1);
-    if model.context_window == 0 {
+    // A guess must not cut an answer short.
+    if model.context_window == 0 || model.window_source == WindowSource::Default {
         return wanted;
     }
     let image = |_: &Image| IMAGE_TOKENS * BYTES_PER_TOKEN;

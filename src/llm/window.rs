@@ -61,7 +61,7 @@ pub fn block(model: &Model) -> Option<LlmError> {
     let tokens = model.context_window;
     (tokens > 0 && tokens < SMALLEST).then(|| {
         LlmError::new(
-            ErrorClass::Client,
+            ErrorClass::NoModel,
             format!(
                 "{}: Model context window too small ({tokens} tokens). Minimum is {SMALLEST}.",
                 model.full_id()

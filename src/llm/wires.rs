@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::anthropic::{self, AnthropicDecoder};
-use super::auth::{Keys, Secret};
+use super::auth::{KeySource, Keys, Place, Secret};
 use super::catalog::Catalog;
 use super::classify::Subject;
 use super::error::{ErrorClass, LlmError};
@@ -22,6 +23,7 @@ use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
 use super::provider::{Provider, Request};
 use super::ready::Ready;
+use super::window;
 
 /// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
 #[derive(Clone)]
@@ -65,14 +67,18 @@ impl Wires {
             Ok(key) => key,
             Err(error) => return failed(error),
         };
-        let mut answer = self.send(request, key.clone());
+        let http = match self.headers(provider).await {
+            Ok(headers) => self.http.with_headers(headers),
+            Err(error) => return failed(error),
+        };
+        let mut answer = self.send(request, &http, key.clone());
         let (Some(key), None) = (key, place.at_hand()) else {
             return answer;
         };
         match answer.next().await {
             Some(StreamEvent::Error(error)) if error.status == Some(401) => {
                 match self.keys.renew(provider, &place, &key).await {
-                    Some(new) => self.send(request, Some(new)),
+                    Some(new) => self.send(request, &http, Some(new)),
                     None => failed(error),
                 }
             }
@@ -81,8 +87,54 @@ impl Wires {
         }
     }
 
+    /// The headers the user wants sent to `provider`.
+    async fn headers(&self, provider: &str) -> Result<HeaderMap, LlmError> {
+        let (wanted, file) = self.catalog.headers(provider);
+        let mut headers = HeaderMap::new();
+        for (name, source) in wanted {
+            let fault = |what: &str| {
+                let at = format!("{}: providers.{provider}.headers.{name}", file.display());
+                LlmError::new(ErrorClass::Client, format!("{at}: {what}"))
+            };
+            let value = match source {
+                KeySource::Literal(value) => value,
+                KeySource::Variable(variable) => match self.keys.get(&variable) {
+                    Some(value) => {
+                        let value = Secret::new(value);
+                        self.keys.redactor().add(&value);
+                        value
+                    }
+                    None => {
+                        return Err(fault(&format!("the variable {variable} is not set"))
+                            .with_hint(format!("Set it with: export {variable}=VALUE")));
+                    }
+                },
+                KeySource::Command(command) => {
+                    let place = Place::Command(command, file.clone());
+                    let whose = format!("{provider} (header {name})");
+                    let value = self.keys.fetch(&whose, &place).await?;
+                    value.unwrap_or_else(|| Secret::new(""))
+                }
+            };
+            let (Ok(name), Ok(mut value)) = (
+                HeaderName::from_bytes(name.as_bytes()),
+                HeaderValue::from_str(value.expose()),
+            ) else {
+                return Err(fault("its value holds characters that no header can hold"));
+            };
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
     /// Sends the request with this key.
-    fn send(&self, request: &Request, key: Option<Secret>) -> BoxStream<'static, StreamEvent> {
+    fn send(
+        &self,
+        request: &Request,
+        http: &Http,
+        key: Option<Secret>,
+    ) -> BoxStream<'static, StreamEvent> {
         let model = &request.model;
         let base_url = self.catalog.base_url(model, &self.keys);
         let about = Subject {
@@ -97,12 +149,12 @@ impl Wires {
             Api::AnthropicMessages => {
                 let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
                 let call = anthropic::call(request, &base_url, key, about, body);
-                exchange::run(self.http.clone(), call, decoder)
+                exchange::run(http.clone(), call, decoder)
             }
             Api::OpenAiChat => {
                 let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
                 let call = chat::call(&base_url, key, about, body);
-                exchange::run(self.http.clone(), call, decoder)
+                exchange::run(http.clone(), call, decoder)
             }
             Api::OpenAiResponses => {
                 let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
@@ -113,7 +165,7 @@ impl Wires {
                 let messages = request.messages.len();
                 let decoder = GoogleDecoder::new(model.prices.clone(), about.clone(), messages);
                 let call = google::call(request, &base_url, key, about, body);
-                exchange::run(self.http.clone(), call, decoder)
+                exchange::run(http.clone(), call, decoder)
             }
             Api::Scripted => failed(LlmError::new(
                 ErrorClass::Client,
@@ -150,6 +202,9 @@ fn fit(mut request: Request) -> Request {
 impl Provider for Wires {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
         let request = fit(request);
+        if let Some(error) = window::block(&request.model) {
+            return failed(error);
+        }
         if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {
             return scripted.stream(request);
         }

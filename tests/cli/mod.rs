@@ -6,3 +6,4 @@ mod e2e_errors;
 mod e2e_flags;
 mod e2e_json;
 mod e2e_print;
+mod models;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::{
-    Api, Content, Message, Model, Request, StopReason, ThinkingLevel, anthropic, google, openai,
+    Api, Content, Message, Model, Request, StopReason, ThinkingLevel, WindowSource, anthropic,
+    google, openai,
 };
 
 use super::kit::{
@@ -334,6 +335,7 @@ fn thinking_is_asked_for_in_the_models_own_way() {
 fn the_output_limit_leaves_room_for_the_prompt() {
     let mut model = model(Wire::Anthropic, "https://host");
     model.context_window = 10_000;
+    model.window_source = WindowSource::Model;
     model.max_output = 8_000;
     model.reasoning = false;
     let limit = |model: &Model, max_output: Option<u64>, bytes: usize| {
@@ -352,6 +354,9 @@ fn the_output_limit_leaves_room_for_the_prompt() {
         1024,
         "the provider says that it is too long"
     );
+    model.window_source = WindowSource::Default;
+    assert_eq!(limit(&model, None, 900_000), 8_000, "a guess cuts nothing");
+    model.window_source = WindowSource::Model;
     model.context_window = 0;
     assert_eq!(limit(&model, None, 900_000), 8_000);
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tiller::llm::{Api, Catalog, CatalogOptions, ErrorClass, Keys, ThinkingLevel};
+use tiller::llm::{Api, Catalog, CatalogOptions, ErrorClass, Keys, ThinkingLevel, WindowSource};
 
 const LAB: &str = r#"
 [providers.lab]
@@ -429,4 +429,152 @@ fn naming_one_model_does_not_parse_them_all() {
     let all = time(&|| drop(none.models(&keys(&[]))));
     assert!(one * 5 < all, "one model {one:?}, all models {all:?}");
     assert!(none.models(&keys(&[])).len() > 400);
+}
+
+// A9
+#[test]
+fn a_changed_models_file_counts_without_a_restart() {
+    let lab = catalog("");
+    assert!(lab.resolve("lab/scripted", &keys(&[])).is_err());
+    let count = lab.models(&keys(&[])).len();
+    lab.write(LAB);
+    let (model, _) = lab.resolve("scripted", &keys(&[])).unwrap();
+    assert_eq!(model.full_id(), "lab/scripted");
+    let rows = lab.models(&keys(&[("LAB_KEY", "k")]));
+    assert_eq!(rows.len(), count + 2, "one model of it is built in");
+    let row = |id: &str| rows.iter().find(|row| row.model.full_id() == id).unwrap();
+    assert!(row("lab/scripted").has_key && row("open/free").has_key);
+    assert!(!row("openai/gpt-5").has_key);
+    assert_eq!(row("anthropic/claude-sonnet-5").model.context_window, 1000);
+
+    lab.write("[providers.lab\n");
+    assert!(lab.resolve("lab/scripted", &keys(&[])).is_ok(), "as before");
+    assert!(lab.take_trouble().unwrap().contains("line 1: "));
+    assert_eq!(lab.take_trouble(), None);
+    lab.write("");
+    assert!(lab.resolve("lab/scripted", &keys(&[])).is_err());
+}
+
+// A8
+#[test]
+fn aliases_go_before_patterns() {
+    let aliases = [
+        ("fast", "openai/gpt-6-luna:low"),
+        ("Best Of", "opus"),
+        ("sonnet", "openrouter/anthropic/claude-sonnet-5.5"),
+        ("twice", "fast:high"),
+        ("self", "self:low"),
+        ("empty", " "),
+    ];
+    let options = CatalogOptions {
+        aliases: aliases
+            .map(|(name, target)| (name.to_owned(), target.to_owned()))
+            .into(),
+        context_window: 0,
+    };
+    let lab = catalog_with("", options);
+    for (name, expected) in [
+        ("fast", "openai/gpt-6-luna Some(Low)"),
+        ("fast:max", "openai/gpt-6-luna Some(Max)"),
+        ("twice", "openai/gpt-6-luna Some(High)"),
+        ("twice:off", "openai/gpt-6-luna Some(Off)"),
+        ("Best Of", "anthropic/claude-opus-5-5 None"),
+        ("sonnet", "openrouter/anthropic/claude-sonnet-5.5 None"),
+        (
+            "self",
+            "the alias 'self' leads back to itself: self -> self",
+        ),
+        ("empty", "the alias 'empty' stands for ''"),
+        ("fsat", "fast (an alias of openai/gpt-6-luna:low)"),
+    ] {
+        let got = match lab.resolve(name, &keys(&[])) {
+            Ok((model, level)) => format!("{} {level:?}", model.full_id()),
+            Err(error) => error.to_string(),
+        };
+        assert!(got.contains(expected), "{name}: {got}");
+    }
+}
+
+#[test]
+fn a_pattern_means_a_model_that_can_be_used() {
+    let none = catalog("");
+    let resolve = |name: &str, variables: &[&str]| {
+        let pairs: Vec<(&str, &str)> = variables.iter().map(|name| (*name, "k")).collect();
+        match none.resolve(name, &keys(&pairs)) {
+            Ok((model, _)) => model.full_id(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let sonnet = "anthropic/claude-sonnet-5-5";
+    assert_eq!(resolve("sonnet", &[]), sonnet);
+    assert_eq!(
+        resolve("sonnet", &["OPENROUTER_API_KEY"]),
+        "openrouter/anthropic/claude-sonnet-5.5"
+    );
+    assert_eq!(
+        resolve("sonnet", &["OPENROUTER_API_KEY", "ANTHROPIC_API_KEY"]),
+        sonnet
+    );
+    assert_eq!(
+        resolve("gpt-oss-120b", &["GROQ_API_KEY"]),
+        "groq/openai/gpt-oss-120b"
+    );
+    // A mere part of a word at a provider with a key is not better than the word elsewhere.
+    assert_eq!(
+        resolve("opus", &["GROQ_API_KEY"]),
+        "anthropic/claude-opus-5-5"
+    );
+    // A family at a provider; an exact id that is merely new goes through.
+    assert_eq!(resolve("anthropic/sonnet", &[]), sonnet);
+    assert_eq!(resolve("anthropic/Claude-Sonnet-5.5", &[]), sonnet);
+    assert_eq!(
+        resolve("anthropic/claude-sonnet-9", &[]),
+        "anthropic/claude-sonnet-9"
+    );
+    assert_eq!(
+        resolve("openrouter/some/new-model", &[]),
+        "openrouter/some/new-model"
+    );
+    assert!(resolve("anthropic/claude", &[]).contains("can mean several"));
+    // Levels that are none.
+    for name in ["sonnet:hihg", "anthropic/claude-sonnet-5-5:hihg"] {
+        let said = resolve(name, &[]);
+        assert!(
+            said.contains("unknown thinking level 'hihg'"),
+            "{name}: {said}"
+        );
+    }
+    assert_eq!(
+        resolve("openrouter/new/model:free", &[]),
+        "openrouter/new/model:free"
+    );
+}
+
+#[test]
+fn the_built_in_list_is_complete_and_priced_in_tiers() {
+    let none = catalog("");
+    let rows = none.models(&keys(&[]));
+    assert_eq!(rows.len(), 475);
+    assert_eq!(
+        rows.iter()
+            .filter(|row| !row.model.prices.tiers.is_empty())
+            .count(),
+        92
+    );
+    let (model, _) = none
+        .resolve("openrouter/qwen/qwen3-coder-flash", &keys(&[]))
+        .unwrap();
+    let above: Vec<u64> = model.prices.tiers.iter().map(|tier| tier.above).collect();
+    assert_eq!(above, [32_000, 128_000]);
+    for row in &rows {
+        let model = &row.model;
+        assert!(
+            model.context_window > 0 && model.max_output > 0,
+            "{}",
+            model.full_id()
+        );
+        assert_eq!(model.window_source, WindowSource::Model);
+        let tiers = &model.prices.tiers;
+        assert!(tiers.windows(2).all(|pair| pair[0].above < pair[1].above));
+    }
 }

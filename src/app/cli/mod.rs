@@ -8,9 +8,11 @@ mod json;
 mod play;
 mod config;
 mod sessions;
+mod models;
 
 pub use config::config;
 pub use json::Json;
+pub use models::models;
 pub use once::{OnceOptions, Sink, run_once};
 pub use out::{complain, complain_of_panics};
 pub use play::Play;

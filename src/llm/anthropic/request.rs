@@ -51,7 +51,8 @@ pub fn call(
         headers.push(("anthropic-beta", betas.join(",")));
     }
     // Resellers take the key as everybody but Anthropic does.
-    let bearer = request.model.provider == "openrouter";
+    let said = request.model.quirks.bearer;
+    let bearer = said.unwrap_or(request.model.provider == "openrouter");
     let (header, prefix) = if bearer {
         ("authorization", "Bearer ")
     } else {
@@ -334,6 +335,9 @@ fn thinking(request: &Request) -> Option<Thinking> {
 /// Whether the model is told how hard to try rather than how many tokens to think: those of which a
 /// list of levels is known, and Claude from 4.6 on.
 fn adaptive(model: &Model) -> bool {
+    if let Some(adaptive) = model.quirks.adaptive_thinking {
+        return adaptive;
+    }
     let claude = model.id.contains("claude");
     let name = Name::parse(&model.id);
     !model.thinking_levels.is_empty() || (claude && name.age().0 >= ADAPTIVE_SINCE.as_slice())

@@ -1,6 +1,7 @@
 //! Which keys `models.toml` may hold and of what kind each is; every complaint names the key and, for
 //! a misspelt one, the right one.
 
+use reqwest::header::HeaderName;
 use toml::{Table, Value};
 
 use crate::llm::model::Api;
@@ -15,7 +16,7 @@ enum Kind {
     Number,
     Texts,
     Thinking,
-    Names,
+    Headers,
     Quirks,
     Prices,
     Tiers,
@@ -24,7 +25,7 @@ enum Kind {
 }
 
 use Kind::{
-    Count, Models, Names, Number, Prices, Quirks, Text, Texts, Thinking, Tiers, Truth, Words,
+    Count, Headers, Models, Number, Prices, Quirks, Text, Texts, Thinking, Tiers, Truth, Words,
 };
 
 const APIS: [Api; 4] = [
@@ -43,7 +44,7 @@ const PROVIDER: &[(&str, Kind)] = &[
     ("base_url_env", Text),
     ("default", Text),
     ("resells", Truth),
-    ("headers", Names),
+    ("headers", Headers),
     ("quirks", Quirks),
 ];
 const MODEL: &[(&str, Kind)] = &[
@@ -132,8 +133,12 @@ fn one(value: &Value, kind: Kind, at: &str) -> Result<(), String> {
             value.is_bool() || texts(value),
             "true, false or a list of levels",
         ),
-        Names => {
+        Headers => {
             let table = table(value, at)?;
+            let bad = |name: &&String| HeaderName::from_bytes(name.as_bytes()).is_err();
+            if let Some(name) = table.keys().find(bad) {
+                return Err(format!("{at}: '{name}' cannot be the name of a header"));
+            }
             (table.values().all(Value::is_str), "a table of strings")
         }
         Quirks => return quirks(table(value, at)?, at),

@@ -274,6 +274,10 @@ mod tests {
                 "providers.lab.headers = { x-team = 1 }: expected a table of strings",
             ),
             (
+                "[providers.lab.headers]\n'x team' = 'a'\n",
+                "providers.lab.headers: 'x team' cannot be the name of a header",
+            ),
+            (
                 "[providers.lab.quirks]\ndeveloper = true\n",
                 "unknown key 'developer' in providers.lab.quirks: did you mean 'developer_role'?",
             ),

@@ -2,14 +2,14 @@
 //! reached and with which key. Always as the user's `models.toml` says now.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::builtin;
 use super::listing::Listing;
 use super::live::Live;
 use super::naming::Names;
-use crate::llm::auth::{Keys, Place};
+use crate::llm::auth::{KeySource, Keys, Place};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Model, ThinkingLevel};
 
@@ -154,6 +154,16 @@ impl Catalog {
     /// The variables that keys are looked for in, those of all providers.
     pub fn key_variables(&self) -> Vec<String> {
         self.live.listing().key_variables()
+    }
+
+    /// The headers that `models.toml` has for `provider`, each with where its value comes from, and
+    /// the file.
+    pub fn headers(&self, provider: &str) -> (Vec<(String, KeySource)>, PathBuf) {
+        let listing = self.live.listing();
+        let entry = listing.user().get(provider);
+        let headers = entry.into_iter().flat_map(|entry| &entry.headers);
+        let headers = headers.map(|(name, value)| (name.clone(), KeySource::parse(value)));
+        (headers.collect(), listing.file().to_owned())
     }
 
     /// The line that sets the key of `provider`, for a server that refused the one it got.

@@ -178,6 +178,13 @@ impl Names<'_> {
 
     /// The one model that `ids` come down to.
     fn one_of(&self, name: &str, ids: &[(&str, &str)]) -> Result<Model, CatalogError> {
+        // A reseller's variants (`:batch`, `:free`) are meant only when they are named.
+        let mut ids = ids.to_vec();
+        let variant = |id: &str| id.contains(':') && !name.contains(':');
+        if ids.iter().any(|(_, id)| !variant(id)) {
+            ids.retain(|(_, id)| !variant(id));
+        }
+        let ids = &ids[..];
         match self.choose(name, ids) {
             Some((provider, id)) => {
                 let model = self.listing.known(provider, id);

@@ -1,0 +1,256 @@
+//! `tiller models`: which models there are and what is known of them, for people and, with `--json`,
+//! for programs. Asks no server and fetches no key.
+
+use std::fmt::Write;
+
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use serde_json::{Value, json};
+
+use super::out;
+use crate::app::args::ModelsArgs;
+use crate::app::outcome::{Outcome, StartError};
+use crate::llm::{Catalog, Keys, Listed, Model, ThinkingLevel};
+
+/// Prints the models that fit. `default` is the one that is taken when none is named, as
+/// `provider/id`.
+///
+/// # Errors
+/// None fits.
+pub fn models(
+    what: &ModelsArgs,
+    catalog: &Catalog,
+    keys: &Keys,
+    default: Option<&str>,
+) -> Result<Outcome, StartError> {
+    let pattern = what.pattern.join(" ");
+    let mut list = catalog.models(keys);
+    list.retain(|listed| listed.has_key || !what.available);
+    list.sort_by_cached_key(|listed| {
+        let model = &listed.model;
+        (model.provider.clone(), model.id.to_lowercase())
+    });
+    let list = filter(list, &pattern);
+    if what.json {
+        let rows = list.iter().map(|listed| record(listed, default));
+        let _ = out::write(format!("{}\n", Value::Array(rows.collect())).as_bytes());
+        return Ok(Outcome::Done);
+    }
+    if list.is_empty() {
+        return Err(StartError::failed(nothing(what, &pattern)));
+    }
+    let _ = out::write(out::sanitize(&table(&list, default)).as_bytes());
+    Ok(Outcome::Done)
+}
+
+fn nothing(what: &ModelsArgs, pattern: &str) -> String {
+    match (what.available, pattern) {
+        (true, "") => String::from(
+            "no provider has a key: add one with tiller auth add PROVIDER, or set its variable, for \
+             example export ANTHROPIC_API_KEY=...",
+        ),
+        (true, pattern) => {
+            format!("no model with a key fits '{pattern}': leave out --available to see the others")
+        }
+        (false, pattern) => {
+            format!("no model fits '{pattern}': tiller models lists all of them")
+        }
+    }
+}
+
+/// The models whose name holds all words of `pattern`, in their order; if there are none, those in
+/// which its letters follow each other, the best first.
+fn filter(list: Vec<Listed>, pattern: &str) -> Vec<Listed> {
+    let plain = |text: &str| text.to_lowercase().replace(['.', '_'], "-");
+    let words: Vec<String> = pattern.split_whitespace().map(plain).collect();
+    let name = |listed: &Listed| format!("{} {}", listed.model.full_id(), listed.model.name);
+    let holds = |listed: &&Listed| {
+        let name = plain(&name(listed));
+        words.iter().all(|word| name.contains(word))
+    };
+    let exact: Vec<Listed> = list.iter().filter(holds).cloned().collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let pattern = Pattern::parse(pattern, CaseMatching::Ignore, Normalization::Smart);
+    let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+    let mut letters = Vec::new();
+    let mut found: Vec<(u32, Listed)> = list
+        .into_iter()
+        .filter_map(|listed| {
+            let id = listed.model.full_id();
+            let score = pattern.score(Utf32Str::new(&id, &mut letters), &mut matcher)?;
+            Some((score, listed))
+        })
+        .collect();
+    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    found.into_iter().map(|(_, listed)| listed).collect()
+}
+
+const HEAD: [&str; 8] = [
+    "MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "INPUT", "THINKING", "KEY",
+];
+
+/// The table, one line a model, as wide as it needs to be.
+fn table(list: &[Listed], default: Option<&str>) -> String {
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    rows.extend(list.iter().map(|listed| row(listed, default)));
+    let mut widths = [0; HEAD.len()];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let start = text.len();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let _ = match column {
+                // Figures stand under each other by their last digit.
+                1..=4 => write!(text, "{cell:>width$}  "),
+                _ => write!(text, "{cell:<width$}  "),
+            };
+        }
+        text.truncate(start + text[start..].trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+fn row(listed: &Listed, default: Option<&str>) -> [String; HEAD.len()] {
+    let model = &listed.model;
+    let id = model.full_id();
+    let mark = if default == Some(&id) { " *" } else { "" };
+    let price = |dollars: f64| match dollars {
+        0.0 => String::from("-"),
+        dollars => figure(dollars),
+    };
+    let thinking = match model.reasoning {
+        true => levels(model).join(","),
+        false => String::from("-"),
+    };
+    [
+        format!("{id}{mark}"),
+        tokens(model.context_window),
+        tokens(model.max_output),
+        price(model.prices.input),
+        price(model.prices.output),
+        inputs(model).join(","),
+        thinking,
+        String::from(if listed.has_key { "yes" } else { "-" }),
+    ]
+}
+
+/// One model for programs. Keys are only ever added.
+fn record(listed: &Listed, default: Option<&str>) -> Value {
+    let model = &listed.model;
+    json!({
+        "id": model.full_id(),
+        "provider": model.provider,
+        "model": model.id,
+        "name": model.name,
+        "api": model.api.as_str(),
+        "context_window": model.context_window,
+        "context_window_source": model.window_source.as_str(),
+        "max_output": model.max_output,
+        "input": inputs(model),
+        "thinking": levels(model),
+        "prices": model.prices,
+        "tools": model.tools,
+        "edit_format": model.edit_format,
+        "has_key": listed.has_key,
+        "default": default == Some(&model.full_id()),
+    })
+}
+
+fn inputs(model: &Model) -> Vec<&'static str> {
+    match model.vision {
+        true => vec!["text", "image"],
+        false => vec!["text"],
+    }
+}
+
+fn levels(model: &Model) -> Vec<&'static str> {
+    let levels = model.supported_thinking().into_iter();
+    levels.map(ThinkingLevel::as_str).collect()
+}
+
+/// `1M`, `1.05M`, `128k`, `512`.
+fn tokens(count: u64) -> String {
+    match count {
+        0 => String::from("?"),
+        1_000_000.. => format!("{}M", figure((count as f64 / 10_000.0).round() / 100.0)),
+        1000.. => format!("{}k", (count as f64 / 1000.0).round()),
+        _ => count.to_string(),
+    }
+}
+
+/// A number without needless digits: `3`, `0.25`, `0.006`.
+fn figure(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::llm::Api;
+
+    fn listed(ids: &[&str]) -> Vec<Listed> {
+        ids.iter()
+            .map(|id| {
+                let (provider, id) = id.split_once('/').unwrap();
+                Listed {
+                    model: Arc::new(Model::new(provider, id, Api::OpenAiChat, "")),
+                    has_key: false,
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn words_find_before_letters_do() {
+        let ids = [
+            "a/claude-sonnet-5-5",
+            "b/gpt-6.1-sol",
+            "b/gpt-6-solar-note",
+            "c/kimi",
+        ];
+        for (pattern, expected) in [
+            ("", &ids[..]),
+            ("sonnet", &ids[..1]),
+            ("SONNET 5.5", &ids[..1]),
+            ("gpt sol", &ids[1..3]),
+            ("6-1", &ids[1..2]),
+            ("b/", &ids[1..3]),
+            ("clsnt", &ids[..1]),
+            ("zzz", &[]),
+        ] {
+            let found: Vec<String> = filter(listed(&ids), pattern)
+                .iter()
+                .map(|listed| listed.model.full_id())
+                .collect();
+            assert_eq!(found, expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn figures_are_short() {
+        for (count, expected) in [
+            (0, "?"),
+            (512, "512"),
+            (8192, "8k"),
+            (200_000, "200k"),
+            (1_000_000, "1M"),
+            (1_048_576, "1.05M"),
+            (2_097_152, "2.1M"),
+        ] {
+            assert_eq!(tokens(count), expected);
+        }
+        for (number, expected) in [(3.0, "3"), (12.5, "12.5"), (0.006, "0.006"), (10.0, "10")] {
+            assert_eq!(figure(number), expected);
+        }
+    }
+}

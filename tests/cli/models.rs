@@ -1,0 +1,279 @@
+//! Models as a shell sees them: the list, aliases, the user's words about a server, and the check of
+//! the window.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::job;
+use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::sandbox::Sandbox;
+
+fn models_toml(sandbox: &Sandbox, text: &str) {
+    fs::write(sandbox.config().join("models.toml"), text).unwrap();
+}
+
+/// A provider `lab` on the server's Chat wire, with what `more` says of it.
+fn lab(server: &ModelServer, more: &str) -> String {
+    let url = server.url(Wire::Chat);
+    format!("[providers.lab]\napi = 'openai-chat'\nbase_url = '{url}'\napi_key = 'k'\n{more}\n")
+}
+
+// M6
+#[test]
+fn the_list_is_for_people_and_for_programs() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("XAI_API_KEY", "unused");
+    models_toml(
+        &sandbox,
+        "[providers.lab]\napi = 'openai-chat'\nbase_url = 'http://127.0.0.1:1'\n\
+         [[providers.lab.models]]\nid = 'quick'\ncontext_window = 32000\nmax_output = 8000\n\
+         thinking = ['low', 'high']\ninput = ['text', 'image']\n\
+         prices = { input = 0.5, output = 2, tiers = [{ above = 1000, input = 1, output = 4 }] }\n",
+    );
+    let ran = sandbox.run(&["models", "quick"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let lines: Vec<Vec<&str>> = ran
+        .stdout
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            vec![
+                "MODEL", "WINDOW", "OUTPUT", "$", "IN", "$", "OUT", "INPUT", "THINKING", "KEY"
+            ],
+            vec![
+                "lab/quick",
+                "32k",
+                "8k",
+                "0.5",
+                "2",
+                "text,image",
+                "low,high",
+                "yes"
+            ],
+        ]
+    );
+
+    let all = sandbox.run(&["models", "--json"]);
+    let list: Value = serde_json::from_str(&all.stdout).unwrap();
+    let list = list.as_array().unwrap();
+    assert!(list.len() > 470, "{}", list.len());
+    let find = |id: &str| list.iter().find(|it| it["id"] == id).unwrap();
+    let quick = find("lab/quick");
+    assert_eq!(quick["prices"]["tiers"][0]["above"], 1000);
+    assert_eq!(quick["context_window_source"], "model");
+    assert_eq!(quick["thinking"], serde_json::json!(["low", "high"]));
+    assert_eq!(quick["has_key"], true);
+    let sonnet = find("anthropic/claude-sonnet-5-5");
+    assert_eq!(
+        (&sonnet["has_key"], &sonnet["default"]),
+        (&false.into(), &false.into())
+    );
+    assert_eq!(find("openai/gpt-6.1-sol")["edit_format"], "apply_patch");
+    let defaults = list.iter().filter(|it| it["default"] == true);
+    let defaults: Vec<&Value> = defaults.map(|it| &it["provider"]).collect();
+    assert_eq!(defaults, ["xai"]);
+
+    let ready = sandbox.run(&["models", "--available"]);
+    let ids = ready.stdout.lines().skip(1);
+    assert!(ids.clone().count() >= 5);
+    for line in ids {
+        assert!(
+            line.starts_with("lab/") || line.starts_with("xai/"),
+            "{line}"
+        );
+    }
+    assert_eq!(
+        ready.stdout.matches(" * ").count(),
+        1,
+        "the default is marked"
+    );
+
+    let none = sandbox.run(&["models", "nosuchmodel"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
+    assert!(
+        none.stderr.contains("no model fits 'nosuchmodel'"),
+        "{}",
+        none.stderr
+    );
+    assert_eq!(
+        sandbox.run(&["models", "nosuchmodel", "--json"]).stdout,
+        "[]\n"
+    );
+}
+
+#[test]
+fn a_list_without_any_key_says_how_to_get_one() {
+    let ran = Sandbox::new().run(&["models", "-a"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("tiller auth add"), "{}", ran.stderr);
+}
+
+// A8
+#[test]
+fn aliases_of_the_settings() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
+    models_toml(
+        &sandbox,
+        &lab(
+            &server,
+            "[[providers.lab.models]]\nid = 'quick'\nthinking = ['low', 'high']\n",
+        ),
+    );
+    fs::write(
+        sandbox.config().join("config.toml"),
+        "[models.aliases]\nfast = 'lab/quick:low'\n\"v1.5\" = 'fast'\na = 'b'\nb = 'a'\nlost = 'nowhere/x'\n",
+    )
+    .unwrap();
+    let asked = |name: &str| {
+        let ran = sandbox.run(&["-p", "-m", name, "hi"]);
+        assert_eq!(ran.code, Some(0), "{name}: {ran:#?}");
+        let body = server.requests().pop().unwrap().body.clone();
+        (body["model"].clone(), body["reasoning_effort"].clone())
+    };
+    assert_eq!(asked("fast"), ("quick".into(), "low".into()));
+    assert_eq!(asked("fast:high"), ("quick".into(), "high".into()));
+    assert_eq!(asked("v1.5"), ("quick".into(), "low".into()));
+    for (name, expected) in [
+        ("a", "leads back to itself: a -> b -> a"),
+        (
+            "lost",
+            "the alias 'lost' stands for 'nowhere/x': unknown provider 'nowhere'",
+        ),
+        ("fats", "fast (an alias of lab/quick:low)"),
+    ] {
+        let ran = sandbox.run(&["-p", "-m", name, "hi"]);
+        assert_eq!(ran.code, Some(2), "{name}");
+        assert!(ran.stderr.contains(expected), "{name}: {}", ran.stderr);
+    }
+    let wrong = sandbox.run(&["-p", "-m", "quick:hihg", "hi"]);
+    assert!(
+        wrong.stderr.contains("unknown thinking level 'hihg'"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn the_users_words_about_a_server_are_obeyed() {
+    let (server, mut sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
+    sandbox.set("TEAM", "blue");
+    models_toml(
+        &sandbox,
+        &lab(
+            &server,
+            "headers = { x-team = '$TEAM', x-plain = 'a b' }\n\
+             [providers.lab.quirks]\ndeveloper_role = true\ncompletion_tokens = true\nstream_usage = false\n\
+             [[providers.lab.models]]\nid = 'm'\nthinking = true\nmax_output = 999\n\
+             [[providers.lab.models]]\nid = 'n'\nthinking = true\nquirks = { developer_role = false, thinking = 'none' }\n",
+        ),
+    );
+    let ran = sandbox.run(&["-p", "-m", "lab/m:high", "hi"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let ran = sandbox.run(&["-p", "-m", "lab/n:high", "hi"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let requests = server.requests();
+    assert_eq!(requests[0].header("x-team"), Some("blue"));
+    assert_eq!(requests[0].header("x-plain"), Some("a b"));
+    let body = &requests[0].body;
+    assert_eq!(body["messages"][0]["role"], "developer");
+    assert_eq!(body["max_completion_tokens"], 999);
+    assert_eq!(body["reasoning_effort"], "high");
+    assert_eq!(body.get("stream_options"), None);
+    let body = &requests[1].body;
+    assert_eq!(
+        body["messages"][0]["role"], "system",
+        "the model's word beats the provider's"
+    );
+    assert_eq!(body.get("reasoning_effort"), None);
+    assert!(body.get("max_completion_tokens").is_some());
+
+    let mut bare = Sandbox::new();
+    bare.set("NOTHING", "");
+    models_toml(&bare, &lab(&server, "headers = { x-team = '$TEAM' }"));
+    let ran = bare.run(&["-p", "-m", "lab/m", "hi"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("export TEAM=VALUE"), "{}", ran.stderr);
+    assert_eq!(server.requests().len(), 2, "nothing was sent");
+}
+
+// F1, F3, F4, F5
+#[test]
+fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
+    let mut models = String::new();
+    for tokens in [15_999, 16_000, 31_999, 32_000] {
+        models +=
+            &format!("[[providers.lab.models]]\nid = 'w{tokens}'\ncontext_window = {tokens}\n");
+    }
+    models += "[[providers.lab.models]]\nid = 'unknown'\n";
+    models_toml(&sandbox, &lab(&server, &models));
+    let low = |tokens: u32| {
+        format!("Low context window for lab/w{tokens}: {tokens} tokens (warn threshold: 32000)")
+    };
+    for (name, expected) in [
+        ("w16000", low(16_000)),
+        ("w31999", low(31_999)),
+        ("w32000", String::new()),
+        ("unknown", String::new()),
+    ] {
+        let ran = sandbox.run(&["-p", "-m", &format!("lab/{name}"), "hi"]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(0), "ok\n"),
+            "{name}: {ran:#?}"
+        );
+        assert!(ran.stderr.contains(&expected), "{name}: {}", ran.stderr);
+        assert_eq!(
+            ran.stderr.is_empty(),
+            expected.is_empty(),
+            "{name}: {}",
+            ran.stderr
+        );
+    }
+    let sent = server.requests().len();
+    let text = "lab/w15999: Model context window too small (15999 tokens). Minimum is 16000.";
+    let ran = sandbox.run(&["-p", "-m", "lab/w15999", "hi"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains(text), "{}", ran.stderr);
+    assert_eq!(server.requests().len(), sent, "nothing was sent");
+
+    // Another model may answer.
+    let stand_in = ["--config", "models.fallback=['lab/w32000']"];
+    let ran = sandbox.run(&["-p", "-m", "lab/w15999", stand_in[0], stand_in[1], "hi"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "ok\n"),
+        "{ran:#?}"
+    );
+    assert_eq!(server.requests().pop().unwrap().body["model"], "w32000");
+
+    // F2: what the settings say counts where the model says nothing.
+    let budget = ["--config", "models.context_window=15999"];
+    let ran = sandbox.run(&["-p", "-m", "lab/unknown", budget[0], budget[1], "hi"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stderr
+            .contains("lab/unknown: Model context window too small"),
+        "{}",
+        ran.stderr
+    );
+    let ran = sandbox.run(&["-p", "-m", "lab/w32000", budget[0], budget[1], "hi"]);
+    assert_eq!(
+        ran.code,
+        Some(0),
+        "the model's own window is stronger: {ran:#?}"
+    );
+}
+
+#[test]
+fn the_list_is_quick() {
+    let sandbox = Sandbox::new();
+    let runs = (0..3).map(|_| sandbox.run(&["models"]).took);
+    // A debug build on a busy machine; a release build takes some milliseconds.
+    assert!(runs.min().unwrap() < Duration::from_secs(2));
+}
