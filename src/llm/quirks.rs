@@ -27,6 +27,10 @@ pub struct QuirkWords {
     pub stream_usage: Option<bool>,
     /// Chat: a conversation with tool calls needs a list of tools, an empty one if need be.
     pub empty_tools: Option<bool>,
+    /// Responses: a tool may take free text in a grammar's form instead of JSON.
+    pub custom_tools: Option<bool>,
+    /// Responses: the result of a call may hold pictures.
+    pub result_images: Option<bool>,
     /// Anthropic: the model is told how hard to try, not how many tokens to think.
     pub adaptive_thinking: Option<bool>,
     /// Anthropic: the key goes into `authorization: Bearer`, not `x-api-key`.
@@ -53,7 +57,7 @@ pub enum ThinkingForm {
 
 impl QuirkWords {
     /// The keys of the table.
-    pub const KEYS: [&str; 11] = [
+    pub const KEYS: [&str; 13] = [
         "developer_role",
         "completion_tokens",
         "thinking",
@@ -63,6 +67,8 @@ impl QuirkWords {
         "cache_marks",
         "stream_usage",
         "empty_tools",
+        "custom_tools",
+        "result_images",
         "adaptive_thinking",
         "bearer",
     ];
@@ -79,6 +85,8 @@ impl QuirkWords {
             cache_marks,
             stream_usage,
             empty_tools,
+            custom_tools,
+            result_images,
             adaptive_thinking,
             bearer,
         } = self;
@@ -91,6 +99,8 @@ impl QuirkWords {
         lay(cache_marks, words.cache_marks);
         lay(stream_usage, words.stream_usage);
         lay(empty_tools, words.empty_tools);
+        lay(custom_tools, words.custom_tools);
+        lay(result_images, words.result_images);
         lay(adaptive_thinking, words.adaptive_thinking);
         lay(bearer, words.bearer);
     }

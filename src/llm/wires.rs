@@ -159,7 +159,8 @@ impl Wires {
             Api::OpenAiResponses => {
                 let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
                 let call = responses::call(&base_url, key, about, body);
-                exchange::run(self.http.clone(), call, decoder)
+                let events = exchange::run(self.http.clone(), call, decoder);
+                events.map(responses::explained).boxed()
             }
             Api::GoogleGenerateContent => {
                 let messages = request.messages.len();

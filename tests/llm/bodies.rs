@@ -11,8 +11,8 @@ use tiller::llm::{
 };
 
 use super::kit::{
-    answer, call, cut_call, image, model, request, result, said, signed_text, text, thought, user,
-    wires,
+    answer, call, custom_call, cut_call, image, model, request, result, said, signed_text, text,
+    thought, user, wires,
 };
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 
@@ -366,7 +366,7 @@ type Plan = Vec<(u8, u8, Vec<(u8, u8)>)>;
 
 /// Conversations in any disorder.
 fn conversations() -> impl Strategy<Value = Plan> {
-    let blocks = proptest::collection::vec((0u8..8, 0u8..6), 0..4);
+    let blocks = proptest::collection::vec((0u8..10, 0u8..6), 0..4);
     proptest::collection::vec((0u8..6, 0u8..6, blocks), 0..12)
 }
 
@@ -378,7 +378,7 @@ fn conversation(model: &Model, plan: &Plan) -> Vec<Message> {
         "",
         "functions.read:0",
         "with space and ünïcode",
-        "x",
+        "call_1|fc_1",
     ];
     let long = "y".repeat(100);
     let id = |n: u8| {
@@ -400,6 +400,12 @@ fn conversation(model: &Model, plan: &Plan) -> Vec<Message> {
                 // Signatures of our own cannot be made up: the server knows its own.
                 3 => thought("hm", None),
                 4 => cut_call(id(*n), "{\"a"),
+                5 => custom_call(id(*n), "apply_patch", "text"),
+                // Reasoning that a server that stores nothing cannot make anything of.
+                6 if model.api == Api::OpenAiResponses => thought(
+                    "hm",
+                    Some(r#"{"type":"reasoning","id":"rs_1","summary":[]}"#),
+                ),
                 _ => call(
                     id(*n),
                     names[*n as usize],

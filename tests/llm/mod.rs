@@ -8,6 +8,7 @@ pub mod kit;
 mod catalog;
 mod recorded;
 mod responses;
+mod handover;
 mod sockets;
 mod bodies;
 mod google;

@@ -1,6 +1,7 @@
 //! The Responses wire alone: what only this one has. What all wires share stands in the tables of
 //! `bodies` and `sockets`.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::classify::Subject;
 use tiller::llm::exchange::{Progress, Reader};
@@ -332,6 +333,29 @@ fn the_request_is_what_the_vendor_wants() {
     assert_eq!(short["prompt_cache_key"], "é".repeat(64));
     for key in ["instructions", "tools", "include", "reasoning"] {
         assert!(short.get(key).is_none(), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_only_knows_chat_is_told_apart() {
+    for (body, hinted) in [
+        ("404 page not found", true),
+        (r#"{"detail":"Not Found"}"#, true),
+        (
+            r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#,
+            false,
+        ),
+    ] {
+        let server = ModelServer::start(Script::of([Reply::http(404, "application/json", body)]));
+        let model = model(Wire::Responses, &server.url(Wire::Responses));
+        let hello = request(model, vec![Message::user("hello", 0)]);
+        let (_, events) = answer(&wires(&server), hello).await;
+        let hint = super::kit::error(&events).hint.clone().unwrap_or_default();
+        assert_eq!(
+            hint.contains("api = \"openai-chat\""),
+            hinted,
+            "{body}: {hint}"
+        );
     }
 }
 
@@ -814,4 +838,121 @@ fn tokens_are_counted_once() {
         (nonsense.input, nonsense.cache_read, nonsense.output),
         (0, 5, 0)
     );
+}
+
+/// Events as a broken server may send them: every kind, about any item, in any order.
+fn events() -> impl Strategy<Value = Vec<Value>> {
+    let item = (0u8..6, 0u8..3, 0u8..4).prop_map(|(kind, id, form)| {
+        let kind = [
+            "message",
+            "reasoning",
+            "function_call",
+            "custom_tool_call",
+            "web_search_call",
+            "",
+        ][kind as usize];
+        match form {
+            0 => json!({ "type": kind }),
+            1 => json!({ "type": kind, "id": format!("i{id}"), "call_id": format!("c{id}") }),
+            2 => json!({
+                "type": kind, "id": format!("i{id}"), "call_id": format!("c{id}"), "name": "read",
+                "arguments": "{}", "input": "x", "summary": [{ "text": "s" }],
+                "content": [{ "text": "t" }, 3, { "refusal": "r" }], "encrypted_content": "e",
+            }),
+            _ => json!({
+                "type": kind, "name": "read", "arguments": { "a": 1 }, "summary": null,
+                "content": "t", "phase": 3,
+            }),
+        }
+    });
+    let event = (0u8..16, 0u64..4, 0u8..4, item, "[a-c{}\"]{0,3}").prop_map(
+        |(kind, place, id, item, text)| {
+            let kind = [
+                "output_item.added",
+                "output_item.done",
+                "output_text.delta",
+                "output_text.done",
+                "refusal.delta",
+                "refusal.done",
+                "reasoning_summary_text.delta",
+                "reasoning_summary_text.done",
+                "reasoning_text.delta",
+                "reasoning_text.done",
+                "function_call_arguments.delta",
+                "function_call_arguments.done",
+                "custom_tool_call_input.delta",
+                "custom_tool_call_input.done",
+                "created",
+                "unheard_of",
+            ][kind as usize];
+            let mut event = json!({
+                "type": format!("response.{kind}"), "item": item, "delta": text, "text": text,
+                "refusal": text, "arguments": text, "input": text, "summary_index": place % 2,
+                "content_index": place / 2,
+            });
+            if place < 3 {
+                event["output_index"] = json!(place);
+            }
+            if id < 3 {
+                event["item_id"] = json!(format!("i{id}"));
+            }
+            event
+        },
+    );
+    (
+        proptest::collection::vec(event, 0..25),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(mut events, ends, whole)| {
+            let items: Vec<Value> = events.iter().map(|event| event["item"].clone()).collect();
+            if ends {
+                events.push(completed(if whole { json!(items) } else { Value::Null }));
+            }
+            events
+        })
+}
+
+proptest! {
+    #[test]
+    fn no_stream_is_too_broken(events in events()) {
+        let (message, out) = fold(&events);
+        let mut begun: Vec<bool> = Vec::new();
+        for (at, event) in out.iter().enumerate() {
+            match event {
+                StreamEvent::TextStart { index }
+                | StreamEvent::ThinkingStart { index }
+                | StreamEvent::ToolCallStart { index, .. } => {
+                    prop_assert_eq!(*index, begun.len(), "blocks begin in order");
+                    begun.push(true);
+                }
+                StreamEvent::TextDelta { index, .. }
+                | StreamEvent::ThinkingDelta { index, .. }
+                | StreamEvent::ToolCallDelta { index, .. } => {
+                    prop_assert!(begun.get(*index) == Some(&true), "block {} is not open", index);
+                }
+                StreamEvent::TextEnd { index, .. } | StreamEvent::ToolCallEnd { index, .. } => {
+                    prop_assert!(begun.get(*index) == Some(&true), "block {} ends twice", index);
+                    begun[*index] = false;
+                }
+                StreamEvent::Done { .. } | StreamEvent::Error(_) => {
+                    prop_assert_eq!(at + 1, out.len(), "the end is last");
+                }
+                _ => {}
+            }
+        }
+        let last = out.last();
+        match last {
+            Some(StreamEvent::Done { reason, .. }) => {
+                let calls = message.tool_calls().count();
+                prop_assert_eq!(*reason == StopReason::ToolUse, calls > 0);
+                let ids: Vec<&str> = message.tool_calls().map(|call| call.id.as_str()).collect();
+                prop_assert!(ids.iter().all(|id| !id.is_empty()));
+            }
+            Some(StreamEvent::Error(error)) => {
+                prop_assert_eq!(error.class, ErrorClass::Retryable);
+            }
+            other => prop_assert!(false, "ends in {:?}", other),
+        }
+    }
 }

@@ -215,7 +215,7 @@ fn results<'a>(answers: &'a [Answer<'a>], quirks: Quirks, items: &mut Vec<Item<'
             .iter()
             .filter(|block| matches!(block.as_ref(), Content::Image(_)));
         let seen = images.clone().count() > 0;
-        let output = if seen && quirks.pictures_in_results {
+        let output = if seen && quirks.result_images {
             Output::Parts(answer.content.iter().filter_map(part).collect())
         } else {
             pictures.extend(images.filter_map(part));

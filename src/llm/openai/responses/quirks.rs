@@ -14,19 +14,21 @@ pub struct Quirks {
     /// A tool may take free text in a grammar's form instead of JSON.
     pub custom_tools: bool,
     /// The result of a call may hold pictures. llama.cpp and LM Studio refuse even a list of texts.
-    pub pictures_in_results: bool,
+    pub result_images: bool,
 }
 
-/// The quirks of the host at `base_url` for `model`.
+/// The quirks of the host at `base_url` for `model`: what the user says of them, else what is known
+/// of the host.
 pub fn of(model: &Model, base_url: &str) -> Quirks {
     let base_url = base_url.to_ascii_lowercase();
     let openai = model.provider == "openai"
         || ["api.openai.com", "openai.azure.com"]
             .iter()
             .any(|host| base_url.contains(host));
+    let said = &model.quirks;
     Quirks {
-        custom_tools: takes_custom_tools(&model.id),
-        pictures_in_results: openai,
+        custom_tools: (said.custom_tools).unwrap_or_else(|| takes_custom_tools(&model.id)),
+        result_images: said.result_images.unwrap_or(openai),
     }
 }
 
@@ -64,11 +66,17 @@ mod tests {
     fn hosts_are_known_by_provider_or_address() {
         let pictures = |provider: &str, base_url: &str| {
             let model = Model::new(provider, "m", Api::OpenAiResponses, base_url);
-            of(&model, base_url).pictures_in_results
+            of(&model, base_url).result_images
         };
         assert!(pictures("openai", "http://127.0.0.1:1/v1"));
         assert!(pictures("mine", "https://me.openai.azure.com/openai/v1"));
         assert!(!pictures("xai", "https://api.x.ai/v1"));
         assert!(!pictures("llama.cpp", "http://127.0.0.1:8080/v1"));
+
+        let mut told = Model::new("xai", "grok", Api::OpenAiResponses, "");
+        told.quirks.custom_tools = Some(true);
+        told.quirks.result_images = Some(true);
+        let quirks = of(&told, "");
+        assert!(quirks.custom_tools && quirks.result_images);
     }
 }

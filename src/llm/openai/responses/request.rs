@@ -7,6 +7,8 @@ use super::items::{self, Item};
 use super::quirks::{self, Quirks};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
+use crate::llm::error::ErrorClass;
+use crate::llm::event::StreamEvent;
 use crate::llm::exchange::{Auth, Call};
 use crate::llm::handoff::{self, IdRule};
 use crate::llm::http;
@@ -34,6 +36,22 @@ pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) 
         body,
         about,
     }
+}
+
+/// The same event; an error that says that nothing is at this address gets the way out for the many
+/// servers that speak the older wire only.
+pub fn explained(mut event: StreamEvent) -> StreamEvent {
+    if let StreamEvent::Error(error) = &mut event
+        && error.class == ErrorClass::Client
+        && matches!(error.status, Some(404 | 405 | 501))
+    {
+        error.hint = Some(
+            "Is the base URL right, and does the server speak OpenAI Responses? For one that knows only \
+             Chat Completions, write api = \"openai-chat\" below its provider in models.toml"
+                .into(),
+        );
+    }
+    event
 }
 
 /// The request's JSON.
