@@ -90,7 +90,7 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
         (
             "401",
             Reply::error(Failure::Auth),
-            Told(&["401", "_API_KEY"]),
+            Told(&["the key was refused (4", "_API_KEY"]),
         ),
         ("403", Reply::error(Failure::Forbidden), Told(&["403"])),
         (

@@ -96,7 +96,10 @@ fn an_unreachable_server() {
 fn what_a_server_refuses() {
     for wire in Wire::ALL {
         for (reply, words) in [
-            (Reply::error(Failure::Auth), &["401", "API_KEY"][..]),
+            (
+                Reply::error(Failure::Auth),
+                &["the key was refused (4", "API_KEY"][..],
+            ),
             (Reply::error(Failure::Forbidden), &["403"]),
             (Reply::error(Failure::Invalid), &["400"]),
             (Reply::error(Failure::Overflow), &["too long"]),

@@ -274,9 +274,8 @@ impl GoogleDecoder {
                 redacted: false,
             }),
             Kind::Call(pieces) => {
-                if let Some(delta) = pieces.text() {
-                    out.push(StreamEvent::ToolCallDelta { index, delta });
-                }
+                let delta = pieces.text();
+                out.push(StreamEvent::ToolCallDelta { index, delta });
                 out.push(StreamEvent::ToolCallEnd {
                     index,
                     thought_signature: signature,

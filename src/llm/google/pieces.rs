@@ -60,10 +60,10 @@ impl Pieces {
         }
     }
 
-    /// The arguments as JSON text; none when there are none.
-    pub fn text(&self) -> Option<String> {
-        let text = || serde_json::to_string(&self.arguments).ok();
-        (!self.arguments.is_empty()).then(text).flatten()
+    /// The arguments as JSON text.
+    pub fn text(&self) -> String {
+        // Plain data cannot fail to be written.
+        serde_json::to_string(&self.arguments).unwrap_or_default()
     }
 
     fn place(&mut self, keys: Vec<Key>) -> Option<&mut Value> {
@@ -162,8 +162,7 @@ mod tests {
     fn folded(pieces: &[Value]) -> Value {
         let mut all = Pieces::default();
         pieces.iter().for_each(|piece| all.take(piece));
-        all.text()
-            .map_or(json!({}), |text| serde_json::from_str(&text).unwrap())
+        serde_json::from_str(&all.text()).unwrap()
     }
 
     #[test]
