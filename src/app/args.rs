@@ -133,6 +133,12 @@ impl Permission {
 /// What can be done besides a run.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SubCommand {
+    /// Store API keys, list where keys come from, check whether they are taken.
+    Auth {
+        /// What about them.
+        #[command(subcommand)]
+        what: AuthCommand,
+    },
     /// Show the settings in force.
     Config {
         /// What about them.
@@ -166,6 +172,40 @@ pub struct ModelsArgs {
     /// Set one setting, as in config.toml (may be repeated).
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
+}
+
+/// What can be done with keys.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AuthCommand {
+    /// Store a key: typed on the terminal, where it is not shown, or piped in.
+    ///
+    /// It goes into the system's keyring where there is one, else into auth.toml beside the
+    /// settings, which only you can read. Never as an argument: other programs see those.
+    Add {
+        /// Whose key: anthropic, openai, google, ... or a provider of models.toml.
+        provider: String,
+        /// A key, which is refused here.
+        #[arg(hide = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Say which providers have a key and where it comes from, with its last characters at most.
+    List {
+        /// One JSON array for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget a stored key.
+    Remove {
+        /// Whose key.
+        provider: String,
+    },
+    /// Ask a provider, or all that have a key, whether the key is taken; it costs nothing.
+    ///
+    /// Exit code 0: all are; 1: one is refused or missing; 3: a provider cannot be reached.
+    Check {
+        /// Whose key; without it, all that there are.
+        provider: Option<String>,
+    },
 }
 
 /// Which sessions to list, and how.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use clap::Parser;
 
-use super::args::{Args, ConfigCommand, SubCommand};
-use super::cli::{self, Json, OnceOptions, Play, Print, Reader, Sink};
+use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
+use super::cli::{self, AuthDesk, Json, OnceOptions, Play, Print, Reader, Sink};
 use super::config::Settings;
 use super::demo::Scratch;
 use super::dirs::Dirs;
@@ -25,7 +25,7 @@ use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
+use crate::llm::{Catalog, Content, Model, Provider, ThinkingLevel, Wires};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -73,7 +73,7 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     code
 }
 
-/// What needs neither a model nor a runtime.
+/// What needs no agent.
 fn sub_command(
     command: &SubCommand,
     dirs: &Dirs,
@@ -97,6 +97,7 @@ fn sub_command(
             let default = plan::default_model(&settings, &catalog, &keys);
             cli::models(what, &catalog, &keys, default.as_deref())
         }
+        SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {
             let cwd = plan::working_folder(what.cd.as_deref())?;
             cli::sessions(what, &dirs.sessions(), &cwd, home)
@@ -118,6 +119,31 @@ fn look_around(models: &Models) -> Arc<[Found]> {
         Ok(runtime) => runtime.block_on(models.look_around(local::PATIENCE)),
         Err(_) => Arc::new([]),
     }
+}
+
+fn auth(
+    what: &AuthCommand,
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+) -> Result<Outcome, StartError> {
+    let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
+    let keys = keys::gather(dirs, &settings, env, &plan::working_folder(None)?)?;
+    let catalog = Catalog::load(&dirs.models_file()).map_err(StartError::usage)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
+    let outcome = runtime.block_on(async {
+        let processes = Processes::new();
+        let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
+        let desk = AuthDesk {
+            catalog,
+            keys: keys.with_commands(Arc::new(commands)),
+        };
+        desk.run(what).await
+    });
+    runtime.shutdown_background();
+    outcome
 }
 
 async fn run_plan(

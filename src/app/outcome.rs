@@ -11,6 +11,8 @@ pub enum Outcome {
     Failed,
     /// The command line or a setting makes no sense.
     Usage,
+    /// A provider could not be reached, in `tiller auth check`.
+    Unreachable,
     /// `--timeout` ran out.
     TimedOut,
     /// SIGHUP.
@@ -28,6 +30,7 @@ impl Outcome {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Usage => 2,
+            Self::Unreachable => 3,
             Self::TimedOut => 124,
             Self::HungUp => 129,
             Self::Interrupted => 130,

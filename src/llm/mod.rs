@@ -22,6 +22,7 @@ pub mod error;
 pub mod classify;
 mod wording;
 pub mod overflow;
+pub mod probe;
 pub mod http;
 pub mod sse;
 pub mod scripted;

@@ -1,9 +1,11 @@
 //! Front ends that print, end to end.
 
 mod config;
+mod e2e_auth;
 mod e2e_demo;
 mod e2e_errors;
 mod e2e_flags;
 mod e2e_json;
 mod e2e_print;
+mod e2e_redaction;
 mod models;

@@ -7,9 +7,12 @@ mod print;
 mod json;
 mod play;
 mod config;
+mod hidden;
+mod auth;
 mod sessions;
 mod models;
 
+pub use auth::AuthDesk;
 pub use config::config;
 pub use json::Json;
 pub use models::models;

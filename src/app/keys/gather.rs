@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::env_file;
+use super::{env_file, keyring};
 use crate::app::config::Settings;
 use crate::app::dirs::Dirs;
 use crate::app::outcome::StartError;
@@ -23,7 +23,10 @@ pub fn gather(
 ) -> Result<Keys, StartError> {
     let store = Store::load(&dirs.auth_file()).map_err(StartError::failed)?;
     let keys: Keys = env.clone().into_iter().collect();
-    let keys = keys.with_store(store);
+    let mut keys = keys.with_store(store);
+    if let Some(keyring) = keyring(env) {
+        keys = keys.with_keyring(keyring);
+    }
     Ok(match env_file(settings, dirs, cwd) {
         Some((path, variables)) => keys.with_env_file(&path, variables),
         None => keys,

@@ -7,7 +7,9 @@ mod gather;
 mod env_file;
 mod commands;
 mod conceal;
+mod keyring;
 
 pub use commands::ShellCommands;
 pub use conceal::conceal;
 pub use gather::gather;
+pub use keyring::keyring;

@@ -116,6 +116,11 @@ impl Keys {
         &self.store
     }
 
+    /// The system's keyring, where there is one.
+    pub fn keyring(&self) -> Option<&dyn Keyring> {
+        self.keyring.as_deref()
+    }
+
     /// What strikes these keys out of text. It knows each from the moment it is fetched.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor

@@ -12,4 +12,5 @@ mod file;
 mod check;
 mod builtin;
 
+pub use check::nearest;
 pub use models::{Catalog, CatalogError, CatalogOptions, Listed};

@@ -151,6 +151,19 @@ impl Catalog {
         listing.owner(provider, header.as_ref()).place(keys)
     }
 
+    /// The ids of all providers, the user's first.
+    pub fn providers(&self) -> Vec<String> {
+        let listing = self.live.listing();
+        listing.providers().map(str::to_owned).collect()
+    }
+
+    /// A model of `provider`, for what all of them share: wire and address.
+    pub fn any_model(&self, provider: &str) -> Option<Model> {
+        let listing = self.live.listing();
+        let id = listing.default_of(provider).unwrap_or_default();
+        listing.unlisted(provider, &id)
+    }
+
     /// The variables that keys are looked for in, those of all providers.
     pub fn key_variables(&self) -> Vec<String> {
         self.live.listing().key_variables()

@@ -1,0 +1,383 @@
+//! `tiller auth`: stores keys, says where keys come from, and asks providers whether they take them.
+//!
+//! Never takes a key from the command line and never shows more than the end of one.
+
+use std::fmt::Write;
+use std::io::{self, IsTerminal, Read};
+
+use serde_json::{Value, json};
+
+use super::hidden::{self, Typed};
+use super::out;
+use crate::app::args::AuthCommand;
+use crate::app::outcome::{Outcome, StartError};
+use crate::llm::auth::{Place, Secret, Stored};
+use crate::llm::catalog::nearest;
+use crate::llm::classify::Subject;
+use crate::llm::http::Http;
+use crate::llm::probe::{Verdict, probe};
+use crate::llm::{Catalog, Keys};
+
+/// Longer keys do not exist.
+const MOST_BYTES: u64 = 16 * 1024;
+
+/// What `tiller auth` works with.
+pub struct AuthDesk {
+    /// The models, and with them the providers.
+    pub catalog: Catalog,
+    /// The keys.
+    pub keys: Keys,
+}
+
+impl AuthDesk {
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// An unknown provider, no key where one was needed, or a store that does not work.
+    pub async fn run(&self, what: &AuthCommand) -> Result<Outcome, StartError> {
+        if let Some(notice) = self.keys.store().notice() {
+            out::complain(&format!("tiller: {notice}"));
+        }
+        match what {
+            AuthCommand::Add { provider, rest } => self.add(provider, rest),
+            AuthCommand::List { json } => self.list(*json).await,
+            AuthCommand::Remove { provider } => self.remove(provider),
+            AuthCommand::Check { provider } => self.check(provider.as_deref()).await,
+        }
+    }
+
+    fn add(&self, provider: &str, rest: &[String]) -> Result<Outcome, StartError> {
+        if !rest.is_empty() || looks_like_a_key(provider) {
+            let provider = if looks_like_a_key(provider) {
+                "PROVIDER"
+            } else {
+                provider
+            };
+            return Err(StartError::usage(format!(
+                "a key on the command line is seen by every program of this machine and stays in the \
+                 shell's history. Type it when you are asked: tiller auth add {provider}; or pipe it: \
+                 tiller auth add {provider} < FILE. Replace a key that was typed there"
+            )));
+        }
+        let provider = self.known(provider)?;
+        let key = match read_key(provider)? {
+            Some(key) => key,
+            None => return Ok(Outcome::Interrupted),
+        };
+        let mut store = self.keys.store().clone();
+        let mut put = |what: Option<Stored>| store.put(provider, what).map_err(StartError::failed);
+        let place = match self
+            .keys
+            .keyring()
+            .map(|keyring| keyring.set(provider, &key))
+        {
+            Some(Ok(())) => {
+                put(Some(Stored::Keyring))?;
+                "the system keyring".to_owned()
+            }
+            answer => {
+                if let Some(Err(why)) = answer {
+                    out::complain(&format!("the system keyring takes no key: {why}"));
+                }
+                put(Some(Stored::Key(key)))?;
+                self.keys.store().path().display().to_string()
+            }
+        };
+        say(&format!("The key for {provider} is stored in {place}\n"));
+        match self.place(provider) {
+            Ok(place @ (Place::Literal(_) | Place::Named(..) | Place::Command(..))) => {
+                out::complain(&format!(
+                    "It is not used as long as api_key is set for {provider}: {place}"
+                ));
+            }
+            Ok(Place::Environment(name, _)) => {
+                out::complain(&format!("From now on it is used instead of {name}"));
+            }
+            _ => {}
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn remove(&self, provider: &str) -> Result<Outcome, StartError> {
+        let mut store = self.keys.store().clone();
+        // What was stored for a provider that models.toml does not have any more goes too.
+        let provider = match store.get(provider) {
+            Some(_) => provider,
+            None => self.known(provider)?,
+        };
+        let Some(stored) = store.get(provider).cloned() else {
+            let other = match self.place(provider) {
+                Ok(Place::None) | Err(_) => String::new(),
+                Ok(Place::Environment(name, _)) => {
+                    format!("; it comes from the environment: unset {name}")
+                }
+                Ok(place) => format!("; it comes from elsewhere: {place}"),
+            };
+            return Err(StartError::failed(format!(
+                "no key for {provider} is stored{other}"
+            )));
+        };
+        if stored == Stored::Keyring {
+            let keyring = self
+                .keys
+                .keyring()
+                .ok_or("there is none in this session".to_owned());
+            if let Err(why) = keyring.and_then(|keyring| keyring.remove(provider)) {
+                return Err(StartError::failed(format!(
+                    "the key for {provider} is in the system keyring, which does not give it up: \
+                     {why}. Unlock the keyring and try again"
+                )));
+            }
+        }
+        store.put(provider, None).map_err(StartError::failed)?;
+        say(&format!("The stored key for {provider} is removed\n"));
+        Ok(Outcome::Done)
+    }
+
+    async fn list(&self, json: bool) -> Result<Outcome, StartError> {
+        let mut rows = Vec::new();
+        for provider in self.providers() {
+            match self.place(&provider) {
+                Ok(Place::None) => {}
+                Ok(place) => {
+                    // A command may want a finger on a reader: it runs when its key is needed.
+                    let key = match &place {
+                        Place::Command(..) => None,
+                        _ => self.keys.fetch(&provider, &place).await.transpose(),
+                    };
+                    rows.push((provider, place, key));
+                }
+                Err(_) => {}
+            }
+        }
+        let text = match json {
+            true => {
+                let rows = rows
+                    .iter()
+                    .map(|(provider, place, key)| row_json(provider, place, key.as_ref()));
+                format!("{}\n", Value::Array(rows.collect()))
+            }
+            false if rows.is_empty() => "No keys. Add one: tiller auth add anthropic\n".to_owned(),
+            false => {
+                let width = rows
+                    .iter()
+                    .map(|(provider, ..)| provider.len())
+                    .max()
+                    .unwrap_or(0);
+                let mut text = String::new();
+                for (provider, place, key) in &rows {
+                    let shown = match key {
+                        None => "-".to_owned(),
+                        Some(Ok(key)) => key.masked(),
+                        Some(Err(_)) => "no answer".to_owned(),
+                    };
+                    let _ = writeln!(text, "{provider:width$}  {shown:9}  {place}");
+                }
+                text
+            }
+        };
+        say(&text);
+        Ok(Outcome::Done)
+    }
+
+    async fn check(&self, provider: Option<&str>) -> Result<Outcome, StartError> {
+        let providers: Vec<String> = match provider {
+            Some(provider) => vec![self.known(provider)?.to_owned()],
+            None => {
+                let has_key = |provider: &String| {
+                    self.place(provider).is_ok_and(|place| place != Place::None)
+                };
+                self.providers().into_iter().filter(has_key).collect()
+            }
+        };
+        if providers.is_empty() {
+            let what = "no keys to check. Add one: tiller auth add anthropic";
+            return Err(StartError::failed(what));
+        }
+        let width = providers.iter().map(String::len).max().unwrap_or(0);
+        let http = Http::default();
+        let mut outcome = Outcome::Done;
+        for provider in providers {
+            let verdict = self.ask(&http, &provider).await;
+            let (told, so) = match verdict {
+                Verdict::Accepted => ("ok".to_owned(), Outcome::Done),
+                Verdict::Refused(why) => (format!("refused: {why}"), Outcome::Failed),
+                Verdict::Unclear(why) => (
+                    format!("unclear: it answers, but not whether the key is good: {why}"),
+                    Outcome::Failed,
+                ),
+                Verdict::Unreachable(why) => (format!("unreachable: {why}"), Outcome::Unreachable),
+            };
+            say(&format!("{provider:width$}  {told}\n"));
+            outcome = match (outcome, so) {
+                (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
+                (Outcome::Done, so) => so,
+                (outcome, _) => outcome,
+            };
+        }
+        Ok(outcome)
+    }
+
+    async fn ask(&self, http: &Http, provider: &str) -> Verdict {
+        let fetched = match self.place(provider) {
+            Ok(place) => self.keys.fetch(provider, &place).await,
+            Err(error) => Err(error),
+        };
+        let key = match fetched {
+            Ok(key) => key,
+            Err(error) => return Verdict::Refused(error.to_string().replace('\n', ". ")),
+        };
+        let Some(model) = self.catalog.any_model(provider) else {
+            return Verdict::Unclear("no address is known".to_owned());
+        };
+        let about = Subject {
+            model: provider.to_owned(),
+            redactor: self.keys.redactor().clone(),
+            ..Subject::default()
+        };
+        let base_url = self.catalog.base_url(&model, &self.keys);
+        probe(http, model.api, &base_url, key.as_ref(), &about).await
+    }
+
+    fn place(&self, provider: &str) -> Result<Place, crate::llm::LlmError> {
+        self.catalog.key_place(provider, &self.keys)
+    }
+
+    /// All providers, and those that have a stored key and are not known any more.
+    fn providers(&self) -> Vec<String> {
+        let mut all = self.catalog.providers();
+        for stored in self.keys.store().providers() {
+            if !all.iter().any(|known| known == stored) {
+                all.push(stored.to_owned());
+            }
+        }
+        all
+    }
+
+    /// The name, if a provider has it.
+    fn known<'a>(&self, name: &'a str) -> Result<&'a str, StartError> {
+        let all = self.catalog.providers();
+        if all.iter().any(|known| known == name) {
+            return Ok(name);
+        }
+        if looks_like_a_key(name) {
+            return Err(StartError::usage(
+                "that looks like a key; what is wanted is a provider, for example anthropic. A key on \
+                 the command line stays in the shell's history: replace it",
+            ));
+        }
+        let near = nearest(name, all.iter().map(String::as_str))
+            .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+        Err(StartError::usage(format!(
+            "unknown provider '{name}': {near}known are {}; others are added in models.toml",
+            all.join(", ")
+        )))
+    }
+}
+
+/// Whether a word that stands where a provider should is a key: nobody's provider is that long or
+/// begins like that.
+fn looks_like_a_key(word: &str) -> bool {
+    let begins = [
+        "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
+    ];
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    begins.iter().any(|begin| word.starts_with(begin)) || word.len() >= 24 && digits >= 4
+}
+
+/// The key from the pipe on stdin, or typed on the terminal; none when the person gave up.
+fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
+    let typed = if io::stdin().is_terminal() {
+        let prompt = format!("Key for {provider} (it is not shown): ");
+        match hidden::ask(&prompt) {
+            Ok(Typed::Line(line)) => line,
+            Ok(Typed::GaveUp) => return Ok(None),
+            Err(error) => {
+                let what = format!("the terminal cannot be asked: {error}. Pipe the key instead");
+                return Err(StartError::failed(what));
+            }
+        }
+    } else {
+        let mut bytes = zeroize::Zeroizing::new(Vec::new());
+        io::stdin()
+            .lock()
+            .take(MOST_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| StartError::failed(format!("stdin cannot be read: {error}")))?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(StartError::usage("what is on stdin is too long for a key"));
+        }
+        Secret::new(String::from_utf8_lossy(&bytes))
+    };
+    let key = typed.expose();
+    if key.is_empty() {
+        return Err(StartError::usage(format!(
+            "no key was given. Type it when you are asked, or pipe it: tiller auth add {provider} < FILE"
+        )));
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(StartError::usage(
+            "that is no key: it holds spaces, line ends or characters that are not ASCII. Nothing \
+             was stored",
+        ));
+    }
+    Ok(Some(typed))
+}
+
+fn row_json<E: std::fmt::Display>(
+    provider: &str,
+    place: &Place,
+    key: Option<&Result<Secret, E>>,
+) -> Value {
+    let (source, name) = match place {
+        Place::None => ("none", None),
+        Place::Literal(_) => ("models.toml", None),
+        Place::Named(name, _) => ("models.toml variable", Some(name)),
+        Place::Command(..) => ("models.toml command", None),
+        Place::Stored(_) => ("file", None),
+        Place::Keyring => ("keyring", None),
+        Place::Environment(name, _) => ("environment", Some(name)),
+        Place::EnvFile(name, ..) => (".env", Some(name)),
+    };
+    let mut row = json!({ "provider": provider, "source": source });
+    if let Some(name) = name {
+        row["name"] = json!(name);
+    }
+    match key {
+        Some(Ok(key)) => row["masked"] = json!(key.masked()),
+        Some(Err(error)) => row["error"] = json!(error.to_string()),
+        None => {}
+    }
+    row
+}
+
+fn say(text: &str) {
+    let _ = out::write(out::sanitize(text).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_from_providers() {
+        for key in [
+            "sk-ant-api03-x",
+            "sk-proj-1",
+            "gsk_abc",
+            "AIzaSyABC",
+            "0123456789abcdef0123456789abcdef",
+            "ghp9f8e7d6c5b4a39281706abc",
+        ] {
+            assert!(looks_like_a_key(key), "{key}");
+        }
+        for provider in [
+            "anthropic",
+            "skylab",
+            "lab-2024",
+            "my-companys-openai-compatible-proxy",
+        ] {
+            assert!(!looks_like_a_key(provider), "{provider}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Asks for a line on the terminal without showing what is typed.
+
+use std::io::{self, Read, Write};
+
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use crate::llm::Secret;
+
+/// What the person did.
+pub enum Typed {
+    /// Typed a line.
+    Line(Secret),
+    /// Pressed Ctrl+C.
+    GaveUp,
+}
+
+/// Prints `prompt` on stderr and reads a line from the terminal on stdin. Backspace and Ctrl+U work;
+/// signals do not, so that the terminal is never left without its echo.
+pub fn ask(prompt: &str) -> io::Result<Typed> {
+    let _quiet = Quiet::start()?;
+    let mut terminal = io::stderr();
+    terminal.write_all(prompt.as_bytes())?;
+    terminal.flush()?;
+    let typed = read(&mut io::stdin().lock());
+    // The Enter was not shown either.
+    let _ = terminal.write_all(b"\n");
+    typed
+}
+
+fn read(input: &mut impl Read) -> io::Result<Typed> {
+    let mut line = Zeroizing::new(Vec::new());
+    let mut byte = [0];
+    loop {
+        match input.read(&mut byte) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        match byte[0] {
+            b'\n' | b'\r' => break,
+            0x03 => return Ok(Typed::GaveUp),
+            // Ctrl+D: on an empty line it gives up, else it ends the line.
+            0x04 if line.is_empty() => return Ok(Typed::GaveUp),
+            0x04 => break,
+            0x08 | 0x7f => {
+                line.pop();
+            }
+            0x15 => line.clear(),
+            byte => line.push(byte),
+        }
+    }
+    Ok(Typed::Line(Secret::new(pasted(&line))))
+}
+
+/// The text without the marks of a bracketed paste.
+fn pasted(line: &[u8]) -> String {
+    String::from_utf8_lossy(line)
+        .replace("\x1b[200~", "")
+        .replace("\x1b[201~", "")
+}
+
+/// A terminal that shows nothing of what is typed, until this is dropped.
+struct Quiet(Termios);
+
+impl Quiet {
+    fn start() -> io::Result<Self> {
+        let original = tcgetattr(io::stdin())?;
+        let mut quiet = original.clone();
+        quiet
+            .local_flags
+            .remove(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG);
+        tcsetattr(io::stdin(), SetArg::TCSADRAIN, &quiet)?;
+        Ok(Self(original))
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_typed_and_mended() {
+        for (keys, expected) in [
+            (&b"sk-1\r"[..], Some("sk-1")),
+            (b"sk-1\nrest", Some("sk-1")),
+            (b"wrong\x15sk-2\x7f1\r", Some("sk-1")),
+            (b"\x7fsk-1\x04", Some("sk-1")),
+            (b"\x1b[200~sk-1\x1b[201~\r", Some("sk-1")),
+            (b"sk-1\x03", None),
+            (b"\x04", None),
+            (b"", Some("")),
+        ] {
+            let got = match read(&mut &*keys).unwrap() {
+                Typed::Line(key) => Some(key.expose().to_owned()),
+                Typed::GaveUp => None,
+            };
+            assert_eq!(got.as_deref(), expected, "{keys:?}");
+        }
+    }
+}

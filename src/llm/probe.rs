@@ -1,0 +1,95 @@
+//! Asks a provider whether it takes a key, by the cheapest request that needs one: its list of
+//! models. Runs no model and costs nothing.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+
+use super::auth::Secret;
+use super::classify::{self, Subject};
+use super::error::ErrorClass;
+use super::http::{self, Http};
+use super::model::Api;
+
+/// How long the whole question may take.
+const LIMIT: Duration = Duration::from_secs(15);
+
+/// What came of asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The key is good.
+    Accepted,
+    /// The key is not.
+    Refused(String),
+    /// Nobody answered, or the server failed.
+    Unreachable(String),
+    /// It answered, and the answer says nothing about the key.
+    Unclear(String),
+}
+
+/// Asks the provider at `base_url`, which speaks `api`. `about.model` is the provider's name in
+/// errors.
+pub async fn probe(
+    http: &Http,
+    api: Api,
+    base_url: &str,
+    key: Option<&Secret>,
+    about: &Subject,
+) -> Verdict {
+    let (path, header, prefix) = match api {
+        Api::AnthropicMessages => ("/v1/models", "x-api-key", ""),
+        // Its list of models is open to everybody.
+        _ if base_url.contains("openrouter.ai") => ("/key", "authorization", "Bearer "),
+        Api::OpenAiResponses | Api::OpenAiChat => ("/models", "authorization", "Bearer "),
+        Api::GoogleGenerateContent => ("/v1beta/models", "x-goog-api-key", ""),
+        Api::Scripted => return Verdict::Accepted,
+    };
+    let url = http::join(base_url, path);
+    let client = match http.client(&url) {
+        Ok(client) => client,
+        Err(error) => return Verdict::Unreachable(error.to_string()),
+    };
+    let mut request = client.get(&url).timeout(LIMIT);
+    if api == Api::AnthropicMessages {
+        request = request.header("anthropic-version", "2023-06-01");
+    }
+    if let Some(key) = key {
+        about.redactor.add(key);
+        let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose())) else {
+            return Verdict::Refused("it holds characters that no key can hold".to_owned());
+        };
+        value.set_sensitive(true);
+        request = request.header(header, value);
+    }
+    let response = match request.send().await {
+        Ok(response) => response,
+        Err(error) => {
+            let error = http::transport_error(&error, &http::shown(&url), LIMIT);
+            return Verdict::Unreachable(struck(&error.message, about));
+        }
+    };
+    let status = response.status();
+    if status.is_success() {
+        return Verdict::Accepted;
+    }
+    let headers = response.headers().clone();
+    let body = http::error_body(response).await;
+    let error = classify::from_response(status.as_u16(), &headers, &body, about);
+    let told = struck(&error.message, about);
+    let told = told
+        .strip_prefix(&format!("{}: ", about.model))
+        .unwrap_or(&told)
+        .to_owned();
+    // Google says 400 to a key it does not know.
+    let unknown_key = String::from_utf8_lossy(&body).contains("API_KEY_INVALID");
+    match error.class {
+        ErrorClass::Auth => Verdict::Refused(told),
+        _ if unknown_key => Verdict::Refused(told),
+        ErrorClass::Retryable if status.is_server_error() => Verdict::Unreachable(told),
+        _ => Verdict::Unclear(told),
+    }
+}
+
+fn struck(text: &str, about: &Subject) -> String {
+    about.redactor.redact(text).into_owned()
+}

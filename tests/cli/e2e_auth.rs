@@ -1,0 +1,340 @@
+//! `tiller auth`, and which key is sent: end to end, with a home of its own and no keyring.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+use crate::support::sandbox::{Ran, Sandbox};
+use crate::support::screen::Launch;
+
+const KEY: &str = "sk-ant-test-0123456789wxyz";
+
+#[track_caller]
+fn check(ran: &Ran, code: i32, words: &[&str]) {
+    assert_eq!(ran.code, Some(code), "{ran:#?}");
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    for word in words {
+        assert!(all.contains(word), "{word:?} is missing: {all}");
+    }
+    assert!(!all.contains("0123456789"), "a key is shown: {all}");
+}
+
+#[test]
+fn a_key_is_stored_listed_and_removed() {
+    let sandbox = Sandbox::new();
+    check(&sandbox.run(&["auth", "list"]), 0, &["tiller auth add"]);
+    let ran = sandbox.run_with(&["auth", "add", "anthropic"], Some(&format!("{KEY}\n")));
+    check(&ran, 0, &["anthropic", "auth.toml"]);
+    let file = sandbox.config().join("auth.toml");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+
+    let ran = sandbox.run(&["auth", "list"]);
+    check(&ran, 0, &[]);
+    assert_eq!(ran.stdout, "anthropic  ***wxyz    auth.toml\n");
+    let ran = sandbox.run(&["auth", "list", "--json"]);
+    let list: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        list,
+        json!([{ "provider": "anthropic", "source": "file", "masked": "***wxyz" }])
+    );
+
+    // A file that others can read is closed and told.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    check(&sandbox.run(&["auth", "list"]), 0, &["mode 644", "***wxyz"]);
+
+    check(
+        &sandbox.run(&["auth", "remove", "anthropic"]),
+        0,
+        &["removed"],
+    );
+    check(
+        &sandbox.run(&["auth", "remove", "anthropic"]),
+        1,
+        &["no key for anthropic is stored"],
+    );
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("sk-"));
+}
+
+#[test]
+fn every_place_a_key_can_come_from_is_listed() {
+    let mut sandbox = Sandbox::new();
+    let models = format!(
+        "[providers.a]\napi = \"openai-chat\"\nbase_url = \"http://x/v1\"\napi_key = \"{KEY}\"\n\
+         [[providers.a.models]]\nid = \"m\"\n\
+         [providers.b]\napi = \"openai-chat\"\nbase_url = \"http://x/v1\"\napi_key = \"$B_KEY\"\n\
+         [[providers.b.models]]\nid = \"m\"\n\
+         [providers.c]\napi = \"openai-chat\"\nbase_url = \"http://x/v1\"\napi_key = \"!touch ran\"\n\
+         [[providers.c.models]]\nid = \"m\"\n\
+         [providers.d]\napi = \"openai-chat\"\nbase_url = \"http://x/v1\"\n\
+         [[providers.d.models]]\nid = \"m\"\n"
+    );
+    std::fs::write(sandbox.config().join("models.toml"), models).unwrap();
+    sandbox.set("B_KEY", KEY);
+    sandbox.set("OPENAI_API_KEY", "short");
+    let ran = sandbox.run(&["auth", "list"]);
+    assert_eq!(
+        ran.stdout,
+        "a       ***wxyz    models.toml\n\
+         b       ***wxyz    models.toml, variable B_KEY\n\
+         c       -          models.toml, a command\n\
+         openai  ***        environment variable OPENAI_API_KEY\n"
+    );
+    assert!(
+        !sandbox.config().join("ran").exists(),
+        "no command runs for a list"
+    );
+}
+
+#[test]
+fn what_is_no_key_or_no_provider_is_refused_with_the_reason() {
+    let sandbox = Sandbox::new();
+    for (arguments, stdin, words) in [
+        (
+            &["auth", "add", KEY][..],
+            None,
+            &["command line", "history"][..],
+        ),
+        (
+            &["auth", "add", "anthropic", KEY],
+            None,
+            &["command line", "tiller auth add anthropic"],
+        ),
+        (
+            &["auth", "add", "anthropic", "--", KEY],
+            None,
+            &["command line"],
+        ),
+        (
+            &["auth", "add", "antropic"],
+            Some(KEY),
+            &["did you mean 'anthropic'?"],
+        ),
+        (&["auth", "remove", KEY], None, &["looks like a key"]),
+        (
+            &["auth", "check", "opnai"],
+            None,
+            &["did you mean 'openai'?"],
+        ),
+        (
+            &["auth", "add", "openai"],
+            Some(" \n"),
+            &["no key was given"],
+        ),
+        (
+            &["auth", "add", "openai"],
+            Some("0123456789 one\ntwo"),
+            &["that is no key"],
+        ),
+    ] {
+        check(&sandbox.run_with(arguments, stdin), 2, words);
+    }
+    assert!(!sandbox.config().join("auth.toml").exists());
+}
+
+#[test]
+fn a_typed_key_is_not_shown() {
+    let sandbox = Sandbox::new();
+    let screen = Launch::new(&sandbox)
+        .args(&["auth", "add", "anthropic"])
+        .start();
+    screen.wait_for("Key for anthropic (it is not shown):");
+    screen.keys(KEY);
+    screen.keys("<enter>");
+    assert_eq!(screen.wait_exit().code, 0);
+    assert!(!screen.text().contains("sk-ant"), "{}", screen.text());
+    let stored = std::fs::read_to_string(sandbox.config().join("auth.toml")).unwrap();
+    assert!(stored.contains(KEY));
+
+    let screen = Launch::new(&sandbox)
+        .args(&["auth", "add", "openai"])
+        .start();
+    screen.wait_for("Key for openai");
+    screen.keys("sk-half<c-c>");
+    assert_eq!(screen.wait_exit().code, 130);
+    let stored = std::fs::read_to_string(sandbox.config().join("auth.toml")).unwrap();
+    assert!(!stored.contains("openai"), "{stored}");
+}
+
+// A7
+#[test]
+fn the_stored_key_goes_before_the_environment_and_that_before_the_env_file() {
+    let replies = (0..4).map(|_| Reply::text("Fine."));
+    let server = ModelServer::start(Script::of(replies));
+    let mut sandbox = Sandbox::new();
+    sandbox.set("ANTHROPIC_BASE_URL", &server.url(Wire::Anthropic));
+    sandbox.write(
+        ".env",
+        "export ANTHROPIC_API_KEY='from-env-file'\nANTHROPIC_BASE_URL=http://evil\n",
+    );
+    let run = |sandbox: &Sandbox| sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "hi"]);
+
+    check(&run(&sandbox), 1, &["ANTHROPIC_API_KEY is not set"]);
+    let folder = sandbox.path().parent().unwrap().display().to_string();
+    let settings = format!("[auth]\nenv_file_folders = [\"{folder}\"]\n");
+    std::fs::write(sandbox.config().join("config.toml"), settings).unwrap();
+    check(&run(&sandbox), 0, &["Fine."]);
+    sandbox.set("ANTHROPIC_API_KEY", "from-environment");
+    check(&run(&sandbox), 0, &["Fine."]);
+    sandbox.run_with(&["auth", "add", "anthropic"], Some("from-store"));
+    check(&run(&sandbox), 0, &["Fine."]);
+    sandbox.add_provider("anthropic", &server, Wire::Anthropic);
+    check(&run(&sandbox), 0, &["Fine."]);
+
+    let requests = server.requests();
+    let keys: Vec<_> = requests
+        .iter()
+        .map(|it| it.header("x-api-key").unwrap())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "from-env-file",
+            "from-environment",
+            "from-store",
+            "literal-key"
+        ]
+    );
+}
+
+fn with_command(sandbox: &Sandbox, server: &ModelServer, command: &str) {
+    sandbox.add_provider("lab", server, Wire::Chat);
+    let file = sandbox.config().join("models.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(
+        &file,
+        text.replace("\"literal-key\"", &format!("'''!{command}'''")),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_command_prints_the_key_once_and_once_more_when_it_is_refused() {
+    let refusal = || {
+        Reply::http(
+            401,
+            "application/json",
+            r#"{"error":{"message":"expired"}}"#,
+        )
+    };
+    let call = Reply::call("ls", json!({}));
+    // The command keeps its count beside models.toml, where it starts.
+    let counting = "echo x >> count; echo \"key-$(wc -l < count | tr -d ' ')\"";
+    for (command, replies, code, sent) in [
+        (
+            counting,
+            vec![call, Reply::text("Fine.")],
+            0,
+            &["key-1", "key-1"][..],
+        ),
+        (
+            counting,
+            vec![refusal(), Reply::text("Fine.")],
+            0,
+            &["key-1", "key-2"],
+        ),
+        (counting, vec![refusal(), refusal()], 1, &["key-1", "key-2"]),
+        ("echo same", vec![refusal()], 1, &["same"]),
+    ] {
+        let server = ModelServer::start(Script::of(replies));
+        let sandbox = Sandbox::new();
+        with_command(&sandbox, &server, command);
+        let ran = sandbox.run(&["-p", "-m", "lab/scripted", "hi"]);
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        let requests = server.requests();
+        let header = |number: usize| requests[number].header("authorization").unwrap().to_owned();
+        let got: Vec<String> = (0..requests.len()).map(header).collect();
+        let sent: Vec<String> = sent.iter().map(|key| format!("Bearer {key}")).collect();
+        assert_eq!(got, sent);
+        sandbox.wait_no_processes(&[]);
+    }
+}
+
+#[test]
+fn a_command_that_fails_is_told_with_its_own_words() {
+    for (command, words) in [
+        (
+            "echo locked >&2; exit 3",
+            &["exit code 3", "locked", "models.toml"][..],
+        ),
+        ("true", &["it printed nothing"]),
+        (
+            "no-such-program-here",
+            &["exit code 127", "no-such-program-here"],
+        ),
+        ("sleep 60 & kill -9 $$", &["killed by signal 9"]),
+    ] {
+        let server = ModelServer::start(Script::of([]));
+        let sandbox = Sandbox::new();
+        with_command(&sandbox, &server, command);
+        let ran = sandbox.run(&["-p", "-m", "lab/scripted", "hi"]);
+        check(&ran, 1, words);
+        assert_eq!(server.requests().len(), 0);
+        sandbox.wait_no_processes(&[]);
+    }
+}
+
+/// A server that gives every connection the same answer.
+fn answering(status: &'static str, body: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..length]).to_lowercase();
+            let good = request.starts_with("get /v1/models ") && request.contains("0123456789wxyz");
+            let status = if good { status } else { "418 Teapot" };
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    port
+}
+
+#[test]
+fn a_check_tells_ok_refused_and_unreachable() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    for (variable, provider) in [("ANTHROPIC", "anthropic"), ("OPENAI", "openai")] {
+        for (port, code, words) in [
+            (answering("200 OK", "{\"data\":[]}"), 0, &["ok"][..]),
+            (
+                answering("401 No", "{\"error\":{\"message\":\"bad 0123456789wxyz\"}}"),
+                1,
+                &["refused"],
+            ),
+            (answering("404 No", "no list here"), 1, &["unclear"]),
+            (answering("503 No", "down"), 3, &["unreachable"]),
+            (closed, 3, &["unreachable", "127.0.0.1"]),
+        ] {
+            let mut sandbox = Sandbox::new();
+            sandbox.set(&format!("{variable}_API_KEY"), "0123456789wxyz");
+            let path = if variable == "OPENAI" { "/v1" } else { "" };
+            sandbox.set(
+                &format!("{variable}_BASE_URL"),
+                &format!("http://127.0.0.1:{port}{path}"),
+            );
+            let ran = sandbox.run(&["auth", "check"]);
+            check(&ran, code, words);
+            assert_eq!(sandbox.run(&["auth", "check", provider]).stdout, ran.stdout);
+        }
+    }
+    let sandbox = Sandbox::new();
+    check(&sandbox.run(&["auth", "check"]), 1, &["tiller auth add"]);
+    check(
+        &sandbox.run(&["auth", "check", "openai"]),
+        1,
+        &["refused", "OPENAI_API_KEY"],
+    );
+}
