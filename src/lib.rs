@@ -35,7 +35,8 @@
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file;
 //! `agent/session` is the append-only file, and `session/live` what other programs see of an open
 //! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to
-//! ours); `handoff` makes any stored conversation valid for a wire.
+//! ours); `handoff` makes any stored conversation valid for a wire; `auth` knows where keys are and
+//! strikes them out of every text that leaves.
 //! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
 //! everything a person can trigger; `tui/update` changes the screen's state, `tui/view` paints it,
 //! `tui/transcript` and `tui/text` turn cells into rows.
@@ -55,6 +56,8 @@
 //!   flag beside it.
 //! - `update` does no IO and reads no clock; `view` changes nothing. Cost per token and per frame
 //!   does not depend on the length of the transcript.
+//! - A key is shown to its provider and to nobody else: not to commands, nor in their environment or
+//!   in tiller's own as others read it, nor in a log, a session, a record, an error or a panic.
 //! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
 //! - There are no globals that hold state, no `unsafe`, no async runtime in the supervisor.
 

@@ -10,7 +10,7 @@ use crate::llm::ThinkingLevel;
 /// A full-screen terminal coding agent.
 ///
 /// With a terminal it opens the full screen; otherwise, or with --print, it runs once and prints
-/// the last reply. Without any API key it plays a demo.
+/// the last reply. Without any API key it plays a demo; `tiller auth add` stores one.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "tiller",

@@ -62,6 +62,12 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     // Best effort, and there is no log yet: commands get a clean environment in any case.
     let _ = keys::conceal(|name| secrets.hide(name));
     cli::complain_of_panics(plan.keys.redactor().clone());
+    if let (Some(notice), false) = (
+        plan.keys.store().notice(),
+        plan.front_end == FrontEnd::Screen,
+    ) {
+        cli::complain(&format!("tiller: {notice}"));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()
@@ -279,6 +285,7 @@ impl Stage {
             }
             notices.push("permission full: every tool runs without asking".to_owned());
         }
+        notices.extend(plan.keys.store().notice().map(str::to_owned));
         tui::TuiOptions {
             events: handle.subscribe(),
             handle,

@@ -90,10 +90,9 @@ impl Plan {
         let keys = keys::gather(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
-        settings
-            .tools
-            .bash_secret_env
-            .extend(catalog.key_variables());
+        let variables = catalog.key_variables();
+        keys.know(&variables);
+        settings.tools.bash_secret_env.extend(variables);
         let models = Arc::new(Models::new(ModelsOptions {
             catalog: Arc::clone(&catalog),
             keys: keys.clone(),

@@ -60,9 +60,8 @@ impl AuthDesk {
             )));
         }
         let provider = self.known(provider)?;
-        let key = match read_key(provider)? {
-            Some(key) => key,
-            None => return Ok(Outcome::Interrupted),
+        let Some(key) = read_key(provider)? else {
+            return Ok(Outcome::Interrupted);
         };
         let mut store = self.keys.store().clone();
         let mut put = |what: Option<Stored>| store.put(provider, what).map_err(StartError::failed);

@@ -15,7 +15,7 @@ use crate::llm::auth::Store;
 ///
 /// # Errors
 /// The file of stored keys cannot be used, or others can read it.
-pub fn gather(
+pub(crate) fn gather(
     dirs: &Dirs,
     settings: &Settings,
     env: &HashMap<String, String>,

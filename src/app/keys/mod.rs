@@ -11,5 +11,5 @@ mod keyring;
 
 pub use commands::ShellCommands;
 pub use conceal::conceal;
-pub use gather::gather;
-pub use keyring::keyring;
+pub(crate) use gather::gather;
+use keyring::keyring;

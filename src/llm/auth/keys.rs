@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use super::{Place, Redactor, Secret, Store};
+use super::{Place, Redactor, Secret, Store, Stored};
 use crate::llm::error::{ErrorClass, LlmError};
 
 /// The system's keyring. Calls block, for a bounded time.
@@ -124,6 +124,22 @@ impl Keys {
     /// What strikes these keys out of text. It knows each from the moment it is fetched.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
+    }
+
+    /// Tells the redactor of the keys that are at hand: the values of these variables, and what is
+    /// stored. A key that is not in use can stand in a text all the same.
+    pub fn know(&self, variables: &[String]) {
+        for name in variables {
+            let file = self.env_file(name).map(|(value, _)| value);
+            for value in self.get(name).into_iter().chain(file) {
+                self.redactor.add(&Secret::new(value));
+            }
+        }
+        for provider in self.store.providers() {
+            if let Some(Stored::Key(key)) = self.store.get(provider) {
+                self.redactor.add(key);
+            }
+        }
     }
 
     /// The key of `provider`, which is at `place`; nothing when it needs none. Asks the keyring or

@@ -1,5 +1,6 @@
 //! A connection to the session bus: calls and their answers, each with a deadline.
 
+use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::PathBuf;
@@ -69,11 +70,10 @@ impl Bus {
 
     fn greet(&mut self) -> io::Result<()> {
         let until = Instant::now() + GREETING;
-        let user: String = nix::unistd::geteuid()
-            .to_string()
-            .bytes()
-            .map(|digit| format!("{digit:02x}"))
-            .collect();
+        let mut user = String::new();
+        for digit in nix::unistd::geteuid().to_string().bytes() {
+            let _ = write!(user, "{digit:02x}");
+        }
         self.send(format!("\0AUTH EXTERNAL {user}\r\n").as_bytes(), until)?;
         let mut line = Vec::new();
         while !line.ends_with(b"\r\n") && line.len() < 1024 {

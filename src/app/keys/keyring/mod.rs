@@ -8,4 +8,4 @@ mod values;
 mod bus;
 mod secret_service;
 
-pub use secret_service::keyring;
+pub(crate) use secret_service::keyring;

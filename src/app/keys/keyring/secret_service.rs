@@ -20,7 +20,7 @@ const SERVICE: &str = "org.freedesktop.secrets";
 const ROOT: &str = "/org/freedesktop/secrets";
 
 /// The keyring of this session, where there can be one: on Linux, with a session bus.
-pub fn keyring(env: &HashMap<String, String>) -> Option<Arc<dyn Keyring>> {
+pub(crate) fn keyring(env: &HashMap<String, String>) -> Option<Arc<dyn Keyring>> {
     let address = env.get("DBUS_SESSION_BUS_ADDRESS")?.trim().to_owned();
     (cfg!(target_os = "linux") && !address.is_empty())
         .then(|| Arc::new(SecretService { address }) as Arc<dyn Keyring>)
@@ -142,7 +142,7 @@ impl Session {
         });
         body.align(8).text(&self.path).array(1, |_| ());
         body.array(1, |secret| {
-            secret.0.extend_from_slice(key.expose().as_bytes())
+            secret.0.extend_from_slice(key.expose().as_bytes());
         });
         // The last word: in place of an earlier one.
         body.text("text/plain").word(1);
