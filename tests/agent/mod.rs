@@ -17,3 +17,4 @@ mod log;
 mod processes;
 mod sessions;
 mod nothing_lost;
+mod parity;
