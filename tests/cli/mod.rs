@@ -6,6 +6,7 @@ mod e2e_demo;
 mod e2e_errors;
 mod e2e_flags;
 mod e2e_json;
+mod e2e_local;
 mod e2e_print;
 mod e2e_redaction;
 mod models;

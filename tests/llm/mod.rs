@@ -5,6 +5,7 @@
 )]
 
 pub mod kit;
+mod local;
 mod catalog;
 mod recorded;
 mod responses;

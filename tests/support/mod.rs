@@ -13,4 +13,5 @@ pub mod model_server;
 pub mod sandbox;
 pub mod screen;
 pub mod job;
+pub mod local_server;
 pub mod census;

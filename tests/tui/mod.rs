@@ -24,5 +24,6 @@ mod transcript_patch;
 mod e2e_abort;
 mod e2e_demo;
 mod e2e_job;
+mod e2e_models;
 mod e2e_status;
 mod e2e_terminal;

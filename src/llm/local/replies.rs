@@ -125,9 +125,13 @@ pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Optio
     let alone = listed.len() == 1;
     let read = |entry: &Value| {
         let id = id(entry.get("id"))?;
-        let mut model = model(LocalServer::LlamaCpp, address, id);
+        // One that serves a single model takes any name for it, and calls it by its file.
         let file = id.rsplit(['/', '\\']).next().unwrap_or(id);
-        model.name = file.strip_suffix(".gguf").unwrap_or(file).to_owned();
+        let id = match file.strip_suffix(".gguf") {
+            Some(stem) if alone && !stem.is_empty() => stem,
+            _ => id,
+        };
+        let mut model = model(LocalServer::LlamaCpp, address, id);
         let meta = |key: &str| tokens(entry.get("meta").and_then(|meta| meta.get(key)));
         model.context_window = match (meta("n_ctx"), alone) {
             (0, true) if window > 0 => window,

@@ -1,0 +1,84 @@
+//! Models of this machine, end to end: found without a key, named with `-m`, missed with a word.
+
+use std::net::TcpListener;
+
+use crate::support::local_server::{self, Played};
+use crate::support::sandbox::Sandbox;
+
+/// A port where nothing listens.
+fn closed() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// A project on a machine with this Ollama and no other server.
+fn with(server: &Played) -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    let settings = format!(
+        "[models.servers]\nllamacpp = \"{0}\"\nlmstudio = \"{0}\"\n",
+        closed()
+    );
+    std::fs::write(sandbox.config().join("config.toml"), settings).unwrap();
+    sandbox.set("OLLAMA_HOST", &format!("0.0.0.0:{}", server.port));
+    sandbox
+}
+
+#[test]
+fn without_a_key_a_model_of_this_machine_answers() {
+    let server = local_server::ollama();
+    let sandbox = with(&server);
+    let ran = sandbox.run(&["-p", "who are you?"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "I am local.\n"),
+        "{ran:#?}"
+    );
+    let ran = sandbox.run(&["--mode", "json", "who are you?"]);
+    let records = ran.records();
+    let said = records.iter().find(|it| it["message"]["model"].is_string());
+    assert_eq!(
+        said.unwrap()["message"]["model"],
+        "qwen3:8b",
+        "the one in memory"
+    );
+}
+
+#[test]
+fn a_model_of_this_machine_can_be_named() {
+    let server = local_server::ollama();
+    let sandbox = with(&server);
+    for name in ["ollama/llava:13b", "ollama/deepseek-r1", "qwen3:8b"] {
+        let ran = sandbox.run(&["-p", "-m", name, "who are you?"]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(0), "I am local.\n"),
+            "{name} {ran:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_missed_with_the_way_out() {
+    let server = Played { port: closed() };
+    let sandbox = with(&server);
+    for (name, says) in [
+        ("ollama/qwen3:8b", "ollama serve"),
+        ("lmstudio/x", "lms server start"),
+        ("llamacpp/x", "models.servers.llamacpp=HOST:PORT"),
+    ] {
+        let ran = sandbox.run(&["-p", "-m", name, "go"]);
+        assert_eq!(ran.code, Some(2), "{name} {ran:#?}");
+        assert!(ran.stderr.contains(says), "{name} {ran:#?}");
+    }
+    let ran = sandbox.run(&["-p", "go"]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    assert!(ran.stderr.contains("no model server"), "{ran:#?}");
+}
+
+#[test]
+fn nothing_is_looked_for_when_that_is_not_wanted() {
+    let server = local_server::ollama();
+    let sandbox = with(&server);
+    let ran = sandbox.run(&["-p", "--config", "models.local=false", "go"]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+}

@@ -1,0 +1,240 @@
+//! Model servers of this machine, played by small servers of the test: what they say is what the real
+//! ones say (the files in `local/`), and some are something else, slow or broken.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use tiller::llm::local::{self, Address, Found, LocalServer, Places};
+use tiller::llm::{Model, ThinkingLevel};
+
+use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, ollama, play};
+
+/// Long enough for a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn at(port: u16) -> Option<Address> {
+    Address::parse(&port.to_string(), 1).ok()
+}
+
+fn ollama_at(port: u16) -> Places {
+    Places {
+        wanted: true,
+        ollama: at(port),
+        ..Places::default()
+    }
+}
+
+fn llama_at(port: u16) -> Places {
+    Places {
+        wanted: true,
+        llama_cpp: at(port),
+        ..Places::default()
+    }
+}
+
+fn models(found: &[Found]) -> Vec<&Model> {
+    let models = found.iter().flat_map(|found| &found.models);
+    models.map(|local| &local.model).collect()
+}
+
+#[tokio::test]
+async fn ollama_tells_its_models_windows_and_what_they_can() {
+    let server = ollama();
+    let found = local::find(&ollama_at(server.port), PATIENCE).await;
+    let models = models(&found);
+    let told: Vec<_> = models
+        .iter()
+        .map(|model| {
+            let can = (model.vision, model.tools, model.reasoning);
+            (model.full_id(), model.context_window, can)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            // The window its Modelfile sets; the one it could have; the one it has in memory.
+            (
+                "ollama/deepseek-r1:latest".to_owned(),
+                8192,
+                (false, false, true)
+            ),
+            ("ollama/llava:13b".to_owned(), 4096, (true, false, false)),
+            ("ollama/qwen3:8b".to_owned(), 4096, (false, true, true)),
+        ]
+    );
+    assert_eq!(models[0].name, "deepseek-r1:latest (7.6B, Q4_K_M)");
+    assert_eq!(
+        models[2].base_url,
+        format!("http://127.0.0.1:{}/v1", server.port)
+    );
+    assert_eq!(models[2].thinking_word(ThinkingLevel::Off), Some("none"));
+    let best = local::best(&found).expect("a model");
+    assert_eq!(best.id, "qwen3:8b", "the one in memory");
+}
+
+#[tokio::test]
+async fn lm_studio_and_llama_cpp_tell_theirs() {
+    let studio = play(&[("/api/v0/models", LM_STUDIO.to_owned())]);
+    let llama = play(&[
+        ("/v1/models", LLAMA.to_owned()),
+        ("/props", PROPS.to_owned()),
+    ]);
+    let places = Places {
+        wanted: true,
+        ollama: None,
+        llama_cpp: at(llama.port),
+        lm_studio: at(studio.port),
+    };
+    let found = local::find(&places, PATIENCE).await;
+    let told: Vec<_> = models(&found)
+        .iter()
+        .map(|model| (model.full_id(), model.context_window, model.vision))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "llamacpp/SmolLM2-135M-Instruct.Q4_1".to_owned(),
+                8192,
+                false
+            ),
+            ("lmstudio/qwen2-vl-7b-instruct".to_owned(), 32_768, true),
+            (
+                "lmstudio/meta-llama-3.1-8b-instruct".to_owned(),
+                8192,
+                false
+            ),
+        ]
+    );
+    assert!(found[1].models[1].loaded && !found[1].models[0].loaded);
+}
+
+#[tokio::test]
+async fn a_llama_cpp_with_many_models_keeps_their_names() {
+    let router = play(&[("/v1/models", ROUTER.to_owned())]);
+    let found = local::find(&llama_at(router.port), PATIENCE).await;
+    let told: Vec<_> = found[0]
+        .models
+        .iter()
+        .map(|local| {
+            (
+                local.model.id.as_str(),
+                local.model.context_window,
+                local.loaded,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("ggml-org/gemma-3-4b-it-GGUF:Q4_K_M", 4096, true),
+            ("ggml-org/Qwen3-0.6B-GGUF", 0, false),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_something_else_has_no_models() {
+    // 8080 is anybody's port.
+    for body in [
+        "<html>hello</html>",
+        "",
+        "{}",
+        "[]",
+        "null",
+        r#"{"data":"x","models":7}"#,
+        r#"{"object":"list","data":[{"id":"gpt-5","owned_by":"openai","type":3}]}"#,
+    ] {
+        let paths = [
+            "/api/tags",
+            "/api/ps",
+            "/v1/models",
+            "/props",
+            "/api/v0/models",
+        ];
+        let server = play(&paths.map(|path| (path, body.to_owned())));
+        for places in [
+            llama_at(server.port),
+            Places {
+                wanted: true,
+                lm_studio: at(server.port),
+                ..Places::default()
+            },
+            ollama_at(server.port),
+        ] {
+            let found = local::find(&places, PATIENCE).await;
+            assert_eq!(models(&found), Vec::<&Model>::new(), "{body} {places:?}");
+            assert_eq!(local::best(&found), None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn silence_and_absence_cost_no_more_than_was_allowed() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let places = Places {
+        wanted: true,
+        ollama: at(port),
+        llama_cpp: at(port),
+        lm_studio: at(port),
+    };
+    let began = Instant::now();
+    assert_eq!(local::find(&places, local::PATIENCE).await, []);
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(local::is_listening(&places));
+    drop(silent);
+    assert!(!local::is_listening(&places));
+    let unwanted = Places {
+        wanted: false,
+        ..ollama_at(ollama().port)
+    };
+    assert!(!local::is_listening(&unwanted));
+    assert_eq!(local::find(&unwanted, PATIENCE).await, []);
+}
+
+#[tokio::test]
+async fn names_mean_what_the_servers_have() {
+    let server = ollama();
+    let places = ollama_at(server.port);
+    let found = local::find(&places, PATIENCE).await;
+    for (name, expected, level) in [
+        ("ollama/qwen3:8b", "ollama/qwen3:8b", None),
+        (
+            "ollama/qwen3:8b:high",
+            "ollama/qwen3:8b",
+            Some(ThinkingLevel::High),
+        ),
+        ("ollama/deepseek-r1", "ollama/deepseek-r1:latest", None),
+        ("ollama/qwen", "ollama/qwen3:8b", None),
+        ("qwen3:low", "ollama/qwen3:8b", Some(ThinkingLevel::Low)),
+        ("llava", "ollama/llava:13b", None),
+        // Pulled after the look.
+        ("ollama/gemma3:1b", "ollama/gemma3:1b", None),
+    ] {
+        let (model, thinking) = local::resolve(name, &found, &places)
+            .unwrap()
+            .unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(
+            (model.full_id().as_str(), thinking),
+            (expected, level),
+            "{name}"
+        );
+    }
+    assert_eq!(local::resolve("sonnet", &found, &places), Ok(None));
+    let error = local::resolve("ollama/", &found, &places).unwrap_err();
+    assert!(error.contains("ollama/ID"), "{error}");
+    let error = local::resolve("lmstudio/x", &found, &places).unwrap_err();
+    assert!(error.contains("LM Studio"), "{error}");
+    let error = local::resolve("ollama/x", &[], &places).unwrap_err();
+    assert!(
+        error.contains("ollama serve") && error.contains(&server.port.to_string()),
+        "{error}"
+    );
+    assert_eq!(local::server_of("ollama/x"), Some(LocalServer::Ollama));
+    assert_eq!(local::server_of("ollama"), None);
+}

@@ -1,0 +1,134 @@
+//! Choosing a model in the real program: the list, the next call to the chosen one, the default kept,
+//! a changed `models.toml`, a model of this machine.
+
+use crate::support::job;
+use crate::support::local_server;
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
+
+/// A server of two replies behind two providers of the same wire, each with a model.
+fn stage() -> (ModelServer, Sandbox) {
+    let server = ModelServer::start(Script::of([Reply::text("First."), Reply::text("Second.")]));
+    let sandbox = job::sandbox();
+    providers(&sandbox, &server, &["alpha", "beta"]);
+    (server, sandbox)
+}
+
+fn providers(sandbox: &Sandbox, server: &ModelServer, names: &[&str]) {
+    let text: String = names
+        .iter()
+        .map(|name| {
+            format!(
+                "[providers.{name}]\napi = \"{}\"\nbase_url = \"{}\"\napi_key = \"literal-key\"\n\
+                 [[providers.{name}.models]]\nid = \"model-{name}\"\ncontext_window = 64000\n",
+                Wire::Chat.api(),
+                server.url(Wire::Chat)
+            )
+        })
+        .collect();
+    std::fs::write(sandbox.config().join("models.toml"), text).unwrap();
+}
+
+fn open(sandbox: &Sandbox, arguments: &[&str]) -> Screen {
+    let screen = Launch::new(sandbox).args(arguments).size(100, 30).start();
+    screen.wait_for("─ full");
+    screen
+}
+
+fn leave(screen: &Screen) {
+    screen.keys("<c-d>");
+    assert_eq!(screen.wait_exit().code, 0);
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn the_chosen_model_gets_the_next_call_and_is_kept_only_when_asked() {
+    // A9, M6, M8
+    let (server, sandbox) = stage();
+    let settings = sandbox.config().join("config.toml");
+    std::fs::write(&settings, "# mine\n[models]\nlocal = false # not here\n").unwrap();
+    let screen = open(&sandbox, &["-m", "alpha/model-alpha"]);
+    screen.keys("one<enter>");
+    screen.wait_for("First.");
+    screen.keys("<c-l>");
+    screen.wait_for("beta/model-beta");
+    screen.keys("beta");
+    screen.wait_for("window 64,000");
+    screen.keys("<enter>");
+    screen.wait_gone("─ Models");
+    screen.keys("two<enter>");
+    screen.wait_for("Second.");
+    assert_eq!(server.request(0).body["model"], "model-alpha");
+    assert_eq!(server.request(1).body["model"], "model-beta");
+    let kept = std::fs::read_to_string(&settings).unwrap();
+    assert!(!kept.contains("default"), "{kept}");
+
+    // What changes in the file while the program runs is in the list when it is opened next.
+    providers(&sandbox, &server, &["alpha", "beta", "gamma"]);
+    screen.keys("<c-l>");
+    screen.keys("gamma");
+    screen.wait_for("gamma/model-gamma");
+    screen.keys("<c-s>");
+    screen.wait_for("Default of new sessions");
+    screen.keys("<esc>");
+    screen.wait_gone("─ Models");
+    leave(&screen);
+    assert_eq!(
+        std::fs::read_to_string(&settings).unwrap(),
+        "# mine\n[models]\nlocal = false # not here\ndefault = \"gamma/model-gamma\"\n"
+    );
+    let screen = open(&sandbox, &[]);
+    screen.wait_for("model-gamma");
+    leave(&screen);
+}
+
+#[test]
+fn favourites_and_thinking_go_by_key() {
+    let (_server, sandbox) = stage();
+    let settings =
+        "[models]\nlocal = false\nfavorites = [\"alpha\", \"beta/model-beta\", \"nothing\"]\n";
+    std::fs::write(sandbox.config().join("config.toml"), settings).unwrap();
+    let screen = open(&sandbox, &["-m", "alpha/model-alpha"]);
+    screen.keys("<c-p>");
+    screen.wait_until("beta in the status line", |view| {
+        view.lines()
+            .last()
+            .is_some_and(|line| line.contains("model-beta"))
+    });
+    screen.keys("<c-p>");
+    screen.wait_until("alpha in the status line", |view| {
+        view.lines()
+            .last()
+            .is_some_and(|line| line.contains("model-alpha"))
+    });
+    screen.keys("/model beta:high<enter>");
+    screen.wait_until("beta again", |view| {
+        view.lines()
+            .last()
+            .is_some_and(|line| line.contains("model-beta"))
+    });
+    screen.keys("/model alpha/none-such/x y<enter>");
+    screen.wait_for("none-such");
+    leave(&screen);
+}
+
+#[test]
+fn a_model_of_this_machine_is_in_the_list_and_answers() {
+    let ollama = local_server::ollama();
+    let (_server, sandbox) = stage();
+    let settings = format!(
+        "[models.servers]\nollama = \"{}\"\nllamacpp = \"1\"\nlmstudio = \"1\"\n",
+        ollama.port
+    );
+    std::fs::write(sandbox.config().join("config.toml"), settings).unwrap();
+    let screen = open(&sandbox, &["-m", "alpha/model-alpha"]);
+    screen.keys("<c-l>");
+    screen.keys("qwen3:8b");
+    screen.wait_for("in memory");
+    screen.keys("<enter>");
+    screen.wait_gone("─ Models");
+    screen.keys("who are you?<enter>");
+    screen.wait_for("I am local.");
+    leave(&screen);
+}
