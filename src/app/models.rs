@@ -197,18 +197,21 @@ impl Models {
             if known.contains(&model.full_id()) {
                 continue;
             }
-            let key = match has_key {
-                true => KeyState::Ready,
-                false => hints
+            let key = if has_key {
+                KeyState::Ready
+            } else {
+                hints
                     .entry(model.provider.clone())
                     .or_insert_with(|| self.key_state(&model.provider))
-                    .clone(),
+                    .clone()
             };
-            let origin = match self.catalog.is_own(&model.provider, &model.id) {
-                true => "models.toml".to_owned(),
-                false => "built in".to_owned(),
-            };
-            rows.push(Row { model, key, origin });
+            let own = self.catalog.is_own(&model.provider, &model.id);
+            let origin = if own { "models.toml" } else { "built in" };
+            rows.push(Row {
+                model,
+                key,
+                origin: origin.to_owned(),
+            });
         }
         let fault = self.catalog.take_trouble();
         Listing { rows, fault }

@@ -72,9 +72,10 @@ fn answer(stream: TcpStream, bodies: &HashMap<&'static str, String>) -> Option<(
             Some(body) => ("200 OK", body),
             None => ("404 Not Found", "404 page not found".to_owned()),
         };
-        let kind = match body.starts_with("data:") {
-            true => "text/event-stream",
-            false => "application/json",
+        let kind = if body.starts_with("data:") {
+            "text/event-stream"
+        } else {
+            "application/json"
         };
         let length = body.len();
         let head = format!(

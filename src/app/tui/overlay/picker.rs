@@ -152,9 +152,10 @@ mod tests {
         }
         let row = |id: &&str| Row {
             model: model(id.trim_start_matches('!')),
-            key: match id.starts_with('!') {
-                true => KeyState::Missing("export KEY=...".into()),
-                false => KeyState::Ready,
+            key: if id.starts_with('!') {
+                KeyState::Missing("export KEY=...".into())
+            } else {
+                KeyState::Ready
             },
             origin: String::new(),
         };

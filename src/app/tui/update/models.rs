@@ -75,7 +75,7 @@ pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, way: Way) -> Vec<Effect>
     let mut models = favorites;
     if models.is_empty() {
         // Those of the session, in an order that going through them does not change.
-        models = app.models.used.clone();
+        models.clone_from(&app.models.used);
         if !models.iter().any(|model| same(model, &app.models.default)) {
             models.push(Arc::clone(&app.models.default));
         }

@@ -1,5 +1,7 @@
 //! What is known of a model, in words: window, limits, prices, thinking, wire, address, key.
 
+use std::fmt::Write;
+
 use ratatui::style::Style;
 
 use super::line::Line;
@@ -95,7 +97,7 @@ fn prices(model: &Model) -> Option<String> {
     }
     let mut text = format!("Per million tokens: {}", tier(&base));
     for of in &prices.tiers {
-        text.push_str(&format!("; above {}: {}", window(of.above), tier(of)));
+        let _ = write!(text, "; above {}: {}", window(of.above), tier(of));
     }
     Some(text)
 }
@@ -107,7 +109,7 @@ fn tier(of: &PriceTier) -> String {
         (of.cache_write, "cache write"),
     ] {
         if price > 0.0 {
-            text.push_str(&format!(", {} {what}", dollars(price)));
+            let _ = write!(text, ", {} {what}", dollars(price));
         }
     }
     text

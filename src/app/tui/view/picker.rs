@@ -117,10 +117,12 @@ fn draw_rows(app: &App, picker: &ModelPicker, list: Rect, buffer: &mut Buffer) -
     }
     let theme = &app.theme;
     if picker.hits.is_empty() {
-        let says = match app.models.is_read {
-            false => "Reading the list …",
-            true if picker.query.trim().is_empty() => "There is no model",
-            true => "No model fits",
+        let says = if !app.models.is_read {
+            "Reading the list …"
+        } else if picker.query.trim().is_empty() {
+            "There is no model"
+        } else {
+            "No model fits"
         };
         Line::new()
             .with(says, theme.popup.patch(theme.dim))
@@ -183,9 +185,10 @@ impl Columns {
 
     fn line(&self, app: &App, row: &Row, selected: bool) -> Line {
         let theme = &app.theme;
-        let base = match selected {
-            true => theme.popup_selected,
-            false => theme.popup,
+        let base = if selected {
+            theme.popup_selected
+        } else {
+            theme.popup
         };
         let missing = matches!(row.key, KeyState::Missing(_));
         // Colours of their own would be hard to read on the chosen row's ground.
@@ -222,9 +225,10 @@ impl Columns {
             line.push(format!("  {}", cell(&skills(model), self.skills)), quiet);
         }
         if self.key > 0 {
-            let (word, style) = match missing {
-                true => ("no key", tone(theme.warning)),
-                false => ("", quiet),
+            let (word, style) = if missing {
+                ("no key", tone(theme.warning))
+            } else {
+                ("", quiet)
             };
             line.push(format!("  {}", cell(word, self.key)), style);
         }
