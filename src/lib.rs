@@ -25,13 +25,15 @@
 //! letter itself is on the screen in the next frame, before any network.
 //!
 //! *A token from the socket to the screen*: bytes -> `llm::sse` -> a wire's `decode` ->
-//! `StreamEvent` -> `agent::turn` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
+//! `StreamEvent` -> `agent::attempt` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
 //! frame: only the open block of the live cell is laid out anew, only changed cells are written.
 //!
 //! # Code map
 //!
 //! Read `agent/run.rs` first: THE LOOP, from top to bottom; then `agent/turn.rs` (one model
-//! response) and `agent/dispatch.rs` (its tool calls). `agent/actor.rs` owns state and queues.
+//! response, with as many attempts as it takes) and `agent/dispatch.rs` (its tool calls).
+//! `agent/retry.rs` decides what a failure calls for. `agent/actor.rs` owns state and queues,
+//! `agent/ledger.rs` stores what was said before anyone hears of it.
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file;
 //! `agent/session` is the append-only file, and `session/live` what other programs see of an open
 //! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to

@@ -158,7 +158,7 @@ async fn wait(desk: &Desk, turn: &Turn, retry: Retry, error: &LlmError) {
         attempt: number,
         max_attempts: most,
         at: now_ms().saturating_add_unsigned(delay_ms),
-        reason: reason(&turn.model, error),
+        reason: gist(reason(&turn.model, error)),
     })
     .await;
     select! {
@@ -203,6 +203,14 @@ fn reason(model: &Model, error: &LlmError) -> String {
     let about = format!("{}: ", model.full_id());
     let text = error.message.strip_prefix(&about).unwrap_or(&error.message);
     text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// A reason without the server's own words, which are told elsewhere.
+fn gist(reason: String) -> String {
+    match reason.split_once(": ") {
+        Some((gist, _)) => gist.to_owned(),
+        None => reason,
+    }
 }
 
 /// The error as it is shown when nothing is left to try.

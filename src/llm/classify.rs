@@ -30,7 +30,12 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
     let body = String::from_utf8_lossy(body);
     let body = about.redactor.redact(&body);
     let (kind, said) = words(&body);
-    let mut error = from_words(Some(status), &format!("{kind} {body}"), &said, about);
+    let mut text = format!("{kind} {body}");
+    if status == 400 && body.trim().is_empty() && about.model.starts_with("cerebras/") {
+        // Its way to refuse a prompt that is too long.
+        text.push_str("context_length_exceeded");
+    }
+    let mut error = from_words(Some(status), &text, &said, about);
     error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
     with_patience(error)
 }

@@ -25,6 +25,9 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
     {
         return ErrorClass::Quota;
     }
+    if TOO_LARGE.is_match(text) {
+        return ErrorClass::Overflow;
+    }
     if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(text) {
         return ErrorClass::Overflow;
     }
@@ -68,6 +71,9 @@ static QUOTA: LazyLock<RegexSet> = LazyLock::new(|| {
         "requires more credits",
         "monthly (usage |spend(ing)? )?limit",
         "available balance",
+        "reached your (specified )?(api )?usage limit",
+        "exceeded_current_quota",
+        "(spend|spending|hard) limit",
         "payment required",
     ])
 });
@@ -79,13 +85,21 @@ static OVERFLOW: LazyLock<RegexSet> = LazyLock::new(|| {
         r"input is too long",
         r"request_too_large",
         r"exceeds? the context window",
-        r"exceeds? (the )?(model's )?(maximum )?context (length|window|size)",
+        r"exceed(s|ed)? (the )?(model'?s )?(max(imum)? )?context (length|window|size|limit)",
         r"input token count.*exceeds the maximum",
         r"input token count is \d+ but",
         r"maximum prompt length is \d+",
         r"reduce the length of the (messages|prompt|input)",
         r"maximum context length (is|of) \d+",
-        r"exceeds the limit of \d+",
+        r"token count of \d+ exceeds the limit of \d+",
+        r"prompt_tokens_exceeded",
+        r"prompt exceeds max length",
+        r"context window (is )?exceeded",
+        r"maximum (allowed )?input length of [\d,]+",
+        r"configured context size is",
+        r"longer than the maximum model length",
+        r"too many input tokens",
+        r"context (the )?overflows",
         r"exceeds the available context size",
         r"greater than the context length",
         r"context window exceeds limit",
@@ -96,8 +110,16 @@ static OVERFLOW: LazyLock<RegexSet> = LazyLock::new(|| {
         r"too many tokens",
         r"token limit exceeded",
         r"too large for model with \d+ maximum context",
-        r"longer than the model's context",
+        r"longer than the model'?s context",
         r"input length and .?max_tokens.? exceed",
+    ])
+});
+
+/// More than a whole minute's allowance in one request: told as a limit of the rate, and no wait helps.
+static TOO_LARGE: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        r"request too large for .*limit:? \d+, requested:? \d+",
+        r"input or output tokens must be reduced",
     ])
 });
 
@@ -197,12 +219,169 @@ mod tests {
         assert_eq!(wait_in("try again later"), None);
     }
 
+    // G4, F12: the words of each vendor, as they come.
+    #[test]
+    fn an_overflow_is_known_in_every_vendors_words() {
+        for said in [
+            // Anthropic
+            "prompt is too long: 213462 tokens > 200000 maximum",
+            r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+            "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+            // OpenAI, both wires
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+            r#"{"error":{"message":"x","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+            "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. The input or output tokens must be reduced in order to run successfully.",
+            // Gemini
+            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+            // xAI
+            "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+            // Groq, Cerebras
+            "Please reduce the length of the messages or completion. Current length is 8206 while limit is 8192",
+            "Request too large for model `llama-3.1-8b` on tokens per minute (TPM): Limit 6000, Requested 9000, please reduce your message size and try again.",
+            // OpenRouter
+            "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens",
+            "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
+            // Together, Fireworks, DeepSeek
+            "The input (150000 tokens) is longer than the model's context length (131072 tokens).",
+            "The prompt is too long: 200000, model maximum context length: 131071",
+            "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens",
+            // Mistral
+            "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+            // Moonshot, MiniMax, Z.ai, DashScope
+            "Invalid request: Your request exceeded model token limit: 131072 (requested: 139000)",
+            "invalid params, context window exceeds limit (2013)",
+            r#"{"error":{"code":"1261","message":"Prompt too long"}}"#,
+            r#"{"error":{"code":"1261","message":"Prompt exceeds max length"}}"#,
+            "Range of input length should be [1, 98304]",
+            // Copilot
+            r#"{"error":{"message":"prompt token count of 150000 exceeds the limit of 128000","code":"model_max_prompt_tokens_exceeded"}}"#,
+            // Bedrock
+            "Input is too long for requested model.",
+            "Too many input tokens. Max input tokens: 128000, request input token count: 200000",
+            // llama.cpp, Ollama, LM Studio, vLLM, LiteLLM, DS4
+            "the request exceeds the available context size, try increasing it",
+            "the input length exceeds the context length",
+            "prompt too long; exceeded max context length by 4242 tokens",
+            "The number of tokens to keep from the initial prompt is greater than the context length",
+            "Trying to keep the first 12000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+            "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+            "Input length (265330) exceeds model's maximum context length (262144).",
+            "litellm.ContextWindowExceededError: Context Window exceeded for given call.",
+            "Prompt has 40000 tokens, but the configured context size is 32768 tokens",
+            "model_context_window_exceeded",
+        ] {
+            for status in [Some(400), None] {
+                assert_eq!(
+                    class(status, said),
+                    ErrorClass::Overflow,
+                    "{status:?} {said}"
+                );
+            }
+        }
+        for status in [400, 413, 422, 500] {
+            let told = "the request exceeds the available context size";
+            assert_eq!(class(Some(status), told), ErrorClass::Overflow, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_only_sounds_like_an_overflow_is_none() {
+        use ErrorClass::*;
+        for (status, said, expected) in [
+            (
+                Some(429),
+                "ThrottlingException: Too many tokens, please wait before trying again.",
+                Retryable,
+            ),
+            (
+                Some(429),
+                "Rate limit reached for tokens per minute: too many tokens",
+                Retryable,
+            ),
+            (
+                Some(429),
+                "Number of request tokens has exceeded your daily rate limit",
+                Retryable,
+            ),
+            (
+                Some(400),
+                "max_tokens: 300000 > 128000, which is the maximum allowed number of output tokens",
+                Client,
+            ),
+            (
+                Some(400),
+                "the number of tools, 200, exceeds the limit of 128",
+                Client,
+            ),
+            (
+                Some(400),
+                "You have reached your specified API usage limits. You will regain access on 2027-01-01.",
+                Quota,
+            ),
+            (
+                Some(429),
+                r#"{"error":{"type":"exceeded_current_quota_error","message":"x"}}"#,
+                Quota,
+            ),
+            (Some(403), "prompt is too long", Auth),
+        ] {
+            assert_eq!(class(status, said), expected, "{status:?} {said}");
+        }
+    }
+
+    // F5: only a model that is not there has a stand-in; a request that is wrong has none.
+    #[test]
+    fn a_missing_model_is_told_from_a_wrong_request() {
+        use ErrorClass::*;
+        for (status, said, expected) in [
+            (
+                Some(404),
+                r#"{"error":{"type":"not_found_error","message":"model: claude-nope"}}"#,
+                NoModel,
+            ),
+            (
+                Some(404),
+                "The model `gpt-9` does not exist or you do not have access to it.",
+                NoModel,
+            ),
+            (
+                Some(404),
+                r#"{"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta"}}"#,
+                NoModel,
+            ),
+            (Some(404), "404 page not found", Client),
+            (Some(400), "openai/gpt-9 is not a valid model ID", NoModel),
+            (
+                Some(400),
+                r#"{"error":{"code":"model_not_found","message":"x"}}"#,
+                NoModel,
+            ),
+            (Some(400), "Invalid model: mistral-nope", NoModel),
+            (
+                None,
+                r#"model "nope" not found, try pulling it first"#,
+                NoModel,
+            ),
+            (Some(400), "this model does not support image input", Client),
+            (
+                Some(400),
+                "reasoning_effort is not supported with this model",
+                Client,
+            ),
+            (Some(400), "invalid model output schema", Client),
+        ] {
+            assert_eq!(class(status, said), expected, "{status:?} {said}");
+        }
+    }
+
     #[test]
     fn every_pattern_is_one() {
         for table in [
             &QUOTA,
             &OVERFLOW,
             &THROTTLED,
+            &TOO_LARGE,
             &PASSING,
             &REFUSED_KEY,
             &WRONG_KEY,

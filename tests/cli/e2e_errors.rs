@@ -119,6 +119,32 @@ fn what_a_server_refuses() {
     }
 }
 
+/// G6: what passes is waited out; who reads stderr knows why it took longer.
+#[test]
+fn what_passes_is_waited_out() {
+    for wire in Wire::ALL {
+        let replies = vec![
+            Reply::error(Failure::Overloaded),
+            Reply::text("half").cut(Cut::Close),
+            Reply::text("Back."),
+        ];
+        let (server, sandbox) = job::stage_with(replies);
+        let quick = ["--config", "retry.base_ms=1"];
+        let ran = sandbox.run(&["-p", "-m", wire.model(), quick[0], quick[1], "hi"]);
+        assert_eq!(ran.code, Some(0), "{wire:?} {ran:#?}");
+        assert_eq!(ran.stdout, "Back.\n", "{wire:?}");
+        for words in [
+            "overloaded",
+            "retry 1/5 in 1 s",
+            "broke off",
+            "retry 2/5 in",
+        ] {
+            assert!(ran.stderr.contains(words), "{wire:?} {}", ran.stderr);
+        }
+        assert_eq!(server.requests().len(), 3);
+    }
+}
+
 #[test]
 fn what_is_no_model_at_all() {
     let html = "<html><head><title>Sign in</title></head><body>Wi-Fi</body></html>";

@@ -1,4 +1,5 @@
-//! Print mode: the text of the last reply on stdout, nothing else.
+//! Print mode: the text of the last reply on stdout, nothing else. What went wrong on the way is on
+//! stderr.
 
 use std::io;
 
@@ -46,6 +47,18 @@ impl Sink for Print {
                         self.reply = text;
                     }
                 }
+            }
+            // Whoever waits for the answer should know why.
+            AgentEvent::RetryStart {
+                attempt,
+                max_attempts,
+                delay_ms,
+                error,
+            } => {
+                let seconds = delay_ms.div_ceil(1000);
+                out::complain(&format!(
+                    "{error}\nretry {attempt}/{max_attempts} in {seconds} s"
+                ));
             }
             AgentEvent::Notice {
                 level: NoticeLevel::Warning | NoticeLevel::Error,
