@@ -180,7 +180,7 @@ pub struct Spec {
 /// The table, in the order of the help.
 #[rustfmt::skip]
 pub const ACTIONS: &[Spec] = &[
-    row(Submit, "submit", "Send", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, retry at once instead of waiting", Always, Talking),
+    row(Submit, "submit", "Send", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, or retry now", Always, Talking),
     row(FollowUp, "follow_up", "Send afterwards", "Send the text; while a run is under way it waits until the run is done", Always, Talking),
     row(SteerNow, "steer_now", "Steer now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor", Always, Talking),
     row(TakeBack, "take_back", "Take back", "Take the waiting messages back into the editor", Running, Talking),

@@ -55,11 +55,12 @@ fn esc_stops_the_countdown_and_enter_sends_again() {
     screen.wait_for("Ask for anything");
     screen.keys("go<enter>");
     screen.wait_for("retry 1/5 in 50 s");
+    // Long enough after the last Enter that the next is no slip.
+    screen.wait_for("retry 1/5 in 49 s");
     screen.keys("<esc>");
     screen.wait_for("on the empty editor tries again");
     assert_eq!(server.requests().len(), 1);
     screen.keys("<enter>");
-    // Long enough after the last Enter that the next is no slip.
     screen.wait_for("retry 1/5 in 49 s");
     screen.keys("<enter>");
     screen.wait_for("Here I am.");

@@ -142,8 +142,11 @@ fn failures_are_shown_and_survived() {
     let html = "<html><body>Wi-Fi</body></html>";
     for wire in Wire::ALL {
         for (reply, words) in [
-            (Reply::error(Failure::Auth), &["401", "API_KEY"][..]),
-            (Reply::http(200, "text/html", html), &["web page"]),
+            (
+                Reply::error(Failure::Auth),
+                &["key was refused", "API_KEY"][..],
+            ),
+            (Reply::http(200, "text/html", html), &["event stream"]),
             (
                 Reply::text("half a").fail(Failure::Invalid),
                 &["half a", "tries again"],
