@@ -31,6 +31,8 @@ pub struct QuirkWords {
     pub custom_tools: Option<bool>,
     /// Responses: the result of a call may hold pictures.
     pub result_images: Option<bool>,
+    /// Responses: thoughts may be asked for in summary.
+    pub summaries: Option<bool>,
     /// Anthropic: the model is told how hard to try, not how many tokens to think.
     pub adaptive_thinking: Option<bool>,
     /// Anthropic: the key goes into `authorization: Bearer`, not `x-api-key`.
@@ -57,7 +59,7 @@ pub enum ThinkingForm {
 
 impl QuirkWords {
     /// The keys of the table.
-    pub const KEYS: [&str; 13] = [
+    pub const KEYS: [&str; 14] = [
         "developer_role",
         "completion_tokens",
         "thinking",
@@ -69,6 +71,7 @@ impl QuirkWords {
         "empty_tools",
         "custom_tools",
         "result_images",
+        "summaries",
         "adaptive_thinking",
         "bearer",
     ];
@@ -87,6 +90,7 @@ impl QuirkWords {
             empty_tools,
             custom_tools,
             result_images,
+            summaries,
             adaptive_thinking,
             bearer,
         } = self;
@@ -101,6 +105,7 @@ impl QuirkWords {
         lay(empty_tools, words.empty_tools);
         lay(custom_tools, words.custom_tools);
         lay(result_images, words.result_images);
+        lay(summaries, words.summaries);
         lay(adaptive_thinking, words.adaptive_thinking);
         lay(bearer, words.bearer);
     }

@@ -2,7 +2,8 @@
 //!
 //! The only file that knows which wires there are.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -33,6 +34,8 @@ pub struct Wires {
     scripted: Option<Arc<dyn Provider>>,
     http: Http,
     ready: Ready,
+    /// Providers that do not sum up thoughts.
+    terse: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Wires {
@@ -45,6 +48,7 @@ impl Wires {
             scripted,
             http: Http::default(),
             ready: Ready::default(),
+            terse: Arc::default(),
         }
     }
 
@@ -55,9 +59,45 @@ impl Wires {
         self
     }
 
+    /// Asks for the answer, once more without what the provider will not do.
+    async fn answer(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
+        let mut answer = self.ask(request).await;
+        let model = &request.model;
+        if model.api != Api::OpenAiResponses || model.quirks.summaries == Some(false) {
+            return answer;
+        }
+        match answer.next().await {
+            Some(StreamEvent::Error(error)) if responses::refuses_summaries(&error) => {
+                tracing::info!("{}: {}", model.full_id(), error.message);
+                self.terse().insert(model.provider.clone());
+                let mut plain = request.clone();
+                plain.model.quirks.summaries = Some(false);
+                self.ask(&plain).await
+            }
+            Some(first) => stream::iter([first]).chain(answer).boxed(),
+            None => answer,
+        }
+    }
+
+    fn terse(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.terse.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The request as its model can take it.
+    fn fit(&self, mut request: Request) -> Request {
+        if !request.model.tools {
+            // Its server would refuse the whole request.
+            request.tools.clear();
+        }
+        if self.terse().contains(&request.model.provider) {
+            request.model.quirks.summaries = Some(false);
+        }
+        request
+    }
+
     /// Fetches the key, then sends the request. A key that was refused is fetched once more where
     /// there may be a new one: commands print keys that run out.
-    async fn answer(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
+    async fn ask(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
         let provider = &request.model.provider;
         let place = match self.catalog.key_place(provider, &self.keys) {
             Ok(place) => place,
@@ -159,7 +199,7 @@ impl Wires {
             Api::OpenAiResponses => {
                 let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
                 let call = responses::call(&base_url, key, about, body);
-                let events = exchange::run(self.http.clone(), call, decoder);
+                let events = exchange::run(http.clone(), call, decoder);
                 events.map(responses::explained).boxed()
             }
             Api::GoogleGenerateContent => {
@@ -191,18 +231,9 @@ fn write(request: &Request, base_url: &str) -> Vec<u8> {
     }
 }
 
-/// The request as its model can take it.
-fn fit(mut request: Request) -> Request {
-    if !request.model.tools {
-        // Its server would refuse the whole request.
-        request.tools.clear();
-    }
-    request
-}
-
 impl Provider for Wires {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
-        let request = fit(request);
+        let request = self.fit(request);
         if let Some(error) = window::block(&request.model) {
             return failed(error);
         }
@@ -221,7 +252,7 @@ impl Provider for Wires {
         }
         let base_url = self.catalog.base_url(&request.model, &self.keys);
         let written = |request: &Request| write(request, &base_url);
-        self.ready.prepare(fit(request), &base_url, written);
+        self.ready.prepare(self.fit(request), &base_url, written);
     }
 
     /// Fetches the key, builds the client and opens a connection, by a request for the host's root

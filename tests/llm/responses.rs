@@ -336,6 +336,41 @@ fn the_request_is_what_the_vendor_wants() {
     }
 }
 
+// OpenAI sums up thoughts for verified organizations only.
+#[tokio::test]
+async fn without_summaries_the_answer_comes_all_the_same() {
+    let refusal = json!({ "error": {
+        "message": "Your organization must be verified to generate reasoning summaries.",
+        "type": "invalid_request_error", "param": "reasoning.summary", "code": "unsupported_value",
+    } });
+    let server = ModelServer::start(Script::of([
+        Reply::http(400, "application/json", &refusal.to_string()),
+        Reply::text("Hello."),
+        Reply::text("Again."),
+    ]));
+    let wires = wires(&server);
+    let model = model(Wire::Responses, &server.url(Wire::Responses));
+    for expected in ["Hello.", "Again."] {
+        let hello = request(model.clone(), vec![Message::user("hello", 0)]);
+        let (message, _) = answer(&wires, hello).await;
+        assert_eq!(Message::Assistant(message).text(), expected);
+    }
+    let asked: Vec<Value> = server
+        .requests()
+        .iter()
+        .map(|request| request.body["reasoning"].clone())
+        .collect();
+    let plain = json!({ "effort": "medium" });
+    assert_eq!(
+        asked,
+        [
+            json!({ "effort": "medium", "summary": "auto" }),
+            plain.clone(),
+            plain
+        ]
+    );
+}
+
 #[tokio::test]
 async fn a_server_that_only_knows_chat_is_told_apart() {
     for (body, hinted) in [

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use serde_json::json;
-use tiller::llm::{Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent, Wires};
+use tiller::llm::{
+    Catalog, Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent, Wires,
+};
 
 use super::kit::{answer, error, model, request, wires};
 use crate::support::model_server::{Cut, Failure, ModelServer, Reply, Said, Script, Usage, Wire};
@@ -466,6 +468,29 @@ async fn a_key_that_a_server_echoes_is_not_shown() {
         "{shown}"
     );
     assert!(shown.contains("export OPENAI_API_KEY="), "{shown}");
+}
+
+#[tokio::test]
+async fn the_users_headers_go_along_on_every_wire() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.toml");
+    for wire in Wire::ALL {
+        let server = ModelServer::start(Script::of([Reply::text("ok")]));
+        let text = format!(
+            "[providers.lab]\napi = '{}'\nbase_url = '{}'\napi_key = 'k-1234567'\n\
+             headers = {{ x-team = 'blue' }}\n",
+            wire.api(),
+            server.url(wire)
+        );
+        std::fs::write(&file, text).unwrap();
+        let catalog = Arc::new(Catalog::load(&file).unwrap());
+        let wires = Wires::new(catalog, Keys::default(), None);
+        let mut hello = hello(wire, &server);
+        hello.model.provider = "lab".into();
+        let (message, events) = answer(&wires, hello).await;
+        assert_eq!(message.stop_reason, StopReason::Stop, "{wire:?} {events:?}");
+        assert_eq!(server.request(0).header("x-team"), Some("blue"), "{wire:?}");
+    }
 }
 
 #[tokio::test]

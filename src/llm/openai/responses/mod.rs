@@ -8,4 +8,4 @@ pub mod decode;
 mod item;
 
 pub use decode::ResponsesDecoder;
-pub use request::{call, explained};
+pub use request::{call, explained, refuses_summaries};

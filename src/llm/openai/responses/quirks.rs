@@ -15,6 +15,8 @@ pub struct Quirks {
     pub custom_tools: bool,
     /// The result of a call may hold pictures. llama.cpp and LM Studio refuse even a list of texts.
     pub result_images: bool,
+    /// Thoughts may be asked for in summary.
+    pub summaries: bool,
 }
 
 /// The quirks of the host at `base_url` for `model`: what the user says of them, else what is known
@@ -22,13 +24,14 @@ pub struct Quirks {
 pub fn of(model: &Model, base_url: &str) -> Quirks {
     let base_url = base_url.to_ascii_lowercase();
     let openai = model.provider == "openai"
-        || ["api.openai.com", "openai.azure.com"]
+        || ["api.openai.com", ".azure.com"]
             .iter()
             .any(|host| base_url.contains(host));
     let said = &model.quirks;
     Quirks {
         custom_tools: (said.custom_tools).unwrap_or_else(|| takes_custom_tools(&model.id)),
         result_images: said.result_images.unwrap_or(openai),
+        summaries: said.summaries.unwrap_or(true),
     }
 }
 

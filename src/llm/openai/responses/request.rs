@@ -7,7 +7,7 @@ use super::items::{self, Item};
 use super::quirks::{self, Quirks};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
-use crate::llm::error::ErrorClass;
+use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
 use crate::llm::exchange::{Auth, Call};
 use crate::llm::handoff::{self, IdRule};
@@ -54,11 +54,19 @@ pub fn explained(mut event: StreamEvent) -> StreamEvent {
     event
 }
 
+/// Whether the server will not sum up its thoughts: OpenAI wants to know an organization's people
+/// first. Everything else works without.
+pub fn refuses_summaries(error: &LlmError) -> bool {
+    let message = error.message.to_ascii_lowercase();
+    let named = ["reasoning summar", "reasoning.summary"];
+    error.status == Some(400) && named.iter().any(|words| message.contains(words))
+}
+
 /// The request's JSON.
 pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
     let quirks = quirks::of(&request.model, base_url);
     let steps = handoff::steps(&request.messages, &request.model, IdRule::Responses);
-    let (reasoning, include) = thinking(request);
+    let (reasoning, include) = thinking(request, quirks);
     let body = Body {
         model: &request.model.id,
         stream: true,
@@ -156,7 +164,10 @@ impl<'a> Tool<'a> {
 
 /// How hard to think, and whether the thoughts are wanted back: a model that does not think refuses
 /// to be asked for them.
-fn thinking(request: &Request) -> (Option<Reasoning<'_>>, Option<[&'static str; 1]>) {
+fn thinking(
+    request: &Request,
+    quirks: Quirks,
+) -> (Option<Reasoning<'_>>, Option<[&'static str; 1]>) {
     let model = &request.model;
     if !model.reasoning {
         return (None, None);
@@ -171,9 +182,8 @@ fn thinking(request: &Request) -> (Option<Reasoning<'_>>, Option<[&'static str; 
         });
         return (off, effort.is_none().then_some([ENCRYPTED]));
     }
-    let on = Reasoning {
-        effort,
-        summary: Some("auto"),
-    };
-    (Some(on), Some([ENCRYPTED]))
+    let summary = quirks.summaries.then_some("auto");
+    let on = Reasoning { effort, summary };
+    let said = effort.is_some() || summary.is_some();
+    (said.then_some(on), Some([ENCRYPTED]))
 }
