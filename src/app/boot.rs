@@ -20,7 +20,7 @@ use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{keys, log, tui};
-use crate::agent::process::{Processes, Secrets};
+use crate::agent::process::Processes;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
@@ -58,9 +58,6 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         stdout: io::stdout().is_terminal(),
     };
     let plan = Plan::new(args.run, &dirs, &env, terminals, look_around)?;
-    let secrets = Secrets::new(&plan.settings.tools.bash_secret_env);
-    // Best effort, and there is no log yet: commands get a clean environment in any case.
-    let _ = keys::conceal(|name| secrets.hide(name));
     cli::complain_of_panics(plan.keys.redactor().clone());
     if let (Some(notice), false) = (
         plan.keys.store().notice(),

@@ -12,6 +12,7 @@ use super::dirs::Dirs;
 use super::models::{Models, ModelsOptions};
 use super::outcome::StartError;
 use super::{keys, prompt};
+use crate::agent::process::Secrets;
 use crate::llm::local::{self, Found};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
@@ -67,7 +68,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Decides. Reads the settings, the user's models, `@FILE`s and piped stdin.
+    /// Decides, and takes keys out of the sight of others. Reads the settings, the user's models, `@FILE`s and piped stdin.
     ///
     /// `look` asks the model servers of this machine; it is called at most once, and only when
     /// nothing else says which model is meant.
@@ -93,6 +94,10 @@ impl Plan {
         let variables = catalog.key_variables();
         keys.know(&variables);
         settings.tools.bash_secret_env.extend(variables);
+        // Before anything is waited for, and while there is one thread. Best effort: commands get a
+        // clean environment in any case.
+        let secrets = Secrets::new(&settings.tools.bash_secret_env);
+        let _ = keys::conceal(|name| secrets.hide(name));
         let models = Arc::new(Models::new(ModelsOptions {
             catalog: Arc::clone(&catalog),
             keys: keys.clone(),

@@ -1,6 +1,9 @@
 //! A key stands nowhere, whatever a server echoes and whatever a command reads: every log, session,
 //! record, stdout, stderr and spill file is searched for it, and for its beginning.
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::support::model_server::{Failure, ModelServer, Reply, Script, Step, Wire};
@@ -137,6 +140,26 @@ fn wherever_the_key_comes_from() {
         assert!(ran.stdout.contains("bad key: ***"), "{from:?}: {ran:#?}");
         check(&sandbox, &ran);
     }
+}
+
+/// It is gone before anything is waited for, such as the end of a pipe.
+#[test]
+fn what_others_see_while_tiller_waits() {
+    let (_server, sandbox) = stage(Wire::Chat, From::Named, Vec::new());
+    let mut command = sandbox.tiller(&["-p", "-m", "lab/scripted", "hi"]);
+    let mut tiller = command.stdin(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let environ = std::fs::read(format!("/proc/{}/environ", tiller.id())).unwrap();
+        let environ = String::from_utf8_lossy(&environ).into_owned();
+        if environ.contains("TILLER_DATA_DIR=") && !environ.contains(PIECE) {
+            break;
+        }
+        assert!(Instant::now() < end, "{environ}");
+        std::thread::sleep(Duration::from_millis(2)); // poll
+    }
+    tiller.kill().unwrap();
+    tiller.wait().unwrap();
 }
 
 /// A command sees tiller's environment and its supervisor's as everybody does, and no key is there.
