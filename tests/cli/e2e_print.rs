@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 
 use crate::support::job;
-use crate::support::model_server::{Reply, Said, Wire};
+use crate::support::model_server::{Failure, Reply, Said, Wire};
 use crate::support::screen::Launch;
 
 /// The whole job: tools, edit on disk, what each request holds, what the session keeps.
@@ -282,5 +282,34 @@ fn wait_dead(pid: i32) {
     while kill(Pid::from_raw(pid), None).is_ok() {
         assert!(Instant::now() < end, "process {pid} is still alive");
         std::thread::yield_now();
+    }
+}
+
+/// G6: who waits for another attempt reads why and how long, on stderr.
+#[test]
+fn a_wait_for_another_attempt_is_told() {
+    for wire in Wire::ALL {
+        let (_server, sandbox) = job::stage_with(vec![
+            Reply::error(Failure::RateLimit),
+            Reply::error(Failure::Overloaded),
+            Reply::text("At last."),
+        ]);
+        let ran = sandbox.run(&[
+            "-p",
+            "-m",
+            wire.model(),
+            "--config",
+            "retry.base_ms=20",
+            "--config",
+            "retry.jitter=false",
+            "go",
+        ]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert_eq!(ran.stdout, "At last.\n");
+        let lines: Vec<&str> = ran.stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{ran:#?}");
+        assert!(lines[0].contains("too many requests"), "{lines:?}");
+        assert!(lines[0].ends_with("; retry 1/5 in 1 s"), "{lines:?}");
+        assert!(lines[1].ends_with("; retry 2/5 in 1 s"), "{lines:?}");
     }
 }
