@@ -284,3 +284,64 @@ fn a_failed_run_says_so_in_its_records() {
     );
     assert!(!ran.stderr.is_empty(), "the reason is on stderr as well");
 }
+
+// G6: pi's records of a retry.
+#[test]
+fn retries_are_records() {
+    let run = |replies: Vec<Reply>, max: &str| {
+        let (_server, sandbox) = job::stage_with(replies);
+        let max = format!("retry.max={max}");
+        let ran = sandbox.run(&[
+            "--mode",
+            "json",
+            "-m",
+            Wire::Chat.model(),
+            "--config",
+            "retry.base_ms=2",
+            "--config",
+            "retry.jitter=false",
+            "--config",
+            &max,
+            "hi",
+        ]);
+        let records = ran.records().into_iter();
+        records
+            .filter(|it| {
+                it["type"]
+                    .as_str()
+                    .is_some_and(|kind| kind.starts_with("auto_retry"))
+            })
+            .collect::<Vec<_>>()
+    };
+    let busy = || Reply::error(Failure::Overloaded);
+    let records = run(vec![busy(), busy(), Reply::text("ok")], "3");
+    assert_eq!(records.len(), 3, "{records:#?}");
+    for (at, delay) in [(0, 2), (1, 4)] {
+        let start = &records[at];
+        assert_eq!(start["type"], "auto_retry_start");
+        assert_eq!(start["attempt"], at + 1);
+        assert_eq!(start["maxAttempts"], 3);
+        assert_eq!(start["delayMs"], delay);
+        assert!(
+            start["errorMessage"]
+                .as_str()
+                .unwrap()
+                .contains("overloaded")
+        );
+        assert!(start["seq"].is_u64() && start["time"].is_i64());
+    }
+    assert_eq!(records[2]["type"], "auto_retry_end");
+    assert_eq!(records[2]["success"], true);
+    assert_eq!(records[2]["attempt"], 2);
+    assert!(records[2]["finalError"].is_null());
+
+    let records = run(vec![busy(), busy()], "1");
+    let end = records.last().unwrap();
+    assert_eq!(end["success"], false);
+    assert!(
+        end["finalError"]
+            .as_str()
+            .unwrap()
+            .contains("asked 2 times")
+    );
+}
