@@ -96,9 +96,11 @@ fn sub_command(
             let layers = plan::layers(dirs, &what.config)?;
             let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
             let keys = keys::gather(dirs, &settings, env, &plan::working_folder(None)?)?;
-            let catalog = plan::catalog(&settings, dirs)?;
-            let default = plan::default_model(&settings, &catalog, &keys);
-            cli::models(what, &catalog, &keys, default.as_deref())
+            let catalog = Arc::new(plan::catalog(&settings, dirs)?);
+            let models = plan::models(&settings, dirs, &catalog, &keys);
+            let found = look_around(&models);
+            let default = plan::default_model(&settings, &models, &catalog, &keys, &found);
+            cli::models(what, models.list(&found).rows, default.as_deref())
         }
         SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {
@@ -254,7 +256,10 @@ impl Stage {
             None => None,
         };
         Ok(agent::start(AgentOptions {
-            provider: Arc::new(Wires::new(plan.catalog.clone(), keys, script)),
+            provider: Arc::new(
+                Wires::new(plan.catalog.clone(), keys, script)
+                    .with_smallest_window(plan.settings.min_context_window),
+            ),
             model: self.model.clone(),
             fallback: plan.fallback.clone(),
             thinking: self.thinking,

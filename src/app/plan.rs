@@ -98,13 +98,7 @@ impl Plan {
         // clean environment in any case.
         let secrets = Secrets::new(&settings.tools.bash_secret_env);
         let _ = keys::conceal(|name| secrets.hide(name));
-        let models = Arc::new(Models::new(ModelsOptions {
-            catalog: Arc::clone(&catalog),
-            keys: keys.clone(),
-            places: settings.servers.clone(),
-            favorites: settings.favorites.clone(),
-            config_file: dirs.config_file(),
-        }));
+        let models = Arc::new(models(&settings, dirs, &catalog, &keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);
         let model = match choose_model(&args, &settings, &models, look)? {
@@ -172,6 +166,17 @@ pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> 
         context_window: settings.context_window,
     };
     Catalog::open(&dirs.models_file(), options).map_err(StartError::usage)
+}
+
+/// Everything that can be chosen.
+pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &Keys) -> Models {
+    Models::new(ModelsOptions {
+        catalog: Arc::clone(catalog),
+        keys: keys.clone(),
+        places: settings.servers.clone(),
+        favorites: settings.favorites.clone(),
+        config_file: dirs.config_file(),
+    })
 }
 
 fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
@@ -246,11 +251,19 @@ fn choose_model(
 }
 
 /// The model taken when none is named on the command line, as `provider/id`, if it is clear.
-pub fn default_model(settings: &Settings, catalog: &Catalog, keys: &Keys) -> Option<String> {
+pub fn default_model(
+    settings: &Settings,
+    models: &Models,
+    catalog: &Catalog,
+    keys: &Keys,
+    found: &Arc<[Found]>,
+) -> Option<String> {
     let model = if settings.model.is_empty() {
-        catalog.default_model(keys)?
+        let best = catalog.default_model(keys);
+        best.or_else(|| local::best(found).cloned())?
     } else {
-        catalog.resolve(&settings.model, keys).ok()?.0
+        let look = || Arc::clone(found);
+        models.resolve_with(&settings.model, look).ok()?.0
     };
     Some(model.full_id())
 }

@@ -33,6 +33,7 @@ pub struct Wires {
     keys: Keys,
     scripted: Option<Arc<dyn Provider>>,
     http: Http,
+    smallest_window: u64,
     ready: Ready,
     /// Providers that do not sum up thoughts.
     terse: Arc<Mutex<HashSet<String>>>,
@@ -47,9 +48,17 @@ impl Wires {
             keys,
             scripted,
             http: Http::default(),
+            smallest_window: window::SMALLEST,
             ready: Ready::default(),
             terse: Arc::default(),
         }
+    }
+
+    /// The same for models with a window of at least this many tokens, instead of
+    /// [`SMALLEST`](window::SMALLEST).
+    pub fn with_smallest_window(mut self, tokens: u64) -> Self {
+        self.smallest_window = tokens;
+        self
     }
 
     /// The same with another patience for servers that fall silent than
@@ -234,7 +243,7 @@ fn write(request: &Request, base_url: &str) -> Vec<u8> {
 impl Provider for Wires {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
         let request = self.fit(request);
-        if let Some(error) = window::block(&request.model) {
+        if let Some(error) = window::block(&request.model, self.smallest_window) {
             return failed(error);
         }
         if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {

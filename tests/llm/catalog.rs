@@ -578,3 +578,24 @@ fn the_built_in_list_is_complete_and_priced_in_tiers() {
         assert!(tiers.windows(2).all(|pair| pair[0].above < pair[1].above));
     }
 }
+
+#[test]
+fn the_manual_is_true() {
+    let readme = include_str!("../../README.md");
+    let blocks = readme.split("```toml\n").skip(1);
+    let blocks = blocks.filter_map(|rest| rest.split("```").next());
+    let mut of_models = blocks.filter(|text| text.contains("[providers.lab]"));
+    let manual = of_models.next().expect("the README shows a models.toml");
+    let lab = catalog(manual);
+    let (model, _) = lab.resolve("lab/scripted", &keys(&[])).unwrap();
+    assert_eq!(model.prices.tiers[0].above, 200_000);
+    let words = QuirkWords::KEYS;
+    let untold: Vec<&&str> = words
+        .iter()
+        .filter(|key| !manual.contains(&format!("\n{key} = ")))
+        .collect();
+    assert!(untold.is_empty(), "not in the README: {untold:?}");
+    // Each word of the table is one that is understood, and arrives.
+    let told = format!("{:?}", model.quirks);
+    assert!(!told.contains("None"), "{told}");
+}

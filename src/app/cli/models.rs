@@ -1,5 +1,5 @@
 //! `tiller models`: which models there are and what is known of them, for people and, with `--json`,
-//! for programs. Asks no server and fetches no key.
+//! for programs. Asks nobody and fetches no key.
 
 use std::fmt::Write;
 
@@ -9,30 +9,29 @@ use serde_json::{Value, json};
 
 use super::out;
 use crate::app::args::ModelsArgs;
+use crate::app::models::{KeyState, Row};
 use crate::app::outcome::{Outcome, StartError};
-use crate::llm::{Catalog, Keys, Listed, Model, ThinkingLevel};
+use crate::llm::{Model, ThinkingLevel};
 
-/// Prints the models that fit. `default` is the one that is taken when none is named, as
+/// Prints those of `list` that fit. `default` is the one that is taken when none is named, as
 /// `provider/id`.
 ///
 /// # Errors
 /// None fits.
 pub fn models(
     what: &ModelsArgs,
-    catalog: &Catalog,
-    keys: &Keys,
+    mut list: Vec<Row>,
     default: Option<&str>,
 ) -> Result<Outcome, StartError> {
     let pattern = what.pattern.join(" ");
-    let mut list = catalog.models(keys);
-    list.retain(|listed| listed.has_key || !what.available);
-    list.sort_by_cached_key(|listed| {
-        let model = &listed.model;
+    list.retain(|it| has_key(it) || !what.available);
+    list.sort_by_cached_key(|it| {
+        let model = &it.model;
         (model.provider.clone(), model.id.to_lowercase())
     });
     let list = filter(list, &pattern);
     if what.json {
-        let rows = list.iter().map(|listed| record(listed, default));
+        let rows = list.iter().map(|it| record(it, default));
         let _ = out::write(format!("{}\n", Value::Array(rows.collect())).as_bytes());
         return Ok(Outcome::Done);
     }
@@ -60,31 +59,31 @@ fn nothing(what: &ModelsArgs, pattern: &str) -> String {
 
 /// The models whose name holds all words of `pattern`, in their order; if there are none, those in
 /// which its letters follow each other, the best first.
-fn filter(list: Vec<Listed>, pattern: &str) -> Vec<Listed> {
+fn filter(list: Vec<Row>, pattern: &str) -> Vec<Row> {
     let plain = |text: &str| text.to_lowercase().replace(['.', '_'], "-");
     let words: Vec<String> = pattern.split_whitespace().map(plain).collect();
-    let name = |listed: &Listed| format!("{} {}", listed.model.full_id(), listed.model.name);
-    let holds = |listed: &&Listed| {
-        let name = plain(&name(listed));
+    let name = |it: &Row| format!("{} {}", it.model.full_id(), it.model.name);
+    let holds = |it: &&Row| {
+        let name = plain(&name(it));
         words.iter().all(|word| name.contains(word))
     };
-    let exact: Vec<Listed> = list.iter().filter(holds).cloned().collect();
+    let exact: Vec<Row> = list.iter().filter(holds).cloned().collect();
     if !exact.is_empty() {
         return exact;
     }
     let pattern = Pattern::parse(pattern, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
     let mut letters = Vec::new();
-    let mut found: Vec<(u32, Listed)> = list
+    let mut found: Vec<(u32, Row)> = list
         .into_iter()
-        .filter_map(|listed| {
-            let id = listed.model.full_id();
+        .filter_map(|it| {
+            let id = it.model.full_id();
             let score = pattern.score(Utf32Str::new(&id, &mut letters), &mut matcher)?;
-            Some((score, listed))
+            Some((score, it))
         })
         .collect();
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    found.into_iter().map(|(_, listed)| listed).collect()
+    found.into_iter().map(|(_, it)| it).collect()
 }
 
 const HEAD: [&str; 8] = [
@@ -92,9 +91,9 @@ const HEAD: [&str; 8] = [
 ];
 
 /// The table, one line a model, as wide as it needs to be.
-fn table(list: &[Listed], default: Option<&str>) -> String {
+fn table(list: &[Row], default: Option<&str>) -> String {
     let mut rows = vec![HEAD.map(str::to_owned)];
-    rows.extend(list.iter().map(|listed| row(listed, default)));
+    rows.extend(list.iter().map(|it| row(it, default)));
     let mut widths = [0; HEAD.len()];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -117,8 +116,8 @@ fn table(list: &[Listed], default: Option<&str>) -> String {
     text
 }
 
-fn row(listed: &Listed, default: Option<&str>) -> [String; HEAD.len()] {
-    let model = &listed.model;
+fn row(it: &Row, default: Option<&str>) -> [String; HEAD.len()] {
+    let model = &it.model;
     let id = model.full_id();
     let mark = if default == Some(&id) { " *" } else { "" };
     let price = |dollars: f64| match dollars {
@@ -137,13 +136,13 @@ fn row(listed: &Listed, default: Option<&str>) -> [String; HEAD.len()] {
         price(model.prices.output),
         inputs(model).join(","),
         thinking,
-        String::from(if listed.has_key { "yes" } else { "-" }),
+        String::from(if has_key(it) { "yes" } else { "-" }),
     ]
 }
 
 /// One model for programs. Keys are only ever added.
-fn record(listed: &Listed, default: Option<&str>) -> Value {
-    let model = &listed.model;
+fn record(it: &Row, default: Option<&str>) -> Value {
+    let model = &it.model;
     json!({
         "id": model.full_id(),
         "provider": model.provider,
@@ -151,16 +150,21 @@ fn record(listed: &Listed, default: Option<&str>) -> Value {
         "name": model.name,
         "api": model.api.as_str(),
         "context_window": model.context_window,
-        "context_window_source": model.window_source.as_str(),
+        "context_window_source": (model.context_window > 0).then(|| model.window_source.as_str()),
         "max_output": model.max_output,
         "input": inputs(model),
         "thinking": levels(model),
         "prices": model.prices,
         "tools": model.tools,
         "edit_format": model.edit_format,
-        "has_key": listed.has_key,
+        "has_key": has_key(it),
+        "origin": it.origin,
         "default": default == Some(&model.full_id()),
     })
+}
+
+fn has_key(row: &Row) -> bool {
+    row.key == KeyState::Ready
 }
 
 fn inputs(model: &Model) -> Vec<&'static str> {
@@ -198,13 +202,14 @@ mod tests {
     use super::*;
     use crate::llm::Api;
 
-    fn listed(ids: &[&str]) -> Vec<Listed> {
+    fn listed(ids: &[&str]) -> Vec<Row> {
         ids.iter()
             .map(|id| {
                 let (provider, id) = id.split_once('/').unwrap();
-                Listed {
+                Row {
                     model: Arc::new(Model::new(provider, id, Api::OpenAiChat, "")),
-                    has_key: false,
+                    key: KeyState::Missing(String::new()),
+                    origin: String::new(),
                 }
             })
             .collect()

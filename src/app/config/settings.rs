@@ -25,6 +25,8 @@ pub struct Settings {
     pub fallback: Vec<String>,
     /// Tokens; of a model that does not tell its window. 0 when nothing is set.
     pub context_window: u64,
+    /// Tokens; no run is made with a model whose window is smaller.
+    pub min_context_window: u64,
     /// The person's own names for models, and what they stand for.
     pub aliases: BTreeMap<String, String>,
     /// Folders whose `.env` may hold keys, as typed.
@@ -83,6 +85,7 @@ impl Settings {
             thinking: read.parsed("models.thinking", str::parse)?,
             fallback: read.list("models.fallback")?,
             context_window: read.number("models.context_window")?,
+            min_context_window: read.number("models.min_context_window")?,
             aliases: layers.open_table("models.aliases"),
             env_file_folders: read.list("auth.env_file_folders")?,
             favorites: read.list("models.favorites")?,
@@ -190,6 +193,7 @@ impl Reader<'_> {
 mod tests {
     use super::super::layers::Origin;
     use super::*;
+    use crate::llm::window;
 
     #[test]
     fn the_shipped_defaults_are_the_defaults_of_the_types() {
@@ -197,6 +201,7 @@ mod tests {
         assert_eq!(settings.rules, LoopRules::default());
         assert_eq!(settings.tools, ToolSettings::default());
         assert_eq!(settings.thinking, ThinkingLevel::Medium);
+        assert_eq!(settings.min_context_window, window::SMALLEST);
     }
 
     // A10, A11, C1, D3, J8
@@ -222,6 +227,7 @@ mod tests {
             "auth.env_file_folders=[\"~/work\"]",
             "models.fallback=[\"lab/other\"]",
             "models.context_window=10",
+            "models.min_context_window=11",
             "models.favorites=[\"lab/scripted\", \"sonnet\"]",
             "models.local=false",
             "models.servers.ollama=:1",
@@ -287,6 +293,7 @@ mod tests {
             thinking: ThinkingLevel::Xhigh,
             fallback: vec!["lab/other".to_owned()],
             context_window: 10,
+            min_context_window: 11,
             aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
                 .map(|(name, target)| (name.to_owned(), target.to_owned()))
                 .into(),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::server::{Address, LocalServer};
 use crate::llm::model::{Api, Model, ThinkingLevel};
+use crate::llm::window::WindowSource;
 
 /// Models of one server at most; nobody has more, and a list must stay a list.
 const MOST_MODELS: usize = 500;
@@ -27,6 +28,7 @@ pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
     let base_url = format!("{}/v1", address.url());
     let mut model = Model::new(server.id(), id, Api::OpenAiChat, base_url);
     model.context_window = 0;
+    model.window_source = WindowSource::Model;
     model
 }
 
