@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use tiller::llm::{Api, Catalog, CatalogOptions, ErrorClass, Keys, ThinkingLevel, WindowSource};
+use tiller::llm::{
+    Api, Catalog, CatalogOptions, ErrorClass, Keys, QuirkWords, ThinkingLevel, WindowSource,
+};
 
 const LAB: &str = r#"
 [providers.lab]

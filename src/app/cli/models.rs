@@ -124,9 +124,10 @@ fn row(it: &Row, default: Option<&str>) -> [String; HEAD.len()] {
         0.0 => String::from("-"),
         dollars => figure(dollars),
     };
-    let thinking = match model.reasoning {
-        true => levels(model).join(","),
-        false => String::from("-"),
+    let thinking = if model.reasoning {
+        levels(model).join(",")
+    } else {
+        String::from("-")
     };
     [
         format!("{id}{mark}"),
@@ -168,10 +169,8 @@ fn has_key(row: &Row) -> bool {
 }
 
 fn inputs(model: &Model) -> Vec<&'static str> {
-    match model.vision {
-        true => vec!["text", "image"],
-        false => vec!["text"],
-    }
+    let all = vec!["text", "image"];
+    if model.vision { all } else { vec!["text"] }
 }
 
 fn levels(model: &Model) -> Vec<&'static str> {

@@ -160,7 +160,7 @@ mod tests {
     fn a_file_that_rests_is_not_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("models.toml");
-        let old = SystemTime::now() - Duration::from_secs(60);
+        let old = SystemTime::now() - Duration::from_mins(1);
         let write = |text: String| {
             fs::write(&file, text).unwrap();
             let open = fs::File::options().write(true).open(&file).unwrap();
