@@ -125,7 +125,10 @@ impl Wires {
             return answer;
         };
         match answer.next().await {
-            Some(StreamEvent::Error(error)) if error.status == Some(401) => {
+            // Google refuses a key with 400.
+            Some(StreamEvent::Error(error))
+                if error.class == ErrorClass::Auth && matches!(error.status, Some(400 | 401)) =>
+            {
                 match self.keys.renew(provider, &place, &key).await {
                     Some(new) => self.send(request, &http, Some(new)),
                     None => failed(error),

@@ -161,7 +161,9 @@ mod tests {
 
     fn folded(pieces: &[Value]) -> Value {
         let mut all = Pieces::default();
-        pieces.iter().for_each(|piece| all.take(piece));
+        for piece in pieces {
+            all.take(piece);
+        }
         serde_json::from_str(&all.text()).unwrap()
     }
 
