@@ -34,7 +34,8 @@
 //! response, with as many attempts as it takes) and `agent/dispatch.rs` (its tool calls).
 //! `agent/retry.rs` decides what a failure calls for. `agent/actor.rs` owns state and queues,
 //! `agent/ledger.rs` stores what was said before anyone hears of it.
-//! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file;
+//! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file, with
+//! `patch` for what a patch is and `draft` for what the screen shows of a call under way;
 //! `agent/session` is the append-only file, and `session/live` what other programs see of an open
 //! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to
 //! ours); `handoff` makes any stored conversation valid for a wire; `auth` knows where keys are and

@@ -41,10 +41,13 @@ fn a_patch_is_seen_while_it_arrives() {
         assert!(late.contains("● apply_patch  src/a.rs, b.txt"), "{late}");
         assert!(late.contains("+3 -1"), "{late}");
         assert!(
-            late.contains("     src/a.rs  +1 -1\n     b.txt  new  +2\n"),
+            late.contains("     src/a.rs  +1 -1\n       one\n   -   two\n"),
             "{late}"
         );
-        assert!(late.contains("+ 1  new\n   + 2  12 of it\n"), "{late}");
+        assert!(
+            late.contains("     b.txt  new  +2\n   + 1  new\n   + 2  12 of it\n"),
+            "{late}"
+        );
         // Nothing flickers between the draft and the result.
         let preview = DiffDetails {
             path: "src/a.rs".to_owned(),
@@ -81,10 +84,10 @@ fn edits_and_writes_are_seen_while_they_arrive() {
     let text = draft(&mut stage, "write", false, &write);
     assert!(text.contains("+29"), "{text}");
     assert!(
-        text.contains("29  line 29") && text.contains("20  line 20"),
+        text.contains("29  line 29") && text.contains("18  line 18"),
         "{text}"
     );
-    assert!(!text.contains("19  line 19"), "only the last ones: {text}");
+    assert!(!text.contains("17  line 17"), "only the last ones: {text}");
 }
 
 #[test]

@@ -202,7 +202,7 @@ mod tests {
         fn any_split_gives_the_same(texts in prop::collection::vec("\\PC{0,6}|[\"\\\\\n\t]{0,3}", 0..5), cut in 1..5usize) {
             let json = serde_json::json!({ "a": texts, "b": { "c": texts.concat() } }).to_string();
             let chars: Vec<String> = json.chars().map(String::from).collect();
-            let pieces: Vec<String> = chars.chunks(cut).map(|chunk| chunk.concat()).collect();
+            let pieces: Vec<String> = chars.chunks(cut).map(<[String]>::concat).collect();
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
             let found = read(&pieces);
             prop_assert_eq!(&found, &read(&[&json]));

@@ -7,6 +7,8 @@ use crate::agent::tool::DiffDetails;
 /// Lines kept at least and, between two clearances, at most.
 const KEPT: usize = 200;
 const MOST: usize = 400;
+/// Lines kept of a file that is written already, while others follow.
+const KEPT_BEHIND: usize = 12;
 /// Bytes of a line that are kept.
 const LONGEST: usize = 500;
 
@@ -44,15 +46,26 @@ impl Tail {
         }
     }
 
+    /// Keeps only the end of what has been written: another file begins.
+    pub fn leave(&mut self, diff: &mut DiffDetails) {
+        drop_first(&mut diff.diff, self.lines.saturating_sub(KEPT_BEHIND));
+        self.lines = 0;
+    }
+
     fn count(&mut self, out: &mut String) {
         self.lines += 1;
         if self.lines <= MOST {
             return;
         }
-        let ends = out.match_indices('\n').map(|(at, _)| at);
-        if let Some(end) = ends.take(MOST - KEPT).last() {
-            out.drain(..=end);
-        }
+        drop_first(out, MOST - KEPT);
         self.lines -= MOST - KEPT;
+    }
+}
+
+/// Takes the first `count` lines away.
+fn drop_first(text: &mut String, count: usize) {
+    let ends = text.match_indices('\n').map(|(at, _)| at);
+    if let Some(end) = ends.take(count).last() {
+        text.drain(..=end);
     }
 }

@@ -176,19 +176,18 @@ impl Draft {
         }
     }
 
-    /// A further file begins; of those before only the names and counts stay.
+    /// A further file begins; of the one before only the last lines stay.
     fn open(&mut self, diff: &mut DiffDetails, path: &str, change: FileChange) {
         let file = DiffDetails {
             path: path.to_owned(),
             change,
             ..DiffDetails::default()
         };
-        self.tail = Tail::default();
+        self.tail.leave(last(diff));
         self.number = 0;
         if diff.path.is_empty() {
             *diff = file;
         } else {
-            last(diff).diff = String::new();
             diff.files.push(file);
         }
     }
@@ -283,7 +282,9 @@ mod tests {
         let mut draft = Draft::new("apply_patch", true).unwrap();
         let mut diff = DiffDetails::default();
         for n in 0..50_000 {
-            text += &format!("+line {n}\n");
+            text += "+line ";
+            text += &n.to_string();
+            text += "\n";
             draft.follow(&text, &mut diff);
             assert!(diff.diff.len() < 400 * 30);
         }
@@ -293,5 +294,8 @@ mod tests {
         assert_eq!(diff.added, 50_000);
         assert!(diff.diff.ends_with("+50000 line 49999"));
         assert!(draft.line.len() <= LONGEST);
+        text += "\n*** Delete File: gone\n";
+        draft.follow(&text, &mut diff);
+        assert_eq!(diff.diff.lines().count(), 12, "of a file that is done");
     }
 }

@@ -28,8 +28,8 @@ pub const FILE_LINES: usize = 20;
 pub const DIFF_LINES: usize = 60;
 /// Of each of many files' diffs, however many they are.
 const LEAST_DIFF_LINES: usize = 8;
-/// Of a change that the model still writes: the last ones.
-const DRAFT_LINES: usize = 10;
+/// Of a change that the model still writes, headings included: the last ones.
+const DRAFT_LINES: usize = 12;
 
 /// How a body is to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -294,20 +294,27 @@ impl Body<'_> {
         }
     }
 
-    /// A change as far as the model has written it: the files, and the last lines.
+    /// A change as far as the model has written it: the last lines, each file under its heading.
     fn draft(&mut self, first: &DiffDetails) {
-        let all = || std::iter::once(first).chain(&first.files);
-        if !first.files.is_empty() {
-            for file in all() {
-                self.file(file);
+        let mut room = self.limit(DRAFT_LINES);
+        let mut shown = Vec::new();
+        for file in first.files.iter().rev().chain([first]) {
+            let lines = memchr::memrchr_iter(b'\n', file.diff.as_bytes()).map(|at| at + 1);
+            let start = lines.take(room).nth(room.saturating_sub(1)).unwrap_or(0);
+            let lines = diff::read(&file.diff[start..]);
+            room = room.saturating_sub(lines.len() + 1);
+            shown.push((file, lines));
+            if room == 0 {
+                break;
             }
         }
-        let Some(last) = all().last() else { return };
-        let limit = self.limit(DRAFT_LINES);
-        let starts = memchr::memrchr_iter(b'\n', last.diff.as_bytes());
-        let start = starts.map(|at| at + 1).nth(limit.saturating_sub(1));
-        // Its lines move up as it grows: colours found for one would stand in another.
-        self.diff_lines(&diff::read(&last.diff[start.unwrap_or(0)..]), "", 0);
+        for (file, lines) in shown.into_iter().rev() {
+            if !first.files.is_empty() {
+                self.file(file);
+            }
+            // Its lines move up as it grows: colours found for one would stand in another.
+            self.diff_lines(&lines, "", 0);
+        }
     }
 
     fn diff_lines(&mut self, lines: &[DiffLine], language: &str, block: u32) {
