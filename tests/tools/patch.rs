@@ -75,6 +75,7 @@ fn hunks_find_their_place() {
         ("a\nb\n", "@@ a\n+x", "a\nx\nb\n"),
         ("a\nb\n", "@@\n+x\n*** End of File", "a\nb\nx\n"),
         ("", "@@\n+x", "x\n"),
+        ("a\n\nb\n", "@@\n+x\n\n", "a\n\nb\nx\n"),
         ("x\na\nx\n", "@@\n-x\n+y\n*** End of File", "x\na\ny\n"),
         ("x\na\n", "@@\n-x\n+y\n*** End of File", "y\na\n"),
         // Numbers as in a diff are hints.
@@ -543,6 +544,31 @@ fn large_files_and_many_hunks_take_linear_time() {
     let text = err(&shop, &format!("*** Update File: same\n{run}"));
     assert!(text.contains("does not match"), "{text}");
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[test]
+fn calls_for_the_same_files_wait_for_each_other_and_never_for_ever() {
+    let shop = Workshop::new();
+    for name in ["a", "b", "c"] {
+        shop.put(name, "0\n");
+    }
+    let append = |names: [&str; 3]| {
+        let section = |name: &str| format!("*** Update File: {name}\n@@\n+x\n");
+        let patch = wrapped(&names.map(section).concat());
+        shop.tool("apply_patch")
+            .execute(json!({ "patch": patch }), shop.context())
+    };
+    let orders = [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]];
+    let calls = (0..30).map(|n| append(orders[n % 3]));
+    let results = shop.block_on(futures_util::future::join_all(calls));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    for name in ["a", "b", "c"] {
+        assert_eq!(
+            shop.bytes(name).len(),
+            2 + 30 * 2,
+            "each saw the one before it"
+        );
+    }
 }
 
 /// A patch that turns `old` into `new`, with `context` lines around each change.

@@ -78,4 +78,17 @@ fn what_it_does_and_says() {
         "Successfully wrote 4 bytes to f"
     );
     assert_eq!(shop.bytes("f"), b"new\n");
+    // Each of the two understands the other's names.
+    shop.put("f", "a\n");
+    shop.ok(
+        "replace",
+        json!({ "path": "f", "old_text": "a", "new_text": "b" }),
+    );
+    shop.ok(
+        "edit",
+        json!({ "path": "f", "old_string": "b", "new_string": "c" }),
+    );
+    let pairs = json!([{ "old_string": "c", "new_string": "d" }]);
+    shop.ok("edit", json!({ "path": "f", "edits": pairs }));
+    assert_eq!(shop.bytes("f"), b"d\n");
 }

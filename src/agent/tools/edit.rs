@@ -87,15 +87,12 @@ impl Tool for Edit {
     }
 }
 
-const NAMES: Names = Names {
-    old: "old_text",
-    new: "new_text",
-};
+const NAMES: Names = Names::TEXT;
 
 /// What the call asks for.
 fn parse(args: &Value) -> Result<Exchange, ToolError> {
     let mut pairs = Vec::new();
-    let single = (call::text(args, NAMES.old), call::text(args, NAMES.new));
+    let single = NAMES.texts(args);
     let list = edit_list(args.get("edits"))?;
     match single {
         (Some(old), Some(new)) => pairs.push((old.to_string(), new.to_string())),
@@ -153,8 +150,9 @@ fn edit_list(edits: Option<&Value>) -> Result<Vec<(String, String)>, ToolError> 
     let mut faults = Vec::new();
     let mut pairs = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let texts = ["old_text", "new_text"].map(|name| {
-            call::text(item, name).map(String::from).unwrap_or_else(|| {
+        let (old, new) = NAMES.texts(item);
+        let texts = [(old, NAMES.old), (new, NAMES.new)].map(|(text, name)| {
+            text.map(String::from).unwrap_or_else(|| {
                 faults.push(format!("Missing required parameter: edits[{index}].{name}"));
                 String::new()
             })

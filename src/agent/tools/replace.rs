@@ -14,10 +14,7 @@ use super::write;
 use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::ToolSpec;
 
-const NAMES: Names = Names {
-    old: "old_string",
-    new: "new_string",
-};
+const NAMES: Names = Names::STRING;
 
 /// Replaces text in files.
 pub struct Replace {
@@ -76,8 +73,9 @@ impl Tool for Replace {
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let old = call::required(&args, NAMES.old)?.to_string();
-            let new = call::required(&args, NAMES.new)?.to_string();
+            let (old, new) = NAMES.texts(&args);
+            let old = old.ok_or_else(|| call::missing(&[NAMES.old]))?.to_string();
+            let new = new.ok_or_else(|| call::missing(&[NAMES.new]))?.to_string();
             let purpose = if old.is_empty() {
                 Purpose::MayBeNew
             } else {

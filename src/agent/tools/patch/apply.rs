@@ -63,7 +63,7 @@ pub fn is_exact_and_unique(content: &[u8], hunks: &[Hunk]) -> bool {
     let index = Index::new(content, LineEnds::Lf);
     hunks.iter().all(|hunk| {
         let old = old_lines(hunk);
-        let pattern = &old[..old.len() - hunk.blank_end.min(old.len().saturating_sub(1))];
+        let pattern = &old[..old.len() - hunk.blank_end.min(old.len())];
         let hits = index.all(Level::Exact, pattern, 0).into_iter().flatten();
         if pattern.is_empty() {
             hunk.context

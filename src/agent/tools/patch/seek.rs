@@ -40,14 +40,14 @@ pub fn old_lines(hunk: &Hunk) -> Vec<&str> {
 pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, Lost> {
     let old = old_lines(hunk);
     let (from, lost_context) = narrow(index, hunk, cursor);
-    if old.is_empty() {
+    // Blank lines at its end may be no part of the hunk; alone they say nothing of its place.
+    let shorter = &old[..old.len() - hunk.blank_end.min(old.len())];
+    if shorter.is_empty() {
         return match lost_context {
             Some(context) => Err(Lost::Context(context)),
             None => Ok(insertion(index, hunk, from)),
         };
     }
-    // Blank lines at its end may be no part of the hunk.
-    let shorter = &old[..old.len() - hunk.blank_end.min(old.len() - 1)];
     let patterns = if shorter.len() < old.len() {
         vec![&old[..], shorter]
     } else {

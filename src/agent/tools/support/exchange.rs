@@ -4,11 +4,13 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::matching::{Miss, Normal, Scope, Tolerance, find};
 use super::splice::splice;
 use super::stamps::Freshness;
 use super::target::{Present, Target};
-use super::{diff, kind};
+use super::{call, diff, kind};
 use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::llm::Content;
 
@@ -35,6 +37,31 @@ pub struct Names {
     pub old: &'static str,
     /// What comes in its place.
     pub new: &'static str,
+}
+
+impl Names {
+    /// The names of `edit`, which most agents use.
+    pub const TEXT: Self = Self {
+        old: "old_text",
+        new: "new_text",
+    };
+    /// The names of `replace`, which other models are used to.
+    pub const STRING: Self = Self {
+        old: "old_string",
+        new: "new_string",
+    };
+
+    /// Old and new text of a call, under these names or the other ones.
+    pub fn texts(self, args: &Value) -> (Option<&str>, Option<&str>) {
+        let find = |own: &str, names: [&str; 2]| {
+            let other = names.into_iter().find(|name| *name != own);
+            call::text(args, own).or_else(|| call::text(args, other?))
+        };
+        (
+            find(self.old, [Self::TEXT.old, Self::STRING.old]),
+            find(self.new, [Self::TEXT.new, Self::STRING.new]),
+        )
+    }
 }
 
 impl Exchange {
