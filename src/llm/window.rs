@@ -2,6 +2,7 @@
 //! with. Pure: says what is the matter and sends nothing.
 
 use super::error::{ErrorClass, LlmError};
+use super::local::LocalServer;
 use super::model::Model;
 
 /// Tokens below which no run is started, unless the settings say otherwise.
@@ -68,7 +69,12 @@ pub fn block(model: &Model, smallest: u64) -> Option<LlmError> {
                 model.full_id()
             ),
         )
-        .with_hint("Choose a model with a larger window: -m provider/id, or models.fallback in config.toml")
+        .with_hint(match LocalServer::from_id(&model.provider) {
+            Some(server) => format!("Give it a larger window: {}", server.larger_window()),
+            None => "Choose a model with a larger window: -m provider/id, or models.fallback in \
+                     config.toml"
+                .to_owned(),
+        })
     })
 }
 

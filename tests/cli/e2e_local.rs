@@ -58,6 +58,23 @@ fn a_model_of_this_machine_can_be_named() {
 }
 
 #[test]
+fn models_of_this_machine_are_listed() {
+    let server = local_server::ollama();
+    let sandbox = with(&server);
+    let ran = sandbox.run(&["models", "--available"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    for id in [
+        "ollama/deepseek-r1:latest",
+        "ollama/llava:13b",
+        "ollama/qwen3:8b",
+    ] {
+        assert!(ran.stdout.contains(id), "{id} {ran:#?}");
+    }
+    let ran = sandbox.run(&["models", "--json", "qwen3:8b", "ollama"]);
+    assert!(ran.stdout.contains("32768"), "{ran:#?}");
+}
+
+#[test]
 fn a_server_that_is_not_there_is_missed_with_the_way_out() {
     let server = Played { port: closed() };
     let sandbox = with(&server);

@@ -55,11 +55,11 @@ async fn ollama_tells_its_models_windows_and_what_they_can() {
             // The window its Modelfile sets; the one it could have; the one it has in memory.
             (
                 "ollama/deepseek-r1:latest".to_owned(),
-                8192,
+                24_576,
                 (false, false, true)
             ),
-            ("ollama/llava:13b".to_owned(), 4096, (true, false, false)),
-            ("ollama/qwen3:8b".to_owned(), 4096, (false, true, true)),
+            ("ollama/llava:13b".to_owned(), 16_384, (true, false, false)),
+            ("ollama/qwen3:8b".to_owned(), 32_768, (false, true, true)),
         ]
     );
     assert_eq!(models[0].name, "deepseek-r1:latest (7.6B, Q4_K_M)");

@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::replies::{self, LocalModel};
 use super::server::{Address, LocalServer, Places};
 use crate::llm::model::Model;
+use crate::llm::window;
 
 /// How long local servers are given when somebody waits for them.
 pub const PATIENCE: Duration = Duration::from_millis(50);
@@ -67,14 +68,16 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// The model to speak to when none was named: one that is in memory, else one that takes tools.
+/// The model to speak to when none was named: one with room enough that is in memory, else one that
+/// takes tools.
 pub fn best(found: &[Found]) -> Option<&Model> {
-    let all = || found.iter().flat_map(|found| &found.models);
-    all()
-        .find(|local| local.loaded)
-        .or_else(|| all().find(|local| local.model.tools))
-        .or_else(|| all().next())
-        .map(|local| &local.model)
+    let all = found.iter().flat_map(|found| &found.models);
+    let rank = |local: &&LocalModel| {
+        let cramped = window::block(&local.model).is_some();
+        (cramped, !local.loaded, !local.model.tools)
+    };
+    // Of equals the first.
+    all.min_by_key(rank).map(|local| &local.model)
 }
 
 /// Whether anything at all listens at one of `places`. On this machine a closed port says so at

@@ -51,6 +51,15 @@ impl LocalServer {
         }
     }
 
+    /// How it is told to give its models a larger window.
+    pub fn larger_window(self) -> &'static str {
+        match self {
+            Self::Ollama => "OLLAMA_CONTEXT_LENGTH=32768 ollama serve",
+            Self::LlamaCpp => "llama-server -m MODEL.gguf -c 32768",
+            Self::LmStudio => "lms load MODEL --context-length 32768",
+        }
+    }
+
     /// The port it listens on unless told otherwise.
     pub fn port(self) -> u16 {
         match self {

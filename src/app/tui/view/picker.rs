@@ -12,7 +12,7 @@ use crate::app::models::{KeyState, Row};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{ModelPicker, same};
 use crate::app::tui::text::sanitize::visible_line;
-use crate::app::tui::text::width::{ellipsis, width};
+use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::llm::Model;
 
 /// Rows inside the box at most.
@@ -150,7 +150,6 @@ fn draw_rows(app: &App, picker: &ModelPicker, list: Rect, buffer: &mut Buffer) -
 /// What a row has room for, in columns; 0 is not shown.
 struct Columns {
     id: usize,
-    name: usize,
     price: usize,
     skills: usize,
     key: usize,
@@ -168,15 +167,9 @@ impl Columns {
             _ => (0, 0, 0),
         };
         let gaps = |columns: usize| if columns > 0 { columns + 2 } else { 0 };
-        let rest = width.saturating_sub(MARK + 2 + WINDOW + gaps(price) + gaps(skills) + gaps(key));
-        // Ids are mostly shorter than this; what is over is the name's.
-        let name = match rest {
-            50.. => (rest - 36).min(26),
-            _ => 0,
-        };
+        let others = MARK + 2 + WINDOW + gaps(price) + gaps(skills) + gaps(key);
         Self {
-            id: rest - gaps(name),
-            name,
+            id: width.saturating_sub(others),
             price,
             skills,
             key,
@@ -203,16 +196,8 @@ impl Columns {
             (false, true) => tone(theme.accent),
             (false, false) => base,
         };
-        line.push(cell(&id, self.id), main);
-        if self.name > 0 {
-            // A name that only repeats the id says nothing.
-            let name = if model.name == model.id {
-                ""
-            } else {
-                &model.name
-            };
-            line.push(format!("  {}", cell(name, self.name)), quiet);
-        }
+        // What tells models apart stands at the end.
+        line.push(cell(&ellipsis_middle(&id, self.id), self.id), main);
         line.push(
             format!("  {:>WINDOW$}", facts::window(model.context_window)),
             quiet,
