@@ -73,7 +73,7 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
 pub fn best(found: &[Found]) -> Option<&Model> {
     let all = found.iter().flat_map(|found| &found.models);
     let rank = |local: &&LocalModel| {
-        let cramped = window::block(&local.model).is_some();
+        let cramped = window::block(&local.model, window::SMALLEST).is_some();
         (cramped, !local.loaded, !local.model.tools)
     };
     // Of equals the first.
