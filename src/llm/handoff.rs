@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::message::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
+use super::message::{
+    AssistantMessage, Content, Image, Message, StopReason, ToolCall, ToolResultMessage,
+};
 use super::model::{Api, Model};
 
 /// What stands first in the turn after an answer the person cut off.
@@ -59,14 +61,14 @@ pub enum IdRule {
     Anthropic,
     /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
     Google,
-    /// At most 40 characters.
+    /// At most 40 characters; what others made up, as `[a-zA-Z0-9_-]{1,40}`.
     OpenAi,
     /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation; a call of the model's own keeps the
     /// id of its item behind a `|`, as it was stored.
     Responses,
     /// Exactly nine letters and digits.
     Mistral,
-    /// Whatever the server itself made up.
+    /// Whatever the server itself made up; what others made up, as `OpenAi`.
     Any,
 }
 
@@ -87,7 +89,7 @@ pub fn steps<'a>(messages: &'a [Arc<Message>], model: &Model, ids: IdRule) -> Ve
             Message::ToolResult(_) => {}
         }
     }
-    if let Some(Step::Assistant(_)) = handoff.steps.last() {
+    if let None | Some(Step::Assistant(_)) = handoff.steps.last() {
         let go_on = Cow::Owned(Content::text(GO_ON));
         handoff.steps.push(Step::User(vec![go_on]));
     }
@@ -131,13 +133,18 @@ impl<'a> Handoff<'a, '_> {
         let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
         let mut answers = Vec::new();
         let mut taken = Vec::new();
+        // Where a thought is lost, the ids of what followed it are worth nothing either.
+        let mut lost = false;
         for (at, block) in answer.content.iter().enumerate() {
             match block {
                 // Google signs empty texts too, and wants them back.
                 Content::Text(text)
                     if text.text.trim().is_empty()
                         && !(own && google && text.text_signature.is_some()) => {}
-                Content::Text(text) if !own && text.text_signature.is_some() => {
+                Content::Text(text)
+                    if text.text_signature.is_some()
+                        && (!own || (lost && self.ids == IdRule::Responses)) =>
+                {
                     blocks.push(Cow::Owned(Content::text(&*text.text)));
                 }
                 Content::Text(_) => blocks.push(Cow::Borrowed(block)),
@@ -157,6 +164,8 @@ impl<'a> Handoff<'a, '_> {
                     {
                         let text = format!("<thinking>{}</thinking>", thinking.thinking.trim());
                         blocks.push(Cow::Owned(Content::text(text)));
+                    } else {
+                        lost = true;
                     }
                 }
                 Content::ToolCall(call) => {
@@ -173,8 +182,8 @@ impl<'a> Handoff<'a, '_> {
                         ),
                         _ => (call.id.as_str(), None),
                     };
-                    let id = self.wire_id(call_id, &answers);
-                    let written = match item_id.filter(|_| own) {
+                    let id = self.wire_id(call_id, own, &answers);
+                    let written = match item_id.filter(|_| own && !lost) {
                         Some(item) => format!("{id}|{item}"),
                         None => id.clone(),
                     };
@@ -186,8 +195,10 @@ impl<'a> Handoff<'a, '_> {
                     } else {
                         Cow::Owned(Content::ToolCall(ToolCall {
                             id: written,
+                            // What is signed is the call as it was made.
+                            thought_signature: (call.thought_signature.clone())
+                                .filter(|_| own && name == call.name),
                             name: name.into_owned(),
-                            thought_signature: call.thought_signature.clone().filter(|_| own),
                             ..call.clone()
                         }))
                     });
@@ -196,9 +207,13 @@ impl<'a> Handoff<'a, '_> {
                 Content::Image(_) => {}
             }
         }
-        // No wire takes an answer that ends in mere thoughts.
-        while let Some(Content::Thinking(_)) = blocks.last().map(AsRef::as_ref) {
-            blocks.pop();
+        // No wire takes an answer that ends in mere thoughts; on one they have no place among the
+        // rest, and may have come last.
+        let thought = |block: &Cow<Content>| matches!(**block, Content::Thinking(_));
+        if self.model.api != Api::OpenAiChat || blocks.iter().all(thought) {
+            while blocks.last().is_some_and(thought) {
+                blocks.pop();
+            }
         }
         if blocks.is_empty() {
             return;
@@ -264,17 +279,43 @@ impl<'a> Handoff<'a, '_> {
         for block in content {
             match block {
                 Content::Text(text) if text.text.trim().is_empty() => {}
-                Content::Image(_) if !self.model.vision => {
-                    let note = Content::text(NO_VISION);
-                    if blocks.last().is_none_or(|last| **last != note) {
-                        blocks.push(Cow::Owned(note));
+                Content::Text(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Image(image) => {
+                    let picture = self.picture(block, image);
+                    // One note for all of a row.
+                    let note = matches!(*picture, Content::Text(_));
+                    if !note || blocks.last() != Some(&picture) {
+                        blocks.push(picture);
                     }
                 }
-                Content::Text(_) | Content::Image(_) => blocks.push(Cow::Borrowed(block)),
                 Content::Thinking(_) | Content::ToolCall(_) => {}
             }
         }
         blocks
+    }
+
+    /// An image as the model can take it, or what stands for it: one that it cannot take would have
+    /// the whole request refused, now and ever after.
+    fn picture(&self, block: &'a Content, image: &'a Image) -> Cow<'a, Content> {
+        let note = |text: String| Cow::Owned(Content::text(text));
+        if !self.model.vision {
+            return note(NO_VISION.to_owned());
+        }
+        if image.data.is_empty() {
+            return note("[an image was left out: it is empty]".to_owned());
+        }
+        match image.mime_type.as_str() {
+            // That wire has a list of its own.
+            _ if self.model.api == Api::GoogleGenerateContent => Cow::Borrowed(block),
+            "image/png" | "image/jpeg" | "image/gif" | "image/webp" => Cow::Borrowed(block),
+            "image/jpg" => Cow::Owned(Content::Image(Image {
+                mime_type: "image/jpeg".to_owned(),
+                data: image.data.clone(),
+            })),
+            other => note(format!(
+                "[an image was left out: this model does not take {other}]"
+            )),
+        }
     }
 
     /// Whether this very model said it, over this wire: only then are its opaque parts worth
@@ -287,24 +328,24 @@ impl<'a> Handoff<'a, '_> {
         same_wire && answer.provider == self.model.provider && answer.model == self.model.id
     }
 
-    fn wire_id(&mut self, id: &str, before: &[Answer]) -> String {
+    fn wire_id(&mut self, id: &str, own: bool, before: &[Answer]) -> String {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let room = match self.ids {
+            IdRule::OpenAi | IdRule::Any => 40,
+            _ => 64,
+        };
         let plain: String = match self.ids {
-            IdRule::Anthropic | IdRule::Google | IdRule::Responses => id
-                .chars()
-                .map(|c| if allowed(c) { c } else { '_' })
-                .take(64)
-                .collect(),
-            IdRule::OpenAi => id.chars().take(40).collect(),
             IdRule::Mistral if id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()) => {
                 id.to_owned()
             }
             IdRule::Mistral => short_hash(id, 0),
-            IdRule::Any => id.to_owned(),
-        };
-        let room = match self.ids {
-            IdRule::OpenAi => 40,
-            _ => 64,
+            IdRule::Any if own => id.to_owned(),
+            IdRule::OpenAi if own => id.chars().take(room).collect(),
+            _ => id
+                .chars()
+                .map(|c| if allowed(c) { c } else { '_' })
+                .take(room)
+                .collect(),
         };
         // Servers that count their ids anew in each answer send the same ones again and again. Not
         // all wires mind that; within one answer nobody could tell the results apart.

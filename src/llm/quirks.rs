@@ -17,16 +17,22 @@ pub struct QuirkWords {
     pub thinking: Option<ThinkingForm>,
     /// Chat: every answer of a thinking model carries `reasoning_content`.
     pub reasoning_always: Option<bool>,
+    /// Chat: reasoning goes back as a part of the content.
+    pub reasoning_parts: Option<bool>,
     /// Chat: which ids of tool calls are taken.
     pub ids: Option<IdRule>,
     /// Chat: `prompt_cache_key` is understood.
     pub cache_key: Option<bool>,
-    /// Chat: Anthropic's cache marks are understood.
+    /// Chat and Anthropic: Anthropic's cache marks are understood.
     pub cache_marks: Option<bool>,
     /// Chat: usage in streams has to be asked for (`stream_options`).
     pub stream_usage: Option<bool>,
     /// Chat: a conversation with tool calls needs a list of tools, an empty one if need be.
     pub empty_tools: Option<bool>,
+    /// Chat: results carry the name of their tool.
+    pub result_names: Option<bool>,
+    /// Chat: an answer must stand between results and a person's words.
+    pub answer_after_results: Option<bool>,
     /// Responses: a tool may take free text in a grammar's form instead of JSON.
     pub custom_tools: Option<bool>,
     /// Responses: the result of a call may hold pictures.
@@ -49,26 +55,32 @@ pub enum ThinkingForm {
     Object,
     /// `thinking: { type: enabled | disabled }` and `reasoning_effort`.
     SwitchAndEffort,
-    /// `thinking: { type: enabled | disabled }` alone.
+    /// `thinking: { type: enabled | disabled }`, and `reasoning_effort` for models whose levels are
+    /// listed.
     Switch,
-    /// `reasoning: { enabled: BOOL }`.
+    /// `reasoning: { enabled: BOOL }`, or `reasoning_effort` for models that cannot be told not to.
     Enabled,
+    /// `chat_template_kwargs: { enable_thinking: BOOL }` and `reasoning_effort`.
+    Template,
     /// Nothing: it thinks as it likes.
     None,
 }
 
 impl QuirkWords {
     /// The keys of the table.
-    pub const KEYS: [&str; 14] = [
+    pub const KEYS: [&str; 17] = [
         "developer_role",
         "completion_tokens",
         "thinking",
         "reasoning_always",
+        "reasoning_parts",
         "ids",
         "cache_key",
         "cache_marks",
         "stream_usage",
         "empty_tools",
+        "result_names",
+        "answer_after_results",
         "custom_tools",
         "result_images",
         "summaries",
@@ -83,11 +95,14 @@ impl QuirkWords {
             completion_tokens,
             thinking,
             reasoning_always,
+            reasoning_parts,
             ids,
             cache_key,
             cache_marks,
             stream_usage,
             empty_tools,
+            result_names,
+            answer_after_results,
             custom_tools,
             result_images,
             summaries,
@@ -98,11 +113,14 @@ impl QuirkWords {
         lay(completion_tokens, words.completion_tokens);
         lay(thinking, words.thinking);
         lay(reasoning_always, words.reasoning_always);
+        lay(reasoning_parts, words.reasoning_parts);
         lay(ids, words.ids);
         lay(cache_key, words.cache_key);
         lay(cache_marks, words.cache_marks);
         lay(stream_usage, words.stream_usage);
         lay(empty_tools, words.empty_tools);
+        lay(result_names, words.result_names);
+        lay(answer_after_results, words.answer_after_results);
         lay(custom_tools, words.custom_tools);
         lay(result_images, words.result_images);
         lay(summaries, words.summaries);

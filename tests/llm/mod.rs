@@ -10,6 +10,7 @@ mod catalog;
 mod recorded;
 mod responses;
 mod handover;
+mod hosts;
 mod sockets;
 mod bodies;
 mod google;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::llm::auth::Secret;
 use crate::llm::catalog::pattern::Name;
@@ -74,7 +74,10 @@ pub fn call(
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let steps = handoff::steps(&request.messages, &request.model, IdRule::Anthropic);
-    let thinking = thinking(request);
+    let thinking = thinking(request).map(|thinking| match thinking {
+        Thinking::Enabled { .. } if unthought(&steps) => Thinking::Disabled,
+        thinking => thinking,
+    });
     let effort = match &thinking {
         Some(Thinking::Adaptive { .. }) => Some(OutputConfig {
             effort: effort(request),
@@ -82,24 +85,34 @@ pub fn body(request: &Request) -> Vec<u8> {
         _ => None,
     };
     let mut messages = messages(&steps);
-    mark_last_two_user_turns(&mut messages);
+    let marks = request.model.quirks.cache_marks.unwrap_or(true);
+    if marks {
+        mark_last_two_user_turns(&mut messages);
+    }
     let mut tools: Vec<Tool> = request
         .tools
         .iter()
         .map(|tool| Tool {
             name: &tool.name,
             description: &tool.description,
-            input_schema: &tool.parameters,
+            input_schema: Cow::Borrowed(&tool.parameters),
             cache_control: None,
         })
         .collect();
-    if let Some(last) = tools.last_mut() {
+    let tool_choice = tools.is_empty().then(|| {
+        tools = gone(&steps);
+        ToolChoice { r#type: "none" }
+    });
+    let tool_choice = tool_choice.filter(|_| !tools.is_empty());
+    // Resellers of other models take none there.
+    let marked = marks && request.model.provider != "fireworks";
+    if let (Some(last), true) = (tools.last_mut(), marked) {
         last.cache_control = Some(CacheControl::EPHEMERAL);
     }
     let system = (!request.system.trim().is_empty()).then(|| {
         [Block::Text {
             text: Cow::Borrowed(request.system.as_str()),
-            cache_control: Some(CacheControl::EPHEMERAL),
+            cache_control: marks.then_some(CacheControl::EPHEMERAL),
         }]
     });
     let body = Body {
@@ -109,6 +122,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         thinking,
         output_config: effort,
         tools,
+        tool_choice,
         system,
         messages,
     };
@@ -127,6 +141,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[Block<'a>; 1]>,
     messages: Vec<Turn<'a>>,
 }
@@ -135,9 +151,14 @@ struct Body<'a> {
 struct Tool<'a> {
     name: &'a str,
     description: &'a str,
-    input_schema: &'a Value,
+    input_schema: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+struct ToolChoice {
+    r#type: &'static str,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -284,6 +305,48 @@ fn block<'a>(content: &'a Cow<'a, Content>) -> Option<Block<'a>> {
             },
         },
     })
+}
+
+/// The tools that were called when there still were any: a conversation that holds calls is refused
+/// without a list of tools.
+fn gone<'a>(steps: &'a [Step<'a>]) -> Vec<Tool<'a>> {
+    let mut tools: Vec<Tool> = Vec::new();
+    for step in steps {
+        let Step::Assistant(content) = step else {
+            continue;
+        };
+        for block in content {
+            if let Content::ToolCall(call) = block.as_ref()
+                && tools.iter().all(|tool| tool.name != call.name)
+            {
+                tools.push(Tool {
+                    name: &call.name,
+                    description: "Not available any more.",
+                    input_schema: Cow::Owned(json!({ "type": "object" })),
+                    cache_control: None,
+                });
+            }
+        }
+    }
+    tools
+}
+
+/// Whether results are to be answered of calls that were made without a thought, by another model or
+/// before thinking was turned on. With a budget to think, an answer that calls tools must begin with
+/// its thoughts while it goes on.
+fn unthought(steps: &[Step]) -> bool {
+    let last = steps
+        .iter()
+        .rposition(|step| matches!(step, Step::Assistant(_)));
+    let Some((Step::Assistant(content), rest)) = last.and_then(|at| steps[at..].split_first())
+    else {
+        return false;
+    };
+    let thought = matches!(
+        content.first().map(AsRef::as_ref),
+        Some(Content::Thinking(_))
+    );
+    !thought && matches!(rest.first(), Some(Step::Results(_)))
 }
 
 fn mark_last_two_user_turns(turns: &mut [Turn]) {

@@ -81,6 +81,7 @@ const THINKING_FORMS: &[&str] = &[
     "switch_and_effort",
     "switch",
     "enabled",
+    "template",
     "none",
 ];
 const ID_RULES: &[&str] = &["any", "anthropic", "openai", "mistral"];

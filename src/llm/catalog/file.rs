@@ -284,7 +284,7 @@ mod tests {
             (
                 "[providers.lab.quirks]\nthinking = 'swich'\n",
                 "providers.lab.quirks.thinking = \"swich\": did you mean \"switch\"? use effort, \
-                 object, switch_and_effort, switch, enabled, none",
+                 object, switch_and_effort, switch, enabled, template, none",
             ),
             (
                 "[[providers.lab.models]]\nid = 'a'\nquirks = { cache_key = 1 }\n",

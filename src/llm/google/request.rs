@@ -286,7 +286,8 @@ fn part<'a>(content: &'a Cow<'a, message::Content>, family: Family) -> Part<'a> 
                     _ => Cow::Owned(Value::Object(Map::new())),
                 },
             }),
-            thought_signature: signature(call.thought_signature.as_ref()),
+            thought_signature: signature(call.thought_signature.as_ref())
+                .filter(|_| function_name(&call.name) == call.name),
             ..Part::default()
         },
     }

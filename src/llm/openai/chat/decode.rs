@@ -1,11 +1,13 @@
 //! The stream of Chat Completions as our events.
 //!
 //! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content
-//! as a list, reasoning under three names. What is clear is understood; what is unknown passes.
+//! as a list, reasoning in the forms of `reasoning`. What is clear is understood; what is unknown
+//! passes.
 
 use serde_json::Value;
 
-use super::request::REASONING_FIELDS;
+use super::reasoning::{self, Details, FIELDS};
+use super::tags::{Piece, Tags};
 use crate::llm::classify::{self, Subject};
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
@@ -21,6 +23,11 @@ pub struct ChatDecoder {
     started: bool,
     /// The text or reasoning block that grows.
     open: Option<Open>,
+    /// What the text has been so far.
+    tags: Tags,
+    details: Details,
+    /// The thinking block that ends with the answer, because details may still come.
+    held: Option<usize>,
     calls: Vec<Call>,
     /// How many blocks of ours have started.
     blocks: usize,
@@ -53,6 +60,9 @@ impl ChatDecoder {
             about,
             started: false,
             open: None,
+            tags: Tags::default(),
+            details: Details::default(),
+            held: None,
             calls: Vec::new(),
             blocks: 0,
             stop: None,
@@ -75,14 +85,15 @@ impl ChatDecoder {
         } else {
             &choice["message"]
         };
-        let reasoning = REASONING_FIELDS
+        let details = &delta["reasoning_details"];
+        self.details.take(details);
+        let reasoning = FIELDS
             .into_iter()
-            .find_map(|field| Some((field, filled(&delta[field])?)));
-        if let Some((field, text)) = reasoning {
-            self.thinking(field, text, out);
-        }
+            .find_map(|field| Some((field, filled(&delta[field])?)))
+            .unwrap_or_else(|| (FIELDS[1], reasoning::words(details)));
+        self.thinking(reasoning.0, reasoning.1, out);
         match &delta["content"] {
-            Value::String(text) => self.text(text.clone(), out),
+            Value::String(text) => self.said(text, out),
             Value::Array(parts) => parts.iter().for_each(|part| self.part(part, out)),
             _ => {}
         }
@@ -100,12 +111,8 @@ impl ChatDecoder {
         if let Some(reason) = filled(&choice["finish_reason"]) {
             self.stop = Some(reason);
         }
-        let usage = if chunk["usage"].is_object() {
-            &chunk["usage"]
-        } else {
-            &choice["usage"]
-        };
-        if usage.is_object() {
+        let places = [&chunk["usage"], &choice["usage"], &chunk["x_groq"]["usage"]];
+        if let Some(usage) = places.into_iter().find(|usage| usage.is_object()) {
             out.push(StreamEvent::Usage(self.usage(usage)));
         }
     }
@@ -115,13 +122,27 @@ impl ChatDecoder {
             Some("thinking") => {
                 let inner = part["thinking"].as_array().into_iter().flatten();
                 for text in inner.filter_map(|part| filled(&part["text"])) {
-                    self.thinking(REASONING_FIELDS[0], text, out);
+                    self.thinking(reasoning::PARTS, text, out);
                 }
                 if let Some(text) = filled(&part["thinking"]) {
-                    self.thinking(REASONING_FIELDS[0], text, out);
+                    self.thinking(reasoning::PARTS, text, out);
                 }
             }
             _ => self.text(filled(&part["text"]).unwrap_or_default(), out),
+        }
+    }
+
+    /// Text that may hold thoughts between tags.
+    fn said(&mut self, text: &str, out: &mut Vec<StreamEvent>) {
+        for piece in self.tags.push(text) {
+            self.told_apart(piece, out);
+        }
+    }
+
+    fn told_apart(&mut self, piece: Piece, out: &mut Vec<StreamEvent>) {
+        match piece {
+            Piece::Text(text) => self.text(text, out),
+            Piece::Thought(text) => self.thinking(reasoning::TAGS, text, out),
         }
     }
 
@@ -142,6 +163,9 @@ impl ChatDecoder {
     }
 
     fn thinking(&mut self, field: &'static str, delta: String, out: &mut Vec<StreamEvent>) {
+        if delta.is_empty() {
+            return;
+        }
         let index = if let Some(Open::Thinking(index, _)) = self.open {
             index
         } else {
@@ -155,6 +179,7 @@ impl ChatDecoder {
     }
 
     fn call(&mut self, piece: &Value, out: &mut Vec<StreamEvent>) {
+        self.let_go(out);
         self.close(out);
         let wire_index = piece["index"].as_u64();
         let id = filled(&piece["id"]);
@@ -225,6 +250,31 @@ impl ChatDecoder {
         self.blocks - 1
     }
 
+    /// Says what was held back as the possible beginning of a tag.
+    fn let_go(&mut self, out: &mut Vec<StreamEvent>) {
+        if let Some(piece) = self.tags.finish() {
+            self.told_apart(piece, out);
+        }
+    }
+
+    /// Ends the block that holds what it takes to send `reasoning_details` back. They may come at
+    /// any time, so it is the last to end.
+    fn keep_details(&mut self, out: &mut Vec<StreamEvent>) {
+        if self.details.is_empty() {
+            return;
+        }
+        let index = self.held.take().unwrap_or_else(|| {
+            let index = self.next_block();
+            out.push(StreamEvent::ThinkingStart { index });
+            index
+        });
+        out.push(StreamEvent::ThinkingEnd {
+            index,
+            signature: Some(self.details.stored()),
+            redacted: false,
+        });
+    }
+
     /// Ends the growing text or reasoning.
     fn close(&mut self, out: &mut Vec<StreamEvent>) {
         match self.open.take() {
@@ -232,7 +282,9 @@ impl ChatDecoder {
                 index,
                 signature: None,
             }),
-            // The name of the field is what it takes to send the reasoning back.
+            Some(Open::Thinking(index, _)) if !self.details.is_empty() && self.held.is_none() => {
+                self.held = Some(index);
+            }
             Some(Open::Thinking(index, field)) => out.push(StreamEvent::ThinkingEnd {
                 index,
                 signature: Some(field.to_owned()),
@@ -285,7 +337,9 @@ impl ChatDecoder {
             )));
             return Progress::Finished;
         }
+        self.let_go(out);
         self.close(out);
+        self.keep_details(out);
         for call in &mut self.calls {
             // A call that never got a name is one of an unknown tool: its result will say so.
             call.begin(&mut self.blocks, out);

@@ -1,7 +1,10 @@
 //! Chat Completions: OpenAI's older wire, and everybody else's.
 
 mod quirks;
+mod reasoning;
 pub mod request;
+mod lines;
+mod tags;
 pub mod decode;
 
 pub use decode::ChatDecoder;

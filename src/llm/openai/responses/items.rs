@@ -4,6 +4,7 @@
 //! byte for byte as it came.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -106,14 +107,27 @@ pub enum Output<'a> {
 /// The items `steps` come down to.
 pub fn of<'a>(steps: &'a [Step<'a>], quirks: Quirks) -> Vec<Item<'a>> {
     let mut items = Vec::with_capacity(steps.len());
+    let mut used = Ids::default();
     for (at, step) in steps.iter().enumerate() {
         match step {
             Step::User(content) => items.push(user(content.iter().filter_map(part).collect())),
-            Step::Assistant(content) => assistant(content, at, quirks, &mut items),
+            Step::Assistant(content) => assistant(content, at, quirks, &mut used, &mut items),
             Step::Results(answers) => results(answers, quirks, &mut items),
         }
     }
     items
+}
+
+/// The ids of items that are taken. None may come twice, and servers that count anew in each answer
+/// make up the same ones again.
+#[derive(Default)]
+struct Ids(HashSet<String>);
+
+impl Ids {
+    /// Takes `id` if it is free, begins as the id of such an item must, and is not too long.
+    fn take(&mut self, id: &str, prefix: &str) -> bool {
+        id.starts_with(prefix) && id.len() <= ID_LENGTH && self.0.insert(id.to_owned())
+    }
 }
 
 fn user(content: Vec<Part>) -> Item {
@@ -143,6 +157,7 @@ fn assistant<'a>(
     content: &'a [Cow<'a, Content>],
     step: usize,
     quirks: Quirks,
+    used: &mut Ids,
     items: &mut Vec<Item<'a>>,
 ) {
     // An id ties its item to the reasoning before it: where that cannot be sent, neither can the id.
@@ -150,21 +165,31 @@ fn assistant<'a>(
     for (at, block) in content.iter().enumerate() {
         match block.as_ref() {
             Content::Thinking(thinking) => {
-                let stored = thinking.thinking_signature.as_deref().and_then(reasoning);
+                let stored = thinking.thinking_signature.as_deref();
+                let stored = stored.and_then(|stored| reasoning(stored, used));
                 ids &= stored.is_some();
                 items.extend(stored.map(Item::Stored));
             }
-            Content::Text(text) => items.push(said(text, ids, || format!("msg_{step}_{at}"))),
-            Content::ToolCall(call) => items.push(Item::Written(called(call, ids, quirks))),
+            Content::Text(text) => {
+                let made_up = format!("msg_{step}_{at}");
+                items.push(said(text, ids, made_up, used));
+            }
+            Content::ToolCall(call) => items.push(Item::Written(called(call, ids, quirks, used))),
             Content::Image(_) => {}
         }
     }
 }
 
-fn said(text: &Text, ids: bool, made_up: impl FnOnce() -> String) -> Item<'_> {
+fn said<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut Ids) -> Item<'a> {
     let stored = text.text_signature.as_deref().map(TextSignature::parse);
     let TextSignature { id, phase } = stored.unwrap_or_default();
-    let fits = |id: &String| ids && id.starts_with("msg_") && id.len() <= ID_LENGTH;
+    let id = id.filter(|id| ids && used.take(id, "msg_"));
+    let id = id.unwrap_or_else(|| {
+        while !used.take(&made_up, "msg_") {
+            made_up.push('0');
+        }
+        made_up
+    });
     Item::Written(Written::Message {
         role: "assistant",
         content: vec![Part::OutputText {
@@ -172,14 +197,14 @@ fn said(text: &Text, ids: bool, made_up: impl FnOnce() -> String) -> Item<'_> {
             annotations: [],
         }],
         own: Some(Own {
-            id: id.filter(fits).unwrap_or_else(made_up),
+            id,
             status: "completed",
             phase,
         }),
     })
 }
 
-fn called(call: &ToolCall, ids: bool, quirks: Quirks) -> Written<'_> {
+fn called<'a>(call: &'a ToolCall, ids: bool, quirks: Quirks, used: &mut Ids) -> Written<'a> {
     let (call_id, id) = match call.id.split_once('|') {
         Some((call_id, id)) => (call_id, Some(id).filter(|_| ids)),
         None => (call.id.as_str(), None),
@@ -187,7 +212,7 @@ fn called(call: &ToolCall, ids: bool, quirks: Quirks) -> Written<'_> {
     let name = &call.name;
     if call.custom && quirks.custom_tools {
         return Written::CustomToolCall {
-            id: id.filter(|id| id.starts_with("ctc_")),
+            id: id.filter(|id| used.take(id, "ctc_")),
             call_id,
             name,
             input: match &call.arguments["input"] {
@@ -197,7 +222,7 @@ fn called(call: &ToolCall, ids: bool, quirks: Quirks) -> Written<'_> {
         };
     }
     Written::FunctionCall {
-        id: id.filter(|id| id.starts_with("fc_")),
+        id: id.filter(|id| used.take(id, "fc_")),
         call_id,
         name,
         arguments: match &call.arguments {
@@ -258,11 +283,13 @@ fn joined<'a>(content: &'a [Cow<'a, Content>]) -> Cow<'a, str> {
 
 /// A stored reasoning item, if a server that stores nothing can make anything of it: its thoughts
 /// must be in it, encrypted or in plain words.
-fn reasoning(stored: &str) -> Option<&RawValue> {
+fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
     #[derive(Deserialize)]
     struct Known<'a> {
         #[serde(borrow)]
         r#type: Cow<'a, str>,
+        #[serde(borrow, default)]
+        id: Option<Cow<'a, str>>,
         #[serde(borrow, default)]
         encrypted_content: Option<Cow<'a, str>>,
         #[serde(default)]
@@ -276,6 +303,7 @@ fn reasoning(stored: &str) -> Option<&RawValue> {
         .is_some_and(|content| !content.is_empty());
     let plain = known.content.is_some_and(|parts| !parts.is_empty());
     let usable = known.r#type == "reasoning" && (encrypted || plain);
+    let usable = usable && known.id.is_none_or(|id| used.take(&id, ""));
     usable.then(|| serde_json::from_str(stored).ok()).flatten()
 }
 

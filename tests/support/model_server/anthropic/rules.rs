@@ -202,12 +202,56 @@ fn messages(body: &Value, issued: &dyn Fn(&str, &str) -> bool) -> Check {
             user(&blocks, at, &std::mem::take(&mut open))?;
         }
     }
+    if !seen.is_empty() && body["tools"].as_array().is_none_or(Vec::is_empty) {
+        return Err(
+            "Requests which include `tool_use` or `tool_result` blocks must define tools"
+                .to_owned(),
+        );
+    }
+    if body["thinking"]["type"] == "enabled" {
+        began_with_a_thought(messages)?;
+    }
     if before == "assistant" {
         return Err(
             "This model does not support assistant message prefill. The conversation must end \
              with a user message."
                 .to_owned(),
         );
+    }
+    Ok(())
+}
+
+/// With a budget to think, an answer whose calls are just being answered begins with its thoughts.
+fn began_with_a_thought(messages: &[Value]) -> Check {
+    let Some(at) = messages.iter().rposition(|it| it["role"] == "assistant") else {
+        return Ok(());
+    };
+    let has = |at: usize, kind: &str| {
+        let blocks = messages.get(at).and_then(|it| it["content"].as_array());
+        blocks.is_some_and(|blocks| blocks.iter().any(|block| block["type"] == kind))
+    };
+    let first = messages[at]["content"][0]["type"]
+        .as_str()
+        .unwrap_or("text");
+    if has(at + 1, "tool_result") && !["thinking", "redacted_thinking"].contains(&first) {
+        return Err(format!(
+            "messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found \
+             `{first}`. When `thinking` is enabled, a final `assistant` message must start with a \
+             thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
+        ));
+    }
+    Ok(())
+}
+
+/// The image types the API takes.
+fn image(block: &Value, place: &str) -> Check {
+    let kind = block["source"]["media_type"].as_str().unwrap_or_default();
+    let fine = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+    if block["type"] == "image" && block["source"]["type"] == "base64" && !fine.contains(&kind) {
+        return Err(format!(
+            "{place}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', \
+             'image/gif' or 'image/webp'"
+        ));
     }
     Ok(())
 }
@@ -247,6 +291,10 @@ fn blocks(content: &Value, at: usize) -> Result<Vec<Value>, String> {
         };
         extra(fields.keys(), known, &format!("{place}."))?;
         text_block(block)?;
+        image(block, &place)?;
+        for inner in block["content"].as_array().into_iter().flatten() {
+            image(inner, &place)?;
+        }
     }
     Ok(blocks)
 }

@@ -1,0 +1,623 @@
+//! The hosts of Chat Completions, one by one: what each is sent, how its reasoning is read, and in
+//! which form it goes back.
+
+use serde_json::{Value, json};
+use tiller::llm::classify::Subject;
+use tiller::llm::exchange::Reader;
+use tiller::llm::openai::{self, chat::ChatDecoder};
+use tiller::llm::{
+    Api, AssistantMessage, Content, Message, Model, Prices, Request, StopReason, StreamEvent,
+    ThinkingLevel,
+};
+
+use super::kit::{call, image, request, result, said, text, thought};
+
+fn host(provider: &str, id: &str) -> Model {
+    let home = match provider {
+        "openai" => "https://api.openai.com/v1",
+        "moonshotai" => "https://api.moonshot.ai/v1",
+        _ => "http://127.0.0.1:8080/v1",
+    };
+    let mut model = Model::new(provider, id, Api::OpenAiChat, home);
+    model.reasoning = true;
+    model.vision = true;
+    model
+}
+
+fn body(request: &Request) -> Value {
+    let bytes = openai::chat::request::body(request, &request.model.base_url);
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// An answer of the model's own and one of another's, each with a call, then a person's words.
+fn conversation(model: &Model, signature: &str) -> Vec<Message> {
+    let other = Model::new("elsewhere", "m", Api::OpenAiChat, "");
+    vec![
+        Message::user("begin", 0),
+        said(
+            model,
+            StopReason::ToolUse,
+            vec![
+                thought("Hm.", Some(signature)),
+                text("Reading."),
+                call("functions.read:0", "read", json!({ "path": "a" })),
+            ],
+        ),
+        result("functions.read:0", vec![text("contents")], false),
+        said(
+            &other,
+            StopReason::ToolUse,
+            vec![call(
+                "toolu_0123456789|odd id",
+                "read",
+                json!({ "path": "b" }),
+            )],
+        ),
+        result("toolu_0123456789|odd id", vec![text("more")], false),
+        Message::user("go on", 0),
+    ]
+}
+
+/// What a request holds beside model, messages, tools and stream.
+fn settings(body: &Value) -> Value {
+    let mut body = body.clone();
+    for key in ["model", "messages", "tools", "stream"] {
+        body.as_object_mut().unwrap().remove(key);
+    }
+    body
+}
+
+/// What an answer holds beside its role, calls and text, in short.
+fn reasoning(line: &Value) -> Value {
+    let mut line = line.clone();
+    for key in ["role", "tool_calls"] {
+        line.as_object_mut().unwrap().remove(key);
+    }
+    line
+}
+
+#[test]
+fn each_host_is_asked_in_its_own_way() {
+    use ThinkingLevel::{High, Low, Off};
+    let usage = json!({ "include_usage": true });
+    let usual = &[][..];
+    let cases = [
+        (
+            "openai",
+            "gpt-5",
+            usual,
+            High,
+            json!({ "max_completion_tokens": 16384, "prompt_cache_key": "session-1", "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "azure",
+            "gpt-5",
+            usual,
+            High,
+            json!({ "max_completion_tokens": 16384, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "openrouter",
+            "x/y",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "reasoning": { "effort": "high" }, "stream_options": usage }),
+        ),
+        (
+            "openrouter",
+            "x/y",
+            usual,
+            Off,
+            json!({ "max_tokens": 16384, "reasoning": { "effort": "none" }, "stream_options": usage }),
+        ),
+        (
+            "groq",
+            "gpt-oss-120b",
+            usual,
+            Low,
+            json!({ "max_completion_tokens": 16384, "reasoning_effort": "low", "stream_options": usage }),
+        ),
+        (
+            "cerebras",
+            "gpt-oss-120b",
+            usual,
+            Low,
+            json!({ "max_completion_tokens": 16384, "reasoning_effort": "low", "stream_options": usage }),
+        ),
+        (
+            "xai",
+            "grok",
+            usual,
+            Low,
+            json!({ "max_completion_tokens": 16384, "reasoning_effort": "low", "stream_options": usage }),
+        ),
+        (
+            "deepseek",
+            "v4",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "thinking": { "type": "enabled" }, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "deepseek",
+            "v4",
+            usual,
+            Off,
+            json!({ "max_tokens": 16384, "thinking": { "type": "disabled" }, "stream_options": usage }),
+        ),
+        (
+            "mistral",
+            "magistral",
+            &[(Off, "none"), (High, "high")],
+            Off,
+            json!({ "max_tokens": 16384, "reasoning_effort": "none" }),
+        ),
+        (
+            "moonshotai",
+            "kimi",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "prompt_cache_key": "session-1", "thinking": { "type": "enabled" }, "stream_options": usage }),
+        ),
+        (
+            "moonshotai",
+            "kimi",
+            &[(Low, "low"), (High, "high")],
+            High,
+            json!({ "max_tokens": 16384, "prompt_cache_key": "session-1", "thinking": { "type": "enabled" }, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "zai",
+            "glm",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "thinking": { "type": "enabled", "clear_thinking": false }, "stream_options": usage }),
+        ),
+        (
+            "zai",
+            "glm",
+            usual,
+            Off,
+            json!({ "max_tokens": 16384, "thinking": { "type": "disabled" }, "stream_options": usage }),
+        ),
+        (
+            "xiaomi",
+            "mimo",
+            &[(Off, "off"), (High, "high")],
+            Off,
+            json!({ "max_completion_tokens": 16384, "thinking": { "type": "disabled" }, "stream_options": usage }),
+        ),
+        (
+            "together",
+            "x/y",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "reasoning": { "enabled": true }, "stream_options": usage }),
+        ),
+        (
+            "together",
+            "x/y",
+            usual,
+            Off,
+            json!({ "max_tokens": 16384, "reasoning": { "enabled": false }, "stream_options": usage }),
+        ),
+        (
+            "together",
+            "gpt-oss",
+            &[(Low, "low"), (High, "high")],
+            Low,
+            json!({ "max_tokens": 16384, "reasoning_effort": "low", "stream_options": usage }),
+        ),
+        (
+            "fireworks",
+            "x",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "nvidia",
+            "x",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "stream_options": usage }),
+        ),
+        (
+            "baseten",
+            "x",
+            &[(Off, "none"), (High, "high")],
+            Off,
+            json!({ "max_tokens": 16384, "reasoning_effort": "none", "stream_options": usage }),
+        ),
+        (
+            "ollama",
+            "x",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "lmstudio",
+            "x",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "llamacpp",
+            "x",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "chat_template_kwargs": { "enable_thinking": true }, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "vllm",
+            "x",
+            usual,
+            Off,
+            json!({ "max_tokens": 16384, "chat_template_kwargs": { "enable_thinking": false }, "stream_options": usage }),
+        ),
+        (
+            "lab",
+            "x",
+            usual,
+            High,
+            json!({ "max_tokens": 16384, "reasoning_effort": "high", "stream_options": usage }),
+        ),
+        (
+            "lab",
+            "x",
+            usual,
+            Off,
+            json!({ "max_tokens": 16384, "stream_options": usage }),
+        ),
+    ];
+    for (provider, id, levels, level, expected) in cases {
+        let mut model = host(provider, id);
+        model.thinking_levels = levels
+            .iter()
+            .map(|(level, word)| (*level, (*word).to_owned()))
+            .collect();
+        let mut request = request(model, vec![Message::user("x", 0)]);
+        request.thinking = level;
+        let body = body(&request);
+        assert_eq!(settings(&body), expected, "{provider} {id} {level}");
+        let developer = ["openai", "azure"].contains(&provider);
+        let role = if developer { "developer" } else { "system" };
+        assert_eq!(body["messages"][0]["role"], role, "{provider}");
+    }
+}
+
+// R 22, R 39
+#[test]
+fn each_host_gets_back_what_it_wants() {
+    let details = r#"[{"type":"reasoning.text","text":"Hm.","signature":"s","index":0},{"type":"reasoning.encrypted","data":"e","id":"c"}]"#;
+    let own = "functions.read:0";
+    let other = "toolu_0123456789_odd_id";
+    let cases = [
+        (
+            "openai",
+            "reasoning_content",
+            json!({ "content": "Reading.", "reasoning_content": "Hm." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "openrouter",
+            details,
+            json!({ "content": "Reading.", "reasoning_details": serde_json::from_str::<Value>(details).unwrap() }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "openrouter",
+            "reasoning",
+            json!({ "content": "Reading.", "reasoning": "Hm." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "groq",
+            "reasoning",
+            json!({ "content": "Reading.", "reasoning": "Hm." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "cerebras",
+            "reasoning",
+            json!({ "content": "Reading.", "reasoning": "Hm." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "deepseek",
+            "reasoning_content",
+            json!({ "content": "Reading.", "reasoning_content": "Hm." }),
+            [own, other],
+            json!({ "reasoning_content": " " }),
+        ),
+        (
+            "moonshotai",
+            "reasoning_content",
+            json!({ "content": "Reading.", "reasoning_content": "Hm." }),
+            [own, other],
+            json!({ "reasoning_content": " " }),
+        ),
+        (
+            "xiaomi",
+            "reasoning_content",
+            json!({ "content": "Reading.", "reasoning_content": "Hm." }),
+            [own, other],
+            json!({ "reasoning_content": " " }),
+        ),
+        (
+            "zai",
+            "reasoning_content",
+            json!({ "content": "Reading.", "reasoning_content": "Hm." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "mistral",
+            "thinking",
+            json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "Hm." }] }, { "type": "text", "text": "Reading." }] }),
+            ["", ""],
+            json!({}),
+        ),
+        // As sessions of older versions have it.
+        (
+            "mistral",
+            "reasoning_content",
+            json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "Hm." }] }, { "type": "text", "text": "Reading." }] }),
+            ["", ""],
+            json!({}),
+        ),
+        (
+            "llamacpp",
+            "<think>",
+            json!({ "content": "<think>\nHm.\n</think>\n\nReading." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "lmstudio",
+            "reasoning",
+            json!({ "content": "Reading.", "reasoning": "Hm." }),
+            [own, other],
+            json!({}),
+        ),
+        (
+            "lab",
+            "what is that",
+            json!({ "content": "Reading." }),
+            [own, other],
+            json!({}),
+        ),
+    ];
+    for (provider, signature, expected, ids, of_others) in cases {
+        let model = host(provider, "m");
+        let body = body(&request(model.clone(), conversation(&model, signature)));
+        let lines = body["messages"].as_array().unwrap();
+        assert_eq!(reasoning(&lines[2]), expected, "{provider}");
+        let mut foreign = reasoning(&lines[4]);
+        assert_eq!(foreign["content"], Value::Null, "{provider}");
+        foreign.as_object_mut().unwrap().remove("content");
+        assert_eq!(foreign, of_others, "{provider}: what others said");
+        for (answer, id) in [(2, ids[0]), (4, ids[1])] {
+            let sent = lines[answer]["tool_calls"][0]["id"].as_str().unwrap();
+            assert_eq!(lines[answer + 1]["tool_call_id"], sent, "{provider}");
+            if provider == "mistral" {
+                assert!(
+                    sent.len() == 9 && sent.chars().all(|c| c.is_ascii_alphanumeric()),
+                    "{sent}"
+                );
+                assert_eq!(lines[answer + 1]["name"], "read");
+            } else {
+                assert_eq!(sent, id, "{provider}");
+                assert_eq!(lines[answer + 1]["name"], Value::Null);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_users_may_say_of_their_servers() {
+    let mut model = host("lab", "m");
+    model.quirks.answer_after_results = Some(true);
+    model.quirks.empty_tools = Some(true);
+    let mut messages = conversation(&model, "reasoning");
+    let Message::ToolResult(last) = &mut messages[4] else {
+        panic!()
+    };
+    last.content.push(image());
+    let mut request = request(model, messages);
+    request.tools.clear();
+    let body = body(&request);
+    assert_eq!(body["tools"], json!([]));
+    let roles: Vec<&str> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            "system",
+            "user",
+            "assistant",
+            "tool",
+            "assistant",
+            "tool",
+            "assistant",
+            "user",
+            "user"
+        ]
+    );
+    assert_eq!(body["messages"][7]["content"][1]["type"], "image_url");
+}
+
+// R 44, R 45
+#[test]
+fn marks_for_the_cache_stand_before_the_last_two_answers() {
+    let marked = |messages: Vec<Message>| {
+        let model = host("openrouter", "anthropic/claude");
+        let body = body(&request(model, messages));
+        let lines = body["messages"].as_array().unwrap().clone();
+        let has = |line: &&Value| line.to_string().contains("cache_control");
+        let at = lines.iter().enumerate().filter(|(_, line)| has(line));
+        at.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    let model = host("openrouter", "anthropic/claude");
+    let whole = conversation(&model, "reasoning");
+    assert_eq!(marked(whole[..1].to_vec()), [0, 1]);
+    assert_eq!(marked(whole[..3].to_vec()), [0, 1, 3]);
+    assert_eq!(marked(whole[..5].to_vec()), [0, 3, 5]);
+    assert_eq!(marked(whole), [0, 3, 6]);
+}
+
+/// Folds what each chunk's delta is to an answer of `model`.
+fn read(model: &Model, deltas: &[Value]) -> AssistantMessage {
+    let about = || Subject {
+        model: model.full_id(),
+        ..Subject::default()
+    };
+    let decoder = ChatDecoder::new(Prices::default(), about());
+    let mut reader = Reader::new(decoder, about());
+    let mut events = Vec::new();
+    for delta in deltas {
+        let chunk = json!({ "id": "c", "choices": [{ "index": 0, "delta": delta }] });
+        reader.push(format!("data: {chunk}\n\n").as_bytes(), &mut events);
+    }
+    let last = json!({
+        "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }],
+        "x_groq": { "usage": { "prompt_tokens": 7, "completion_tokens": 3 } },
+    });
+    reader.push(
+        format!("data: {last}\n\ndata: [DONE]\n\n").as_bytes(),
+        &mut events,
+    );
+    let mut message = AssistantMessage {
+        api: model.api.as_str().into(),
+        provider: model.provider.clone(),
+        model: model.id.clone(),
+        ..AssistantMessage::default()
+    };
+    for event in &events {
+        message.apply(event);
+    }
+    assert!(
+        matches!(events.last(), Some(StreamEvent::Done { .. })),
+        "{events:?}"
+    );
+    message
+}
+
+/// Each answer goes back as it came, whatever the form of its reasoning.
+#[test]
+fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
+    let piece = json!({ "index": 0, "id": "c1", "type": "function", "function": { "name": "read", "arguments": "{}" } });
+    let detail = |text: &str, signature: Option<&str>| json!({ "type": "reasoning.text", "text": text, "signature": signature, "index": 0 });
+    let secret = json!({ "type": "reasoning.encrypted", "data": "e", "id": "c1", "index": 1 });
+    let cases = [
+        (
+            "deepseek",
+            vec![
+                json!({ "reasoning_content": "Hm" }),
+                json!({ "reasoning_content": "." }),
+                json!({ "content": "Yes." }),
+            ],
+            json!({ "reasoning_content": "Hm.", "content": "Yes." }),
+        ),
+        (
+            "groq",
+            vec![json!({ "reasoning": "Hm." }), json!({ "content": "Yes." })],
+            json!({ "reasoning": "Hm.", "content": "Yes." }),
+        ),
+        (
+            "lab",
+            vec![
+                json!({ "reasoning_text": "Hm." }),
+                json!({ "content": "Yes." }),
+            ],
+            json!({ "reasoning_text": "Hm.", "content": "Yes." }),
+        ),
+        (
+            "mistral",
+            vec![
+                json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "Hm." }] }] }),
+                json!({ "content": "Yes." }),
+            ],
+            json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "Hm." }] }, { "type": "text", "text": "Yes." }] }),
+        ),
+        (
+            "lmstudio",
+            vec![
+                json!({ "content": "<th" }),
+                json!({ "content": "ink>\nHm." }),
+                json!({ "content": "\n</think>\n\nYes." }),
+            ],
+            json!({ "content": "<think>\nHm.\n</think>\n\nYes." }),
+        ),
+        (
+            "openrouter",
+            vec![
+                json!({ "reasoning": "H", "reasoning_details": [detail("H", None)] }),
+                json!({ "reasoning": "m.", "reasoning_details": [detail("m.", None)] }),
+                json!({ "content": "Yes.", "reasoning_details": [detail("", Some("sig"))] }),
+            ],
+            json!({ "content": "Yes.", "reasoning_details": [detail("Hm.", Some("sig"))] }),
+        ),
+        // Details alone, before, and after everything else.
+        (
+            "openrouter",
+            vec![
+                json!({ "reasoning_details": [detail("Hm.", Some("sig"))] }),
+                json!({ "content": "Yes." }),
+            ],
+            json!({ "content": "Yes.", "reasoning_details": [detail("Hm.", Some("sig"))] }),
+        ),
+        (
+            "openrouter",
+            vec![
+                json!({ "content": "Yes." }),
+                json!({ "tool_calls": [piece], "reasoning_details": [secret] }),
+            ],
+            json!({ "content": "Yes.", "reasoning_details": [secret] }),
+        ),
+    ];
+    for (provider, deltas, expected) in cases {
+        let model = host(provider, "m");
+        let answer = read(&model, &deltas);
+        assert_eq!((answer.usage.input, answer.usage.output), (7, 3));
+        let said: String = answer
+            .content
+            .iter()
+            .map(|block| match block {
+                Content::Thinking(thinking) => thinking.thinking.trim_end(),
+                _ => "",
+            })
+            .collect();
+        assert_eq!(
+            said,
+            if deltas.len() == 2 && expected.to_string().contains("encrypted") {
+                ""
+            } else {
+                "Hm."
+            },
+            "{provider}"
+        );
+        assert_eq!(
+            Message::Assistant(answer.clone()).text(),
+            "Yes.",
+            "{provider}"
+        );
+        let call = answer.tool_calls().next().map(|call| call.id.clone());
+        let mut messages = vec![Message::user("x", 0), Message::Assistant(answer)];
+        messages.extend(call.map(|id| result(&id, vec![text("r")], false)));
+        messages.push(Message::user("y", 0));
+        let body = body(&request(model, messages));
+        assert_eq!(reasoning(&body["messages"][2]), expected, "{provider}");
+    }
+}
