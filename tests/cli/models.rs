@@ -1,6 +1,8 @@
 //! Models as a shell sees them: the list, aliases, the user's words about a server, and the check of
 //! the window.
 
+use std::fmt::Write;
+
 use std::fs;
 use std::time::Duration;
 
@@ -207,8 +209,10 @@ fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
     let mut models = String::new();
     for tokens in [15_999, 16_000, 31_999, 32_000] {
-        models +=
-            &format!("[[providers.lab.models]]\nid = 'w{tokens}'\ncontext_window = {tokens}\n");
+        let _ = write!(
+            models,
+            "[[providers.lab.models]]\nid = 'w{tokens}'\ncontext_window = {tokens}\n"
+        );
     }
     models += "[[providers.lab.models]]\nid = 'unknown'\n";
     models_toml(&sandbox, &lab(&server, &models));

@@ -36,15 +36,18 @@ fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
         reader.end(&mut events);
     }
     let mut message = AssistantMessage::default();
-    events.iter().for_each(|event| message.apply(event));
+    for event in &events {
+        message.apply(event);
+    }
     (message, events)
 }
 
 fn fold(chunks: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
-    let lines: String = chunks
+    let lines: Vec<String> = chunks
         .iter()
         .map(|chunk| format!("data: {chunk}\n\n"))
         .collect();
+    let lines = lines.concat();
     fold_bytes(lines.as_bytes())
 }
 

@@ -320,7 +320,7 @@ fn results(calls: &[ToolCall], form: u8) -> Vec<Message> {
     };
     let all = calls.iter().enumerate();
     let mut all: Vec<Message> = all
-        .map(|(at, call)| result(&call.id, content(at), form % 2 == 0))
+        .map(|(at, call)| result(&call.id, content(at), form.is_multiple_of(2)))
         .collect();
     match form {
         // As after a crash: some, or none, or in another order.

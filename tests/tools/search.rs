@@ -190,7 +190,9 @@ fn defaults_are_as_documented() {
 #[test]
 fn the_schemas_name_what_a_call_may_say() {
     let shop = Workshop::new();
-    let cases: [(&str, &[(&str, &str, Value)]); 2] = [
+    /// Name, type and default of a parameter.
+    type Parameter = (&'static str, &'static str, Value);
+    let cases: [(&str, &[Parameter]); 2] = [
         (
             "grep",
             &[

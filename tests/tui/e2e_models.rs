@@ -16,7 +16,7 @@ fn stage() -> (ModelServer, Sandbox) {
 }
 
 fn providers(sandbox: &Sandbox, server: &ModelServer, names: &[&str]) {
-    let text: String = names
+    let text: Vec<String> = names
         .iter()
         .map(|name| {
             format!(
@@ -27,7 +27,7 @@ fn providers(sandbox: &Sandbox, server: &ModelServer, names: &[&str]) {
             )
         })
         .collect();
-    std::fs::write(sandbox.config().join("models.toml"), text).unwrap();
+    std::fs::write(sandbox.config().join("models.toml"), text.concat()).unwrap();
 }
 
 fn open(sandbox: &Sandbox, arguments: &[&str]) -> Screen {

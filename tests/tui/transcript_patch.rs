@@ -79,7 +79,8 @@ fn edits_and_writes_are_seen_while_they_arrive() {
     assert!(text.contains("● edit  a.rs"), "{text}");
     assert!(text.contains("-   x\n   -   y\n"), "{text}");
     let mut stage = Stage::new(60, 14);
-    let lines: String = (1..30).map(|n| format!("line {n}\\n")).collect();
+    let lines: Vec<String> = (1..30).map(|n| format!("line {n}\\n")).collect();
+    let lines = lines.concat();
     let write = format!(r#"{{"file_path":"a.txt","content":"{lines}"#);
     let text = draft(&mut stage, "write", false, &write);
     assert!(text.contains("+29"), "{text}");

@@ -59,7 +59,8 @@ impl Profile {
         for (path, old, new) in edits {
             match self.format() {
                 EditFormat::ApplyPatch => {
-                    patch += &format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n");
+                    let section = format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n");
+                    patch.push_str(&section);
                 }
                 EditFormat::Edit => {
                     let args = json!({ "file_path": path, "old_text": old, "new_text": new });

@@ -126,7 +126,7 @@ fn generation(config: &Value, model: &str) -> Check {
     };
     known(fields, &GENERATION, "generation_config")?;
     if let Some(limit) = fields.get("maxOutputTokens")
-        && !limit.as_u64().is_some_and(|limit| limit > 0)
+        && limit.as_u64().is_none_or(|limit| limit == 0)
     {
         return Err("max_output_tokens must be positive".to_owned());
     }
