@@ -258,7 +258,8 @@ impl Stage {
         Ok(agent::start(AgentOptions {
             provider: Arc::new(
                 Wires::new(plan.catalog.clone(), keys, script)
-                    .with_smallest_window(plan.settings.min_context_window),
+                    .with_smallest_window(plan.settings.min_context_window)
+                    .with_caching(plan.settings.caching),
             ),
             model: self.model.clone(),
             fallback: plan.fallback.clone(),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::message::{Cost, Usage};
 use super::quirks::QuirkWords;
@@ -201,6 +202,8 @@ pub struct Model {
     pub edit_format: EditFormat,
     /// What the user says about how its server wants to be spoken to.
     pub quirks: QuirkWords,
+    /// What the user wants in every request: fields of the wire, laid over what is written.
+    pub options: Map<String, Value>,
 }
 
 /// The shape of the editing tool a model is offered. The tools beneath are the same.
@@ -245,6 +248,7 @@ impl Model {
             prices: Prices::default(),
             edit_format: EditFormat::default(),
             quirks: QuirkWords::default(),
+            options: Map::new(),
         }
     }
 

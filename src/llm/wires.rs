@@ -22,9 +22,19 @@ use super::http::Http;
 use super::model::{Api, Model};
 use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
+use super::options;
 use super::provider::{Provider, Request};
 use super::ready::Ready;
 use super::window;
+
+/// Whether providers are asked to cache prompts, where they do so only when asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caching {
+    /// Marks and keys for the cache are sent.
+    Asked,
+    /// What a provider does by itself is all there is.
+    Left,
+}
 
 /// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
 #[derive(Clone)]
@@ -34,6 +44,7 @@ pub struct Wires {
     scripted: Option<Arc<dyn Provider>>,
     http: Http,
     smallest_window: u64,
+    caching: Caching,
     ready: Ready,
     /// Providers that do not sum up thoughts.
     terse: Arc<Mutex<HashSet<String>>>,
@@ -49,6 +60,7 @@ impl Wires {
             scripted,
             http: Http::default(),
             smallest_window: window::SMALLEST,
+            caching: Caching::Asked,
             ready: Ready::default(),
             terse: Arc::default(),
         }
@@ -58,6 +70,12 @@ impl Wires {
     /// [`SMALLEST`](window::SMALLEST).
     pub fn with_smallest_window(mut self, tokens: u64) -> Self {
         self.smallest_window = tokens;
+        self
+    }
+
+    /// The same with or without asking providers to cache prompts.
+    pub fn with_caching(mut self, caching: Caching) -> Self {
+        self.caching = caching;
         self
     }
 
@@ -97,6 +115,10 @@ impl Wires {
         if !request.model.tools {
             // Its server would refuse the whole request.
             request.tools.clear();
+        }
+        if self.caching == Caching::Left {
+            request.session_id = None;
+            request.model.quirks.cache_marks = Some(false);
         }
         if self.terse().contains(&request.model.provider) {
             request.model.quirks.summaries = Some(false);
@@ -234,13 +256,14 @@ impl Wires {
 
 /// The JSON of `request` in the words of its wire.
 fn write(request: &Request, base_url: &str) -> Vec<u8> {
-    match request.model.api {
+    let body = match request.model.api {
         Api::AnthropicMessages => anthropic::request::body(request),
         Api::OpenAiChat => chat::request::body(request, base_url),
         Api::OpenAiResponses => responses::request::body(request, base_url),
         Api::GoogleGenerateContent => google::request::body(request),
         Api::Scripted => Vec::new(),
-    }
+    };
+    options::lay_over(body, &request.model.options)
 }
 
 impl Provider for Wires {

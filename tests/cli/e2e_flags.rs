@@ -209,3 +209,36 @@ fn spill_files_without_a_session_are_private_and_temporary() {
     assert_eq!(results[1], "700");
     assert_eq!(sandbox.all_files(), before);
 }
+
+/// R 15, R 48: what the user wants in every request, and no asking for a cache.
+#[test]
+fn requests_hold_what_the_user_wants() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![Reply::text("ok"), Reply::text("ok")]);
+        let provider = wire.model().split('/').next().unwrap();
+        let options = match wire {
+            Wire::Google => "generationConfig = { temperature = 0.5 }",
+            _ => "temperature = 1.0",
+        };
+        let models = format!("[providers.{provider}.options]\n{options}\n");
+        std::fs::write(sandbox.config().join("models.toml"), models).unwrap();
+        for more in [&["--config", "models.auto_cache=false"][..], &[]] {
+            let arguments = [&["-p", "-m", wire.model()], more, &["go"]].concat();
+            let ran = sandbox.run(&arguments);
+            assert_eq!(ran.code, Some(0), "{wire:?}: {ran:#?}");
+        }
+        let [without, with] = [0, 1].map(|number| server.request(number));
+        let asked = |text: &str| text.contains("cache_control") || text.contains("cache_key");
+        assert!(!asked(&without.text()), "{wire:?}");
+        let marks = matches!(wire, Wire::Anthropic | Wire::Responses);
+        assert_eq!(asked(&with.text()), marks, "{wire:?}");
+        let temperature = match wire {
+            Wire::Google => &with.body["generationConfig"]["temperature"],
+            _ => &with.body["temperature"],
+        };
+        assert!(temperature.is_f64(), "{wire:?}: {}", with.text());
+        if wire == Wire::Google {
+            assert!(!with.body["generationConfig"]["maxOutputTokens"].is_null());
+        }
+    }
+}

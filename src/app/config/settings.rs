@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
-use crate::llm::ThinkingLevel;
 use crate::llm::local::{Address, LocalServer, Places};
+use crate::llm::{Caching, ThinkingLevel};
 
 /// All settings, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Settings {
     pub context_window: u64,
     /// Tokens; no run is made with a model whose window is smaller.
     pub min_context_window: u64,
+    /// Whether providers are asked to cache prompts.
+    pub caching: Caching,
     /// The person's own names for models, and what they stand for.
     pub aliases: BTreeMap<String, String>,
     /// Folders whose `.env` may hold keys, as typed.
@@ -86,6 +88,11 @@ impl Settings {
             fallback: read.list("models.fallback")?,
             context_window: read.number("models.context_window")?,
             min_context_window: read.number("models.min_context_window")?,
+            caching: if read.truth("models.auto_cache")? {
+                Caching::Asked
+            } else {
+                Caching::Left
+            },
             aliases: layers.open_table("models.aliases"),
             env_file_folders: read.list("auth.env_file_folders")?,
             favorites: read.list("models.favorites")?,
@@ -228,6 +235,7 @@ mod tests {
             "models.fallback=[\"lab/other\"]",
             "models.context_window=10",
             "models.min_context_window=11",
+            "models.auto_cache=false",
             "models.favorites=[\"lab/scripted\", \"sonnet\"]",
             "models.local=false",
             "models.servers.ollama=:1",
@@ -294,6 +302,7 @@ mod tests {
             fallback: vec!["lab/other".to_owned()],
             context_window: 10,
             min_context_window: 11,
+            caching: Caching::Left,
             aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
                 .map(|(name, target)| (name.to_owned(), target.to_owned()))
                 .into(),

@@ -17,6 +17,7 @@ enum Kind {
     Texts,
     Thinking,
     Headers,
+    Fields,
     Quirks,
     Prices,
     Tiers,
@@ -25,7 +26,8 @@ enum Kind {
 }
 
 use Kind::{
-    Count, Headers, Models, Number, Prices, Quirks, Text, Texts, Thinking, Tiers, Truth, Words,
+    Count, Fields, Headers, Models, Number, Prices, Quirks, Text, Texts, Thinking, Tiers, Truth,
+    Words,
 };
 
 const APIS: [Api; 4] = [
@@ -46,6 +48,7 @@ const PROVIDER: &[(&str, Kind)] = &[
     ("resells", Truth),
     ("headers", Headers),
     ("quirks", Quirks),
+    ("options", Fields),
 ];
 const MODEL: &[(&str, Kind)] = &[
     ("id", Text),
@@ -60,6 +63,7 @@ const MODEL: &[(&str, Kind)] = &[
     ("api", Text),
     ("base_url", Text),
     ("quirks", Quirks),
+    ("options", Fields),
 ];
 const PRICES: &[(&str, Kind)] = &[
     ("input", Number),
@@ -75,6 +79,8 @@ const TIER: &[(&str, Kind)] = &[
     ("cache_read", Number),
     ("cache_write", Number),
 ];
+/// The fields of a request that no one may set.
+const OWN: [&str; 5] = ["model", "messages", "input", "contents", "stream"];
 const THINKING_FORMS: &[&str] = &[
     "effort",
     "object",
@@ -142,6 +148,7 @@ fn one(value: &Value, kind: Kind, at: &str) -> Result<(), String> {
             }
             (table.values().all(Value::is_str), "a table of strings")
         }
+        Fields => return fields(table(value, at)?, at),
         Quirks => return quirks(table(value, at)?, at),
         Prices => return entries(table(value, at)?, PRICES, at),
         Tiers => return list(value, TIER, at),
@@ -169,6 +176,14 @@ fn list(value: &Value, known: &[(&str, Kind)], at: &str) -> Result<(), String> {
         entries(table(item, &at)?, known, &at)?;
     }
     Ok(())
+}
+
+/// Fields are the wire's and not ours to know; but what a request is about, tiller says.
+fn fields(given: &Table, at: &str) -> Result<(), String> {
+    match given.keys().find(|key| OWN.contains(&key.as_str())) {
+        Some(key) => Err(format!("{at}.{key} is written by tiller")),
+        None => Ok(()),
+    }
 }
 
 fn quirks(given: &Table, at: &str) -> Result<(), String> {

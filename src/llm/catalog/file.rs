@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, Value as Json};
 use toml::{Table, Value};
 
 use super::check::{check, parse_api};
 use crate::llm::model::{EditFormat, Model, Prices, ThinkingLevel};
+use crate::llm::options;
 use crate::llm::quirks::QuirkWords;
 
 /// One `[providers.NAME]` as written. Not `Debug`: it may hold a key.
@@ -35,6 +37,8 @@ pub struct ProviderEntry {
     pub headers: BTreeMap<String, String>,
     /// How its server wants to be spoken to.
     pub quirks: QuirkWords,
+    /// Fields of every request.
+    pub options: Map<String, Json>,
     /// Its models.
     pub models: Vec<ModelEntry>,
 }
@@ -67,6 +71,8 @@ pub struct ModelEntry {
     pub edit_format: Option<EditFormat>,
     /// How it wants to be spoken to, where that differs from its provider.
     pub quirks: QuirkWords,
+    /// Fields of every request to it.
+    pub options: Map<String, Json>,
 }
 
 /// `true`, `false`, or the levels, each `level` or `level:word`.
@@ -194,6 +200,7 @@ impl ModelEntry {
             model.edit_format = format;
         }
         model.quirks.overlay(&self.quirks);
+        options::overlay(&mut model.options, &self.options);
     }
 }
 
@@ -223,7 +230,7 @@ mod tests {
             (
                 "[providers.lab]\nzzz = 1\n",
                 "unknown key 'zzz' in providers.lab: known are api, base_url, api_key, models, name, \
-                 env, base_url_env, default, resells, headers, quirks",
+                 env, base_url_env, default, resells, headers, quirks, options",
             ),
             (
                 "[[providers.lab.models]]\nname = 'a'\n",
@@ -289,6 +296,10 @@ mod tests {
             (
                 "[[providers.lab.models]]\nid = 'a'\nquirks = { cache_key = 1 }\n",
                 "providers.lab.models[0].quirks.cache_key = 1: expected true or false",
+            ),
+            (
+                "[providers.lab.options]\nmessages = []\n",
+                "providers.lab.options.messages is written by tiller",
             ),
             (
                 "[providers.lab]\nenv = 'LAB_KEY'\n",

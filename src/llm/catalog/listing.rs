@@ -13,6 +13,7 @@ use super::family;
 use super::file::{self, ModelEntry, ProviderEntry};
 use crate::llm::auth::{KeySource, Keys, Owner};
 use crate::llm::model::{Api, Model};
+use crate::llm::options;
 use crate::llm::window::Window;
 
 /// The models there are, until the file changes.
@@ -191,6 +192,7 @@ impl Listing {
         model.context_window = 0;
         if let Some(header) = header {
             model.quirks.overlay(&header.quirks);
+            options::overlay(&mut model.options, &header.options);
         }
         if let Some(entry) = built_in {
             entry.apply(&mut model);
@@ -201,6 +203,7 @@ impl Listing {
                 model.base_url.clone_from(base_url);
             }
             model.quirks.overlay(&user.quirks);
+            options::overlay(&mut model.options, &user.options);
             if let Some(entry) = user.models.iter().find(|model| model.id == id) {
                 entry.apply(&mut model);
             }

@@ -4,6 +4,7 @@
 
 mod scenarios;
 mod stage;
+mod wires;
 
 use tiller::agent::RunOutcome;
 use tiller::llm::ThinkingLevel;

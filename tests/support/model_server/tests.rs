@@ -94,12 +94,7 @@ fn hello(wire: Wire) -> Value {
 fn with(wire: Wire, messages: Value) -> Value {
     match wire {
         Wire::Anthropic => {
-            // It refuses a conversation with calls where no tools are defined.
-            let tools = json!([{"name": "ls", "input_schema": {"type": "object"}}]);
-            json!({
-                "model": "m", "max_tokens": 100, "stream": true, "messages": messages,
-                "tools": tools,
-            })
+            json!({"model": "m", "max_tokens": 100, "stream": true, "messages": messages})
         }
         Wire::Chat => json!({
             "model": "m", "stream": true, "messages": messages,
@@ -865,8 +860,7 @@ fn a_conversation_reads_the_same_on_every_wire() {
         (Wire::Responses, responses),
         (Wire::Google, google),
     ] {
-        let (status, answer) = ask(&server, wire, &with(wire, messages));
-        assert_eq!(status, 200, "{wire:?}: {answer}");
+        assert_eq!(ask(&server, wire, &with(wire, messages)).0, 200);
     }
     let plain = |number: usize| -> Vec<Said> {
         let mut said = server.request(number).said();
