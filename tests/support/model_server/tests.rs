@@ -94,7 +94,12 @@ fn hello(wire: Wire) -> Value {
 fn with(wire: Wire, messages: Value) -> Value {
     match wire {
         Wire::Anthropic => {
-            json!({"model": "m", "max_tokens": 100, "stream": true, "messages": messages})
+            // It refuses a conversation with calls where no tools are defined.
+            let tools = json!([{"name": "ls", "input_schema": {"type": "object"}}]);
+            json!({
+                "model": "m", "max_tokens": 100, "stream": true, "messages": messages,
+                "tools": tools,
+            })
         }
         Wire::Chat => json!({
             "model": "m", "stream": true, "messages": messages,
@@ -860,7 +865,8 @@ fn a_conversation_reads_the_same_on_every_wire() {
         (Wire::Responses, responses),
         (Wire::Google, google),
     ] {
-        assert_eq!(ask(&server, wire, &with(wire, messages)).0, 200);
+        let (status, answer) = ask(&server, wire, &with(wire, messages));
+        assert_eq!(status, 200, "{wire:?}: {answer}");
     }
     let plain = |number: usize| -> Vec<Said> {
         let mut said = server.request(number).said();

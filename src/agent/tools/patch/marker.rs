@@ -34,7 +34,7 @@ pub fn marker(line: &str) -> Option<Marker<'_>> {
             _ => return None,
         });
     }
-    let word = rest.trim_end_matches(['"', '\'', '`']);
+    let word = rest.trim_end_matches(['"', '\'', '`']).trim_end();
     Some(match word.to_ascii_lowercase().as_str() {
         "begin patch" => Marker::Begin,
         "end patch" => Marker::End,
