@@ -354,6 +354,18 @@ fn the_output_limit_leaves_room_for_the_prompt() {
         1024,
         "the provider says that it is too long"
     );
+    model.id = "claude-sonnet-4-5".into();
+    model.reasoning = true;
+    for bytes in [300, 15_000, 22_000, 900_000] {
+        let mut request = request(model.clone(), vec![Message::user("x".repeat(bytes), 0)]);
+        request.thinking = ThinkingLevel::High;
+        let body = body(Wire::Anthropic, &request);
+        let most = body["max_tokens"].as_u64().unwrap();
+        let budget = body["thinking"]["budget_tokens"].as_u64();
+        assert!(budget.is_none_or(|budget| budget < most), "{body}");
+        assert_eq!(budget.is_some(), bytes < 20_000, "{bytes}");
+    }
+    model.reasoning = false;
     model.window_source = WindowSource::Default;
     assert_eq!(limit(&model, None, 900_000), 8_000, "a guess cuts nothing");
     model.window_source = WindowSource::Model;

@@ -38,7 +38,7 @@ pub fn call(
     about: Subject,
     body: Vec<u8>,
 ) -> Call {
-    let thinking = thinking(request);
+    let thinking = thinking(request, request.model.max_output);
     let mut betas = Vec::new();
     if !request.tools.is_empty() {
         betas.push(FINE_GRAINED);
@@ -74,7 +74,8 @@ pub fn call(
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let steps = handoff::steps(&request.messages, &request.model, IdRule::Anthropic);
-    let thinking = thinking(request).map(|thinking| match thinking {
+    let max_tokens = room::max_output(request, &steps);
+    let thinking = thinking(request, max_tokens).map(|thinking| match thinking {
         Thinking::Enabled { .. } if unthought(&steps) => Thinking::Disabled,
         thinking => thinking,
     });
@@ -117,7 +118,7 @@ pub fn body(request: &Request) -> Vec<u8> {
     });
     let body = Body {
         model: &request.model.id,
-        max_tokens: room::max_output(request, &steps),
+        max_tokens,
         stream: true,
         thinking,
         output_config: effort,
@@ -363,7 +364,8 @@ fn mark_last_two_user_turns(turns: &mut [Turn]) {
     }
 }
 
-fn thinking(request: &Request) -> Option<Thinking> {
+/// How to think, when the answer may have `limit` tokens.
+fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
     let model = &request.model;
     if !model.reasoning {
         return None;
@@ -385,10 +387,6 @@ fn thinking(request: &Request) -> Option<Thinking> {
         ThinkingLevel::Xhigh | ThinkingLevel::Max => 32_768,
     };
     // The budget counts towards the output limit; some of it must stay for the answer.
-    let limit = request
-        .max_output
-        .unwrap_or(model.max_output)
-        .min(model.max_output);
     let budget = wanted.min(limit.saturating_sub(SMALLEST_BUDGET));
     (budget >= SMALLEST_BUDGET).then_some(Thinking::Enabled {
         budget_tokens: budget,
