@@ -569,6 +569,15 @@ fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
             ],
             json!({ "content": "Yes.", "reasoning_details": [detail("Hm.", Some("sig"))] }),
         ),
+        (
+            "openrouter",
+            vec![
+                json!({ "reasoning": "Hm." }),
+                json!({ "reasoning_details": [detail("Hm.", Some("sig"))] }),
+                json!({ "content": "Yes." }),
+            ],
+            json!({ "content": "Yes.", "reasoning_details": [detail("Hm.", Some("sig"))] }),
+        ),
         // Details alone, before, and after everything else.
         (
             "openrouter",

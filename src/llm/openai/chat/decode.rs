@@ -26,6 +26,8 @@ pub struct ChatDecoder {
     /// What the text has been so far.
     tags: Tags,
     details: Details,
+    /// Whether reasoning came as plain text: details then only repeat it.
+    plain_reasoning: bool,
     /// The thinking block that ends with the answer, because details may still come.
     held: Option<usize>,
     calls: Vec<Call>,
@@ -62,6 +64,7 @@ impl ChatDecoder {
             open: None,
             tags: Tags::default(),
             details: Details::default(),
+            plain_reasoning: false,
             held: None,
             calls: Vec::new(),
             blocks: 0,
@@ -87,11 +90,15 @@ impl ChatDecoder {
         };
         let details = &delta["reasoning_details"];
         self.details.take(details);
-        let reasoning = FIELDS
+        let plain = FIELDS
             .into_iter()
-            .find_map(|field| Some((field, filled(&delta[field])?)))
-            .unwrap_or_else(|| (FIELDS[1], reasoning::words(details)));
-        self.thinking(reasoning.0, reasoning.1, out);
+            .find_map(|field| Some((field, filled(&delta[field])?)));
+        self.plain_reasoning |= plain.is_some();
+        match plain {
+            Some((field, text)) => self.thinking(field, text, out),
+            None if self.plain_reasoning => {}
+            None => self.thinking(FIELDS[1], reasoning::words(details), out),
+        }
         match &delta["content"] {
             Value::String(text) => self.said(text, out),
             Value::Array(parts) => parts.iter().for_each(|part| self.part(part, out)),
