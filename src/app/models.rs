@@ -4,6 +4,7 @@
 //! Nothing is read or asked before it is needed; a list is made anew each time, so that a changed
 //! `models.toml` counts. Chooses nothing itself.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use super::config;
 use crate::llm::catalog::Listed;
+use crate::llm::catalog::pattern::Name;
 use crate::llm::local::{self, Found, Places};
 use crate::llm::{Catalog, Keys, Model, ThinkingLevel};
 
@@ -213,6 +215,7 @@ impl Models {
                 origin: origin.to_owned(),
             });
         }
+        newest_first(&mut rows);
         let fault = self.catalog.take_trouble();
         Listing { rows, fault }
     }
@@ -237,4 +240,21 @@ impl Models {
         config::set_in_file(&self.config_file, &["models", "default"], full_id)?;
         Ok(self.config_file.clone())
     }
+}
+/// Puts the newest version of each provider's models first; the providers keep their order, and so
+/// do models of one version. What has no version follows.
+fn newest_first(rows: &mut [Row]) {
+    let mut providers: Vec<String> = Vec::new();
+    for row in rows.iter() {
+        if providers.last() != Some(&row.model.provider) && !providers.contains(&row.model.provider)
+        {
+            providers.push(row.model.provider.clone());
+        }
+    }
+    rows.sort_by_cached_key(|row| {
+        let provider = providers.iter().position(|it| *it == row.model.provider);
+        let name = Name::parse(&row.model.id);
+        let (version, undated) = name.age();
+        (provider, Reverse((version.to_vec(), undated)))
+    });
 }
