@@ -131,7 +131,7 @@ async fn a_timeout_keeps_what_came() {
 // H2: SIGTERM, two seconds, SIGKILL.
 #[tokio::test]
 async fn who_obeys_ends_at_once_and_who_ignores_it_after_two_seconds() {
-    for (trap, least, most) in [("", 0, 1900), ("trap '' TERM; ", 1900, 3900)] {
+    for (trap, least, most) in [("", 0, 1500), ("trap '' TERM; ", 1900, 3500)] {
         let bench = Bench::new();
         let census = Census::new();
         let mut call = bench.start(&census.script(&format!("{trap}echo ready; SLEEP")));

@@ -56,7 +56,7 @@ impl Secrets {
     }
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for any bytes and `?` for one character.
+/// Whether `name` fits `pattern`, in which `*` stands for any bytes and `?` for one, as in a glob.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut seen) = (0, 0);
     // Where to go on when what follows the last star does not fit.
@@ -70,9 +70,6 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
             Some(b'?') => {
                 at += 1;
                 seen += 1;
-                while name.get(seen).is_some_and(|byte| byte & 0xC0 == 0x80) {
-                    seen += 1;
-                }
             }
             Some(byte) if *byte == name[seen] => {
                 at += 1;
@@ -164,8 +161,8 @@ mod tests {
             "API_KEY_x",
         ];
         for pattern in [
-            "*", "a", "a*", "*a", "*a*", "a*b", "*ab", "?", "??", "a?", "*?*", "*_API_*", "**", "",
-            "*b?", "b*a*",
+            "*", "a", "a*", "*a", "*a*", "a*b", "*ab", "?", "??", "a?", "*?*", "gr??e", "gr????e",
+            "*_API_*", "**", "", "*b?", "b*a*",
         ] {
             let glob = GlobBuilder::new(pattern).case_insensitive(true).build();
             let glob = glob.unwrap().compile_matcher();
@@ -178,8 +175,6 @@ mod tests {
                 );
             }
         }
-        let secrets = Secrets::new(&["gr??e".to_owned()]);
-        assert!(secrets.hide(OsStr::new("größe")), "one for each character");
     }
 
     #[test]
