@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::support::stamps::FileStamps;
-use super::{apply_patch, bash, edit, find, grep, ls, read, replace, write};
+use super::edit::stamps::FileStamps;
+use super::edit::{Edit, Replace, Write};
+use super::patch::ApplyPatch;
+use super::{bash, find, grep, ls, read};
 use crate::agent::options::ToolSettings;
 use crate::agent::process::Processes;
 use crate::agent::tool::Tool;
@@ -14,10 +16,10 @@ pub fn builtin(settings: &ToolSettings, processes: &Processes) -> Vec<Arc<dyn To
     vec![
         Arc::new(read::Read::new(settings, stamps.clone())),
         Arc::new(bash::Bash::new(settings, processes)),
-        Arc::new(edit::Edit::new(stamps.clone())),
-        Arc::new(apply_patch::ApplyPatch::new(stamps.clone())),
-        Arc::new(replace::Replace::new(stamps.clone())),
-        Arc::new(write::Write::new(stamps)),
+        Arc::new(Edit::new(stamps.clone())),
+        Arc::new(ApplyPatch::new(stamps.clone())),
+        Arc::new(Replace::new(stamps.clone())),
+        Arc::new(Write::new(stamps)),
         Arc::new(grep::Grep::new(settings)),
         Arc::new(find::Find::new(settings)),
         Arc::new(ls::Ls::new(settings)),

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::support::glob::Glob;
 use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
-use super::support::{call, limits, paths};
+use super::support::limits;
+use super::{call, paths};
 use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};

@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::support::walk::{Ground, Stop};
-use super::support::{call, limits, open, paths};
+use super::support::limits;
+use super::{call, open, paths};
 use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};

@@ -1,16 +1,17 @@
-//! The built-in tools, one file each, in the order the model sees them.
+//! The built-in tools, in folders by what they do: `edit` (edit, replace, write), `patch`
+//! (apply_patch). What several of them use is on top: `paths`, `open`, `call`.
 
 mod builtin;
 mod read;
 mod bash;
 mod edit;
-mod apply_patch;
-mod replace;
-mod write;
+mod patch;
 mod grep;
 mod find;
 mod ls;
-mod patch;
+mod paths;
+mod open;
+mod call;
 pub mod draft;
 pub(super) mod support;
 

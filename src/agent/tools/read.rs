@@ -12,9 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::support::kind::{self, Kind};
 use super::support::page::{Page, Wanted};
-use super::support::stamps::{ContentHash, FileStamps, Stamp};
+use super::edit::stamps::{ContentHash, FileStamps, Stamp};
 use super::support::utf16::Utf16Reader;
-use super::support::{call, open, paths, pictures};
+use super::support::pictures;
+use super::{call, open, paths};
 use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, TextDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, Image, ToolSpec};

@@ -6,7 +6,7 @@ use super::explain::explain;
 use super::index::{Index, Level, LineEnds, body};
 use super::parse::{Hunk, Sign};
 use super::seek::{Lost, Place, old_lines, seek};
-use crate::agent::tools::support::splice::{Reindent, line_end_for};
+use crate::agent::tools::edit::splice::{Reindent, line_end_for};
 
 /// What came of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::plan::{After, File, Plan};
 use crate::agent::tool::ToolError;
-use crate::agent::tools::support::atomic;
+use crate::agent::tools::edit::atomic;
 use crate::agent::tools::support::kind;
 
 /// Does what `plan` says.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
-use crate::agent::tools::support::matching::plain_line;
+use crate::agent::tools::edit::matching::plain_line;
 
 /// What a match of lines may overlook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

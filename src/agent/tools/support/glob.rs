@@ -5,7 +5,7 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::call;
+use crate::agent::tools::call;
 use crate::agent::tool::ToolError;
 
 /// A compiled glob.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
-use super::{open, paths};
+use crate::agent::tools::{open, paths};
 use crate::agent::tool::ToolError;
 
 /// More threads only wait for each other.

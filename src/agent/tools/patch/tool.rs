@@ -4,16 +4,19 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::patch::{self, Change};
-use super::support::stamps::FileStamps;
-use super::support::{call, paths, target};
+use super::commit::commit;
+use super::parse::{Change, parse};
+use super::plan::{places, plan};
+use crate::agent::tools::edit::stamps::FileStamps;
+use crate::agent::tools::edit::target;
+use crate::agent::tools::{call, paths};
 use crate::agent::tool::{
     Details, DiffDetails, FileChange, Tool, ToolContext, ToolError, ToolOutput,
 };
 use crate::llm::{Content, CustomFormat, ToolSpec};
 
 /// What a custom tool's text must look like, for servers that hold their model to it.
-const GRAMMAR: &str = include_str!("apply_patch.lark");
+const GRAMMAR: &str = include_str!("grammar.lark");
 
 /// Applies patches.
 pub struct ApplyPatch {
@@ -79,16 +82,16 @@ impl Tool for ApplyPatch {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let text = text(&args).ok_or_else(|| call::missing(&["patch"]))?;
-            let patch = patch::parse(text).map_err(|fault| {
+            let patch = parse(text).map_err(|fault| {
                 ToolError::new(format!(
                     "The patch cannot be read, so nothing was changed: {fault}."
                 ))
             })?;
-            let places = patch::places(&patch, &context.cwd)?;
+            let places = places(&patch, &context.cwd)?;
             let targets = target::claim(places, &self.stamps, &context.cancel).await?;
             call::change(move || {
-                let plan = patch::plan(&patch, targets)?;
-                patch::commit(&plan)?;
+                let plan = plan(&patch, targets)?;
+                commit(&plan)?;
                 Ok(ToolOutput {
                     content: vec![Content::text(format!(
                         "Patch applied:\n{}",
@@ -110,7 +113,7 @@ fn text(args: &Value) -> Option<&str> {
 
 /// The files a patch is going to change, without their diffs.
 fn preview(text: &str) -> DiffDetails {
-    let patch = patch::parse(text).unwrap_or_default();
+    let patch = parse(text).unwrap_or_default();
     let mut files = patch.sections.into_iter().map(|section| {
         let path = |path: &str| paths::readable(path.as_ref());
         let moved = match &section.change {

@@ -10,7 +10,9 @@ use super::matching::{Miss, Normal, Scope, Tolerance, find};
 use super::splice::splice;
 use super::stamps::Freshness;
 use super::target::{Present, Target};
-use super::{call, diff, kind};
+use super::diff;
+use crate::agent::tools::call;
+use crate::agent::tools::support::kind;
 use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::llm::Content;
 

@@ -11,9 +11,11 @@ use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::atomic::{self, WriteError};
-use super::paths::Purpose;
+use crate::agent::tools::paths::Purpose;
 use super::stamps::{ContentHash, FileStamps, Freshness, Stamp};
-use super::{call, diff, kind, open, paths};
+use super::diff;
+use crate::agent::tools::support::kind;
+use crate::agent::tools::{call, open, paths};
 use crate::agent::tool::ToolError;
 
 /// Lines of a difference shown to the model.

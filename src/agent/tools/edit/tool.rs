@@ -3,12 +3,12 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::support::exchange::{Exchange, Names, exchange};
-use super::support::matching::Scope;
-use super::support::paths::Purpose;
-use super::support::stamps::FileStamps;
-use super::support::target::Target;
-use super::support::{call, paths};
+use super::exchange::{Exchange, Names, exchange};
+use super::matching::Scope;
+use crate::agent::tools::paths::Purpose;
+use super::stamps::FileStamps;
+use super::target::Target;
+use crate::agent::tools::{call, paths};
 use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::ToolSpec;
 

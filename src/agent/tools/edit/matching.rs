@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::paths::is_odd_blank;
+use crate::agent::tools::paths::is_odd_blank;
 
 /// Larger files are only searched exactly.
 const MAX_TOLERANT: usize = 4 * 1024 * 1024;

@@ -3,10 +3,12 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::support::paths::Purpose;
-use super::support::stamps::{FileStamps, Freshness};
-use super::support::target::{Present, Target};
-use super::support::{call, diff, kind, paths};
+use crate::agent::tools::paths::Purpose;
+use super::stamps::{FileStamps, Freshness};
+use super::target::{Present, Target};
+use super::diff;
+use crate::agent::tools::support::kind;
+use crate::agent::tools::{call, paths};
 use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};
 
