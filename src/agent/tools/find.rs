@@ -10,8 +10,8 @@ use ignore::DirEntry;
 use serde_json::{Value, json};
 
 use super::support::glob::Glob;
-use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
 use super::support::limits;
+use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
 use super::{call, paths};
 use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};

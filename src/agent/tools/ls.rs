@@ -7,8 +7,8 @@ use std::path::Path;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::support::walk::{Ground, Stop};
 use super::support::limits;
+use super::support::walk::{Ground, Stop};
 use super::{call, open, paths};
 use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};

@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::diff;
 use super::matching::{Miss, Normal, Scope, Tolerance, find};
 use super::splice::splice;
 use super::stamps::Freshness;
 use super::target::{Present, Target};
-use super::diff;
+use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::agent::tools::call;
 use crate::agent::tools::support::kind;
-use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::llm::Content;
 
 /// Larger files are not edited.

@@ -11,12 +11,12 @@ use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::atomic::{self, WriteError};
-use crate::agent::tools::paths::Purpose;
-use super::stamps::{ContentHash, FileStamps, Freshness, Stamp};
 use super::diff;
+use super::stamps::{ContentHash, FileStamps, Freshness, Stamp};
+use crate::agent::tool::ToolError;
+use crate::agent::tools::paths::Purpose;
 use crate::agent::tools::support::kind;
 use crate::agent::tools::{call, open, paths};
-use crate::agent::tool::ToolError;
 
 /// Lines of a difference shown to the model.
 const MAX_DIFF_LINES: usize = 60;

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::exchange::{Exchange, Names, exchange};
 use super::matching::Scope;
-use crate::agent::tools::paths::Purpose;
 use super::stamps::FileStamps;
 use super::target::Target;
-use crate::agent::tools::{call, paths};
 use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::paths::Purpose;
+use crate::agent::tools::{call, paths};
 use crate::llm::ToolSpec;
 
 /// Edits files.

@@ -3,13 +3,13 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::agent::tools::paths::Purpose;
+use super::diff;
 use super::stamps::{FileStamps, Freshness};
 use super::target::{Present, Target};
-use super::diff;
+use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::paths::Purpose;
 use crate::agent::tools::support::kind;
 use crate::agent::tools::{call, paths};
-use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};
 
 /// Larger files are replaced without showing what was there.

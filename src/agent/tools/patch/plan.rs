@@ -9,10 +9,10 @@ use super::apply::{HunkReport, apply, is_exact_and_unique};
 use super::index::Level;
 use super::parse::{Change, Hunk, Patch};
 use crate::agent::tool::{DiffDetails, FileChange, ToolError};
-use crate::agent::tools::paths::Purpose;
 use crate::agent::tools::edit::stamps::Freshness;
 use crate::agent::tools::edit::target::{Place, Present, Target};
 use crate::agent::tools::edit::{atomic, diff};
+use crate::agent::tools::paths::Purpose;
 use crate::agent::tools::support::kind;
 
 /// Larger files are not patched.

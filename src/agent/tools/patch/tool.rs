@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::commit::commit;
 use super::parse::{Change, parse};
 use super::plan::{places, plan};
-use crate::agent::tools::edit::stamps::FileStamps;
-use crate::agent::tools::edit::target;
-use crate::agent::tools::{call, paths};
 use crate::agent::tool::{
     Details, DiffDetails, FileChange, Tool, ToolContext, ToolError, ToolOutput,
 };
+use crate::agent::tools::edit::stamps::FileStamps;
+use crate::agent::tools::edit::target;
+use crate::agent::tools::{call, paths};
 use crate::llm::{Content, CustomFormat, ToolSpec};
 
 /// What a custom tool's text must look like, for servers that hold their model to it.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::agent::tools::call;
 use crate::agent::tool::ToolError;
+use crate::agent::tools::call;
 
 /// A compiled glob.
 pub struct Glob {

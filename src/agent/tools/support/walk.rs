@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::tools::{open, paths};
 use crate::agent::tool::ToolError;
+use crate::agent::tools::{open, paths};
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;
