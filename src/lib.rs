@@ -25,15 +25,16 @@
 //! letter itself is on the screen in the next frame, before any network.
 //!
 //! *A token from the socket to the screen*: bytes -> `llm::sse` -> a wire's `decode` ->
-//! `StreamEvent` -> `agent::attempt` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
+//! `StreamEvent` -> `agent::runner` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
 //! frame: only the open block of the live cell is laid out anew, only changed cells are written.
 //!
 //! # Code map
 //!
-//! Read `agent/run.rs` first: THE LOOP, from top to bottom; then `agent/turn.rs` (one model
-//! response, with as many attempts as it takes) and `agent/dispatch.rs` (its tool calls).
-//! `agent/retry.rs` decides what a failure calls for. `agent/actor.rs` owns state and queues,
-//! `agent/ledger.rs` stores what was said before anyone hears of it.
+//! Read `agent/runner/run.rs` first: THE LOOP, from top to bottom. `agent/runner` is one run, in a
+//! task of its own: `turn` (one model response, with as many attempts as it takes), `retry` (what a
+//! failure calls for), `dispatch` (the tool calls of a turn). `agent/actor` owns the state and
+//! decides what comes next: `task` (commands and the run's questions), `queue`, `conversation`
+//! (stores what was said before any subscriber is told).
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file, with
 //! `patch` for what a patch is and `draft` for what the screen shows of a call under way;
 //! `agent/session` is the append-only file, and `session/live` what other programs see of an open

@@ -180,7 +180,7 @@ fn the_view_does_not_know_the_update() {
 
 #[test]
 fn the_loop_names_no_vendor() {
-    for file in ["src/agent/run.rs", "src/agent/turn.rs"] {
+    for file in ["src/agent/runner/run.rs", "src/agent/runner/turn.rs"] {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
         let text = text.to_lowercase();
         for vendor in ["anthropic", "openai", "claude", "gpt", "gemini", "google"] {

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::audience::Audience;
 use super::context::Context;
-use super::event::{AgentEvent, NoticeLevel, now_ms};
-use super::session::Journal;
+use super::subscribers::Audience;
+use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
+use crate::agent::session::Journal;
 use crate::llm::{Content, Message, Model, ThinkingLevel, UserMessage};
 
 /// The agent's memory and its voice.

@@ -12,20 +12,17 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::context::limit_text;
-use super::desk::{Desk, Report, Turn};
-use super::event::{
+use super::conversation::Ledger;
+use super::queue::Queues;
+use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
-use super::handle::{AgentHandle, Command, RunToken};
-use super::kit::{CallNames, Kit, Windows};
-use super::ledger::Ledger;
-use super::loop_guard;
-use super::memory::SystemPrompt;
-use super::options::AgentOptions;
-use super::process::Processes;
-use super::queue::Queues;
-use super::run;
-use super::session::Journal;
+use crate::agent::handle::{AgentHandle, Command, RunToken};
+use crate::agent::memory::SystemPrompt;
+use crate::agent::options::AgentOptions;
+use crate::agent::process::Processes;
+use crate::agent::runner::{CallNames, Desk, Kit, LOOP_GUARD_ORIGIN, Report, Turn, Windows, run};
+use crate::agent::session::Journal;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// How long the last events wait for slow subscribers when the agent leaves.
@@ -279,7 +276,7 @@ impl Actor {
         self.calls = 0;
         self.run = Some(Run {
             reports,
-            task: tokio::spawn(async move { run::run(&desk, &kit).await }),
+            task: tokio::spawn(async move { run(&desk, &kit).await }),
             interrupt: cancel.child_token(),
             cancel,
             aborted: false,
@@ -330,7 +327,7 @@ impl Actor {
         let iteration = self.ledger.context.begin_iteration();
         self.ledger.send(AgentEvent::TurnStart { iteration });
         if let Some(text) = advice {
-            let origin = loop_guard::ORIGIN.to_owned();
+            let origin = LOOP_GUARD_ORIGIN.to_owned();
             self.ledger
                 .publish_user(vec![Content::text(text)], Some(origin));
         }

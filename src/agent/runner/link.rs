@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::event::{AgentEvent, Phase, RunOutcome};
+use crate::agent::event::{AgentEvent, Phase, RunOutcome};
 use crate::llm::{Message, Model, ThinkingLevel};
 
 /// Reports that may be under way from the run to the actor.
@@ -14,7 +14,7 @@ const REPORT_BUFFER: usize = 64;
 
 /// The run's end of the line.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(in crate::agent) struct Desk {
     reports: mpsc::Sender<Report>,
     cancel: CancellationToken,
 }
@@ -22,7 +22,7 @@ pub(super) struct Desk {
 /// What the run says to the actor. The actor reads these in order, so an answer to a question
 /// means that everything reported before it has been stored and handed out.
 #[derive(Debug)]
-pub(super) enum Report {
+pub(in crate::agent) enum Report {
     /// Something happened. `MessageEnd` is stored before it is handed out.
     Event(AgentEvent),
     /// The run waits for something else now.
@@ -45,7 +45,7 @@ pub(super) enum Report {
 
 /// What one turn needs to know.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
+pub(in crate::agent) struct Turn {
     /// Cuts the turn's model call or tools short: the person steers now, or ends the run.
     pub interrupt: CancellationToken,
     /// The conversation.

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::desk::{Desk, Turn};
-use super::event::{AgentEvent, Phase, ToolStatus, now_ms};
+use super::env::Kit;
 use super::execution::{self, Ended};
 use super::gate::{self, Admitted};
-use super::kit::Kit;
+use super::link::{Desk, Turn};
 use super::loop_guard::LoopGuard;
-use super::tool::{Details, OtherDetails};
-use super::toolbox::Found;
 use super::turn::Reply;
+use crate::agent::event::{AgentEvent, Phase, ToolStatus, now_ms};
+use crate::agent::tool::{Details, OtherDetails};
+use crate::agent::toolbox::Found;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 /// Calls that run at the same time at most.

@@ -10,7 +10,7 @@ use futures_util::future::select_all;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{Instant, timeout_at};
 
-use super::event::{AgentEvent, Event, now_ms};
+use crate::agent::event::{AgentEvent, Event, now_ms};
 
 /// How long a subscriber may read nothing before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -157,7 +157,7 @@ mod tests {
 
     fn notice(n: usize) -> AgentEvent {
         AgentEvent::Notice {
-            level: super::super::event::NoticeLevel::Info,
+            level: crate::agent::event::NoticeLevel::Info,
             text: n.to_string(),
         }
     }
@@ -224,8 +224,8 @@ mod tests {
             audience.send(notice(0));
             audience.send(AgentEvent::ToolUpdate {
                 call_id: "c".into(),
-                details: Arc::new(super::super::tool::Details::Text(
-                    super::super::tool::TextDetails::default(),
+                details: Arc::new(crate::agent::tool::Details::Text(
+                    crate::agent::tool::TextDetails::default(),
                 )),
             });
             assert!(!audience.behind());

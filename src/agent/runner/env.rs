@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::memory::SystemPrompt;
-use super::options::LoopRules;
-use super::toolbox::Toolbox;
+use crate::agent::memory::SystemPrompt;
+use crate::agent::options::LoopRules;
+use crate::agent::toolbox::Toolbox;
 use crate::llm::{Message, Model, Provider, Request, ThinkingLevel, window};
 
 /// The unchanging part of an agent.
-pub(super) struct Kit {
+pub(in crate::agent) struct Kit {
     /// The way to models.
     pub provider: Arc<dyn Provider>,
     /// The models that answer when the chosen one cannot, in order.
@@ -34,7 +34,7 @@ pub(super) struct Kit {
 
 /// Says once of each model that its window is small.
 #[derive(Debug, Default)]
-pub(super) struct Windows {
+pub(in crate::agent) struct Windows {
     told: Mutex<HashSet<String>>,
 }
 
@@ -71,7 +71,7 @@ impl Kit {
 /// Gives each call a name that no other call of this session has. Providers promise unique ids
 /// within one message at best, and a name also has to be fit for a file.
 #[derive(Debug)]
-pub(super) struct CallNames {
+pub(in crate::agent) struct CallNames {
     folder: PathBuf,
     taken: Mutex<HashSet<String>>,
 }

@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::desk::{Desk, Turn};
-use super::event::{AgentEvent, ToolStatus};
-use super::kit::Kit;
-use super::tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
+use super::env::Kit;
+use super::link::{Desk, Turn};
+use crate::agent::event::{AgentEvent, ToolStatus};
+use crate::agent::tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolCall};
 
 /// Shortest time between two updates of one call.

@@ -11,10 +11,10 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::attempt::Attempt;
-use super::desk::{Desk, Turn};
-use super::event::{AgentEvent, NoticeLevel, Phase, now_ms};
-use super::kit::Kit;
+use super::env::Kit;
+use super::link::{Desk, Turn};
 use super::retry::{Recovery, Remedy, Retry};
+use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{LlmError, Message, Model, StopReason, ToolCall};
 
 /// What a model call came to.

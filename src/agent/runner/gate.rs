@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::tool::Tool;
-use super::toolbox::{Found, Toolbox};
+use crate::agent::tool::Tool;
+use crate::agent::toolbox::{Found, Toolbox};
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.

@@ -7,18 +7,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::options::LoopGuardRules;
+use crate::agent::options::LoopGuardRules;
 use crate::llm::{Content, ToolCall};
 
 /// Who says what the guard has the model told.
-pub(super) const ORIGIN: &str = "loop_guard";
+pub(in crate::agent) const ORIGIN: &str = "loop_guard";
 
 /// The longest pattern looked for, in calls.
 const LONGEST_PATTERN: usize = 3;
 
 /// Watches the tool calls of one run.
 #[derive(Debug)]
-pub(super) struct LoopGuard {
+pub(in crate::agent) struct LoopGuard {
     rules: LoopGuardRules,
     /// The last calls, oldest first. What led to a word to the model is forgotten: another needs
     /// new evidence.

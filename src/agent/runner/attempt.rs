@@ -8,9 +8,9 @@ use futures_util::StreamExt;
 use tokio::select;
 
 use super::call_ids::CallIds;
-use super::desk::{Desk, Turn};
-use super::event::{AgentEvent, Phase, now_ms};
-use super::kit::Kit;
+use super::env::Kit;
+use super::link::{Desk, Turn};
+use crate::agent::event::{AgentEvent, Phase, now_ms};
 use crate::llm::{
     AssistantMessage, ErrorClass, LlmError, Message, StopReason, StreamEvent, overflow,
 };

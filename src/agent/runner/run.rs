@@ -2,16 +2,16 @@
 //! to read first. It decides the order of things and nothing else: it holds no conversation (the
 //! actor does), knows no vendor, and draws nothing.
 
-use super::desk::Desk;
 use super::dispatch;
-use super::event::{AgentEvent, RunOutcome};
-use super::kit::Kit;
+use super::env::Kit;
+use super::link::Desk;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
+use crate::agent::event::{AgentEvent, RunOutcome};
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
 /// person stops it, a model call fails, or the iteration limit is reached.
-pub(super) async fn run(desk: &Desk, kit: &Kit) -> RunOutcome {
+pub(in crate::agent) async fn run(desk: &Desk, kit: &Kit) -> RunOutcome {
     desk.emit(AgentEvent::AgentStart).await;
     let mut guard = LoopGuard::new(&kit.rules.loop_guard);
     loop {

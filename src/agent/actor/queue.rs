@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
-use super::event::{QueueKind, Queued};
-use super::options::QueueMode;
+use crate::agent::event::{QueueKind, Queued};
+use crate::agent::options::QueueMode;
 use crate::llm::Content;
 
 /// Both queues, and the messages the next turn opens with.

@@ -1,0 +1,12 @@
+//! The task that owns an agent's state: it reads commands and answers the run. It waits for no
+//! model, tool or subscriber.
+
+mod task;
+mod conversation;
+mod context;
+mod context_json;
+mod queue;
+mod subscribers;
+
+pub use context::Context;
+pub use task::start;

@@ -1,0 +1,19 @@
+//! One run: the loop, its model calls and tool calls, in a task of its own. It owns no
+//! conversation: it reports to the actor, and asks it what comes next, over `link`.
+
+mod run;
+mod turn;
+mod attempt;
+mod retry;
+mod call_ids;
+mod dispatch;
+mod gate;
+mod execution;
+mod loop_guard;
+mod env;
+mod link;
+
+pub(super) use env::{CallNames, Kit, Windows};
+pub(super) use link::{Desk, Report, Turn};
+pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
+pub(super) use run::run;
