@@ -12,8 +12,7 @@
 //! no inheriting of orphans; there it is best effort: a daemon that forks twice between two looks
 //! at the process table gets away.
 //!
-//! The output never passes through the supervisor. [`output`] makes of it what the model, the
-//! screen and the spill file get.
+//! The output never passes through the supervisor.
 
 mod processes;
 mod printed;
@@ -24,9 +23,6 @@ mod tree;
 mod table;
 mod orphans;
 mod environment;
-pub mod output;
-mod excerpt;
-mod spill;
 
 pub use environment::{Secrets, environment};
 pub use printed::{Printed, printed};

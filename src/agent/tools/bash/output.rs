@@ -4,10 +4,10 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use super::clean::Cleaner;
 use super::excerpt::{Excerpt, Limits};
 use super::spill::{Spill, Spilled};
 use crate::agent::ToolSettings;
-use crate::agent::tools::support::sanitize::Cleaner;
 
 /// Lines the screen gets while the command runs.
 const LIVE_LINES: usize = 100;

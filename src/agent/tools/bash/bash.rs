@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::output::{Finished, Output};
 use crate::agent::ToolSettings;
-use crate::agent::process::output::{Finished, Output};
 use crate::agent::process::{Fate, Launch, Processes, Running, Secrets, ShellEnd, environment};
 use crate::agent::tool::{CommandDetails, Details, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};
