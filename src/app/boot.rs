@@ -35,8 +35,12 @@ pub fn run() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
+            let code = error.exit_code() as u8;
+            return match error.print() {
+                // --help and --version print to stdout; a usage error to stderr.
+                Err(failed) if code == 0 => cli::write_failed(&failed).into(),
+                _ => ExitCode::from(code),
+            };
         }
     };
     start(args).unwrap_or_else(|error| {
@@ -176,7 +180,7 @@ async fn run_plan(
         FrontEnd::Print => stage.once(&plan, handle, &mut Print::new(reader)).await,
         FrontEnd::Play => stage.once(&plan, handle, &mut Play::default()).await,
         FrontEnd::Json => {
-            let mut sink = Json::start(&header);
+            let mut sink = Json::new(header);
             stage.once(&plan, handle, &mut sink).await
         }
     };

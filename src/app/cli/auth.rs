@@ -129,8 +129,7 @@ impl AuthDesk {
             }
         }
         store.put(provider, None).map_err(StartError::failed)?;
-        say(&format!("The stored key for {provider} is removed\n"));
-        Ok(Outcome::Done)
+        Ok(say(&format!("The stored key for {provider} is removed\n")))
     }
 
     async fn list(&self, json: bool) -> Result<Outcome, StartError> {
@@ -175,8 +174,7 @@ impl AuthDesk {
                 text
             }
         };
-        say(&text);
-        Ok(Outcome::Done)
+        Ok(say(&text))
     }
 
     async fn check(&self, provider: Option<&str>) -> Result<Outcome, StartError> {
@@ -350,8 +348,8 @@ fn row_json<E: std::fmt::Display>(
     row
 }
 
-fn say(text: &str) {
-    let _ = out::write(out::sanitize(text).as_bytes());
+fn say(text: &str) -> Outcome {
+    out::print(&out::sanitize(text))
 }
 
 #[cfg(test)]

@@ -23,6 +23,5 @@ pub fn config(what: &ConfigCommand, layers: &Layers, user_file: &Path) -> Outcom
             text
         }
     };
-    let _ = out::write(text.as_bytes());
-    Outcome::Done
+    out::print(&text)
 }

@@ -11,22 +11,28 @@ use crate::agent::session::Header;
 use crate::app::records::Recorder;
 
 /// Writes records.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Json {
+    /// The session header, until it is written, before the first event.
+    header: Option<Header>,
     recorder: Recorder,
 }
 
 impl Json {
-    /// A writer, the session header already written. A reader that is gone is noticed at the first
-    /// event.
-    pub fn start(header: &Header) -> Self {
-        let _ = line(header);
-        Self::default()
+    /// A writer for a run of the session with `header`.
+    pub fn new(header: Header) -> Self {
+        Self {
+            header: Some(header),
+            recorder: Recorder::default(),
+        }
     }
 }
 
 impl Sink for Json {
     fn event(&mut self, event: &Event) -> io::Result<()> {
+        if let Some(header) = self.header.take() {
+            line(&header)?;
+        }
         match self.recorder.record(event) {
             Some(record) => line(&record),
             None => Ok(()),

@@ -17,7 +17,7 @@ pub use config::config;
 pub use json::Json;
 pub use models::models;
 pub use once::{OnceOptions, Sink, run_once};
-pub use out::{complain, complain_of_panics};
+pub use out::{complain, complain_of_panics, write_failed};
 pub use play::Play;
 pub use print::{Print, Reader};
 pub use sessions::{sessions, status};

@@ -32,14 +32,12 @@ pub fn models(
     let list = filter(list, &pattern);
     if what.json {
         let rows = list.iter().map(|it| record(it, default));
-        let _ = out::write(format!("{}\n", Value::Array(rows.collect())).as_bytes());
-        return Ok(Outcome::Done);
+        return Ok(out::print(&format!("{}\n", Value::Array(rows.collect()))));
     }
     if list.is_empty() {
         return Err(StartError::failed(nothing(what, &pattern)));
     }
-    let _ = out::write(out::sanitize(&table(&list, default)).as_bytes());
-    Ok(Outcome::Done)
+    Ok(out::print(&out::sanitize(&table(&list, default))))
 }
 
 fn nothing(what: &ModelsArgs, pattern: &str) -> String {

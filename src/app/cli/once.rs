@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
-use super::out::complain;
+use super::out::{self, complain};
 use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome};
 use crate::app::outcome::Outcome;
 use crate::llm::Content;
@@ -25,7 +25,7 @@ pub struct OnceOptions {
 
 /// Takes the events of a run.
 pub trait Sink {
-    /// Takes one event. An error means that nobody reads the output any more.
+    /// Takes one event. An error means that stdout cannot be written.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
     /// The run is over.
@@ -78,8 +78,9 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
             complain("the output was not read for too long; the rest of the run is missing");
             return stopped.unwrap_or(Outcome::Failed);
         };
-        if sink.event(&event).is_err() {
-            return stopped.unwrap_or(Outcome::Done);
+        if let Err(error) = sink.event(&event) {
+            let outcome = out::write_failed(&error);
+            return stopped.unwrap_or(outcome);
         }
         match &event.kind {
             AgentEvent::AgentEnd { outcome, .. } => ended = Some(outcome.clone()),
@@ -87,8 +88,9 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
             _ => {}
         }
     }
-    if sink.end().is_err() {
-        return stopped.unwrap_or(Outcome::Done);
+    if let Err(error) = sink.end() {
+        let outcome = out::write_failed(&error);
+        return stopped.unwrap_or(outcome);
     }
     if let Some(outcome) = stopped {
         if outcome == Outcome::TimedOut {

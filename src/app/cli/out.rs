@@ -1,11 +1,12 @@
-//! stdout and stderr. A reader that went away (`tiller -p ... | head -1`) is no error: it ends the
-//! run quietly.
+//! stdout and stderr. A closed pipe (`tiller -p ... | head -1`) is no error: it ends the program
+//! quietly. Any other failed write (a full disk) is told on stderr and ends in exit code 1.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::{panic, thread};
 
+use crate::app::outcome::Outcome;
 use crate::llm::auth::Redactor;
 
 /// Writes one line to stderr for a person, control characters shown as such.
@@ -33,7 +34,24 @@ pub fn complain_of_panics(redactor: Redactor) {
     }));
 }
 
-/// Writes `bytes` to stdout and flushes. An error means that nobody reads any more.
+/// Writes the whole output of a sub-command to stdout.
+pub fn print(text: &str) -> Outcome {
+    match write(text.as_bytes()) {
+        Ok(()) => Outcome::Done,
+        Err(error) => write_failed(&error),
+    }
+}
+
+/// The outcome after a failed write to stdout; tells the error on stderr unless it is a closed pipe.
+pub fn write_failed(error: &io::Error) -> Outcome {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Outcome::Done;
+    }
+    complain(&format!("tiller: cannot write to stdout: {error}"));
+    Outcome::Failed
+}
+
+/// Writes `bytes` to stdout and flushes.
 pub fn write(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;

@@ -90,8 +90,7 @@ pub fn sessions(
             );
         }
     }
-    let _ = out::write(text.as_bytes());
-    Ok(Outcome::Done)
+    Ok(out::print(&text))
 }
 
 /// Says what the open sessions are doing, or one session, open or not.
@@ -106,8 +105,7 @@ pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Out
         None if live.is_empty() => String::from("No session is open.\n"),
         None => live.iter().map(|record| live_line(record, home)).collect(),
     };
-    let _ = out::write(text.as_bytes());
-    Ok(Outcome::Done)
+    Ok(out::print(&text))
 }
 
 /// The state of the session that `wanted` names: its id, a part of it, or its file.
