@@ -12,8 +12,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tiller::agent::AgentEvent;
 use tiller::app::tui::theme::{ColorDepth, Theme};
-use tiller::app::tui::transcript::{ScrollBy, Transcript, TranscriptCache};
-use tiller::app::tui::view::transcript::draw;
+use tiller::app::tui::transcript::{ScrollBy, Transcript};
+use tiller::app::tui::view::transcript::{TranscriptCache, draw};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
 
 fn main() {

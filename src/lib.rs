@@ -36,14 +36,14 @@
 //! decides what comes next: `task` (commands and the run's questions), `queue`, `conversation`
 //! (stores what was said before any subscriber is told).
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file, with
-//! `patch` for what a patch is and `draft` for what the screen shows of a call under way;
+//! `patch` for what a patch is;
 //! `agent/session` is the append-only file, and `session/live` what other programs see of an open
 //! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to
 //! ours); `handoff` makes any stored conversation valid for a wire; `auth` knows where keys are and
 //! strikes them out of every text that leaves.
 //! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
-//! everything a person can trigger; `tui/update` changes the screen's state, `tui/view` paints it,
-//! `tui/transcript` and `tui/text` turn cells into rows.
+//! everything a user can trigger; `tui/update` changes the screen's state (`tui/transcript` is the
+//! conversation's part of it), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
 //!
 //! # What holds everywhere
 //!

@@ -7,9 +7,8 @@ use proptest::prelude::*;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
-use tiller::app::tui::transcript::{
-    CellBody, CellClass, Fold, Position, ScrollBy, Transcript, TranscriptCache,
-};
+use tiller::app::tui::transcript::{CellBody, CellClass, Fold, Position, ScrollBy, Transcript};
+use tiller::app::tui::view::transcript::TranscriptCache;
 use tiller::llm::{Content, StopReason, StreamEvent};
 
 use super::transcript_support::*;
@@ -292,16 +291,6 @@ fn the_position_survives_a_change_of_width() {
         let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(joined.contains(words.trim()), "{words} not in {text}");
     }
-}
-
-#[test]
-fn hardware_scrolling_is_told_by_how_much() {
-    let mut stage = numbered(20, 60, 10);
-    stage.transcript.scroll(ScrollBy::Rows(-3));
-    assert_eq!(stage.draw().0.shifted, -3);
-    stage.transcript.scroll(ScrollBy::Rows(2));
-    assert_eq!(stage.draw().0.shifted, 2);
-    assert_eq!(stage.draw().0.shifted, 0);
 }
 
 /// The cost of a frame is that of the visible part, however long the transcript.

@@ -8,8 +8,8 @@ use serde_json::json;
 use tiller::agent::tool::{CommandDetails, DiffDetails, FilesDetails, MatchesDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
-use tiller::app::tui::transcript::{Drawn, Transcript, TranscriptCache};
-use tiller::app::tui::view::transcript::draw;
+use tiller::app::tui::transcript::{Drawn, Transcript};
+use tiller::app::tui::view::transcript::{TranscriptCache, draw};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
 
 /// A transcript that is drawn as the program does it.

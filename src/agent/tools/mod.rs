@@ -12,7 +12,7 @@ mod ls;
 mod paths;
 mod open;
 mod call;
-pub mod draft;
 pub(super) mod support;
 
 pub use builtin::builtin;
+pub use patch::{Marker, marker};

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use super::app::App;
 use super::canvas::Canvas;
 use super::effect::Effect;
-use super::figures::dollars;
+use super::humanize::dollars;
 use super::input::{Input, InputEvent};
 use super::msg::{EffectResult, Msg, MsgKind, TerminalMsg};
 use super::options::{ExitKind, TuiOptions};
@@ -26,8 +26,8 @@ use super::setup;
 use super::signals::{Caught, Signals};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
-use super::transcript::TranscriptCache;
 use super::update::update;
+use super::view::transcript::TranscriptCache;
 use super::view::{ViewCache, view};
 use crate::agent::Event;
 

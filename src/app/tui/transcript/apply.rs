@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use super::cell::{CellBody, ThinkingState, ToolCell, ToolState};
+use super::draft::Draft;
 use super::state::Transcript;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
 use crate::agent::tool::{Details, DiffDetails, OtherDetails};
-use crate::agent::tools::draft::Draft;
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
 

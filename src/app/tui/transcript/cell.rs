@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::tools::draft::Draft;
+use super::draft::Draft;
 use crate::agent::{Details, NoticeLevel, ToolStatus};
 
 /// One piece of the transcript.

@@ -56,8 +56,6 @@ pub struct Hit {
 pub struct Drawn {
     /// Where the view stands now, all wishes granted.
     pub position: Position,
-    /// Rows by which the old content moved up (down when negative), for scrolling by hardware.
-    pub shifted: i32,
     /// Rows below the visible part.
     pub hidden_below: usize,
     /// Of these, rows that came while the person looked elsewhere.

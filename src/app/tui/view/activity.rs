@@ -8,7 +8,7 @@ use super::line::Line;
 use crate::agent::{Phase, QueueKind, RunOutcome, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Resume};
-use crate::app::tui::figures::{duration, short};
+use crate::app::tui::humanize::{duration, short};
 use crate::app::tui::text::width::{ellipsis, width};
 
 /// Bytes a token has on average, for a speed before the provider has counted.

@@ -12,7 +12,7 @@ mod welcome;
 mod overlay;
 mod timeline;
 mod picker;
-mod facts;
+mod model_details;
 
 mod line;
 

@@ -4,8 +4,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::facts;
 use super::line::Line;
+use super::model_details;
 use super::overlay::{Over, box_columns, draw_query, foot, frame, wrap};
 use crate::app::action::Action;
 use crate::app::models::{KeyState, Row};
@@ -199,11 +199,11 @@ impl Columns {
         // What tells models apart stands at the end.
         line.push(cell(&ellipsis_middle(&id, self.id), self.id), main);
         line.push(
-            format!("  {:>WINDOW$}", facts::window(model.context_window)),
+            format!("  {:>WINDOW$}", model_details::window(model.context_window)),
             quiet,
         );
         if self.price > 0 {
-            let price = facts::price_pair(model);
+            let price = model_details::price_pair(model);
             line.push(format!("  {price:>0$}", self.price), quiet);
         }
         if self.skills > 0 {
@@ -238,7 +238,7 @@ fn cell(text: &str, columns: usize) -> String {
 /// What is known of `row`, from line `top` on as far as there is more than fits.
 fn draw_facts(app: &App, row: Option<&Row>, top: usize, area: Rect, buffer: &mut Buffer) {
     let Some(row) = row else { return };
-    let lines = facts::lines(&app.theme, row, usize::from(area.width));
+    let lines = model_details::lines(&app.theme, row, usize::from(area.width));
     let top = top.min(lines.len().saturating_sub(usize::from(area.height)));
     for (y, line) in (area.y..area.bottom()).zip(&lines[top..]) {
         line.draw(buffer, area.x, y, area.width);

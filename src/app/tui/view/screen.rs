@@ -3,11 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::transcript::TranscriptCache;
 use super::{activity, editor, overlay, queue, status, transcript, welcome};
 use crate::app::tui::app::App;
 use crate::app::tui::layout::{Areas, Wanted};
 use crate::app::tui::text::width;
-use crate::app::tui::transcript::{Drawn, TranscriptCache};
+use crate::app::tui::transcript::Drawn;
 
 /// What drawing remembers between frames; can be thrown away at any time.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::line::Line;
 use crate::app::tui::app::{App, Status};
-use crate::app::tui::figures::{dollars, short};
+use crate::app::tui::humanize::{dollars, short};
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::theme::Theme;
 use crate::llm::ThinkingLevel;

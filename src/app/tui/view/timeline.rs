@@ -3,7 +3,7 @@
 use super::line::Line;
 use crate::agent::ToolStatus;
 use crate::app::tui::app::App;
-use crate::app::tui::figures::{dollars, millis, short};
+use crate::app::tui::humanize::{dollars, millis, short};
 use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::timeline::{Call, Step};
 

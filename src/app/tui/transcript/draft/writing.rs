@@ -3,7 +3,7 @@
 use super::strings::{Found, Strings};
 use super::tail::Tail;
 use crate::agent::tool::{DiffDetails, FileChange};
-use crate::agent::tools::patch::{Marker, marker};
+use crate::agent::tools::{Marker, marker};
 
 /// Bytes of a line that are kept while it grows.
 const LONGEST: usize = 4_000;

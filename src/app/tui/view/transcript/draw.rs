@@ -5,68 +5,54 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::cache::TranscriptCache;
-use super::cell::CellBody;
-use super::position::{Anchor, Drawn, Hit, Position, ScrollBy};
-use super::state::Transcript;
 use crate::app::tui::theme::Theme;
+use crate::app::tui::transcript::{Anchor, CellBody, Drawn, Hit, Position, ScrollBy, Transcript};
 
-impl TranscriptCache {
-    /// See `view::transcript::draw`.
-    pub fn draw(
-        &mut self,
-        transcript: &Transcript,
-        area: Rect,
-        buffer: &mut Buffer,
-        theme: &Theme,
-    ) -> Drawn {
-        let area = area.intersection(buffer.area);
-        if area.is_empty() {
-            return Drawn {
-                position: transcript.position(),
-                seen: transcript.seen(),
-                ..Drawn::default()
-            };
-        }
-        self.begin(transcript, theme, area.width);
-        let mut frame = Frame {
-            cache: self,
-            transcript,
-            theme,
-            height: usize::from(area.height),
+/// Draws what of the transcript is visible in `area`, which must be blank, and says what it found
+/// out.
+pub fn draw(
+    transcript: &Transcript,
+    cache: &mut TranscriptCache,
+    area: Rect,
+    buffer: &mut Buffer,
+    theme: &Theme,
+) -> Drawn {
+    let area = area.intersection(buffer.area);
+    if area.is_empty() {
+        return Drawn {
+            position: transcript.position(),
+            seen: transcript.seen(),
+            ..Drawn::default()
         };
-        let (top, follows) = frame.resolve();
-        let hits = frame.visible(top);
-        let drawn = frame.report(top, follows, hits);
-        self.see_code(&drawn.hits);
-        self.paint(&drawn.hits, area, buffer);
-        self.last.clone_from(&drawn.hits);
-        self.end(transcript);
-        drawn
     }
+    cache.begin(transcript, theme, area.width);
+    let mut frame = Frame {
+        cache,
+        transcript,
+        theme,
+        height: usize::from(area.height),
+    };
+    let (top, follows) = frame.resolve();
+    let hits = frame.visible(top);
+    let drawn = frame.report(top, follows, hits);
+    paint(cache, &drawn.hits, area, buffer);
+    cache.end(transcript);
+    drawn
+}
 
-    /// Asks for the colours of the code that is visible.
-    fn see_code(&mut self, hits: &[Option<Hit>]) {
-        for hit in hits.iter().flatten() {
-            let row = self
-                .rows(hit.cell)
-                .and_then(|rows| rows.get(hit.row as usize));
-            if let Some(code) = row.and_then(|row| row.code) {
-                self.code.see((hit.cell, code.block));
-            }
-        }
-    }
-
-    fn paint(&self, hits: &[Option<Hit>], area: Rect, buffer: &mut Buffer) {
-        for (y, hit) in (area.y..).zip(hits) {
-            let Some(hit) = hit else { break };
-            let row = self
-                .rows(hit.cell)
-                .and_then(|rows| rows.get(hit.row as usize));
-            if let Some(row) = row {
-                let code = row.code.and_then(|code| self.code.line(hit.cell, code));
-                row.draw(buffer, (area.x, y), area.width, code);
-            }
-        }
+/// Paints the visible rows, and asks for the colors of the code in them.
+fn paint(cache: &mut TranscriptCache, hits: &[Option<Hit>], area: Rect, buffer: &mut Buffer) {
+    for (y, hit) in (area.y..).zip(hits) {
+        let Some(hit) = hit else { break };
+        let (rows, code) = cache.visible(hit.cell);
+        let Some(row) = rows.and_then(|rows| rows.get(hit.row as usize)) else {
+            continue;
+        };
+        let line = row.code.and_then(|place| {
+            code.see((hit.cell, place.block));
+            code.line(hit.cell, place)
+        });
+        row.draw(buffer, (area.x, y), area.width, line);
     }
 }
 
@@ -281,7 +267,6 @@ impl Frame<'_> {
         };
         Drawn {
             position,
-            shifted: shift(&self.cache.last, &hits),
             hidden_below,
             new_below: new_below.min(hidden_below),
             hits,
@@ -300,39 +285,5 @@ impl Frame<'_> {
             byte: row.map_or(0, |row| row.byte),
             width: self.cache.width,
         }
-    }
-}
-
-/// By how many rows what was on the screen has moved up.
-fn shift(before: &[Option<Hit>], now: &[Option<Hit>]) -> i32 {
-    if before.len() != now.len() {
-        return 0;
-    }
-    let place = |rows: &[Option<Hit>], hit: Option<&Option<Hit>>| {
-        let wanted = hit.copied().flatten()?;
-        rows.iter().position(|row| *row == Some(wanted))
-    };
-    if let Some(up) = place(before, now.first()) {
-        return up as i32;
-    }
-    place(now, before.first()).map_or(0, |down| -(down as i32))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shifts() {
-        let rows = |from: u32| -> Vec<_> {
-            (from..from + 4)
-                .map(|row| Some(Hit { cell: 0, row }))
-                .collect()
-        };
-        assert_eq!(shift(&rows(0), &rows(0)), 0);
-        assert_eq!(shift(&rows(0), &rows(1)), 1);
-        assert_eq!(shift(&rows(3), &rows(1)), -2);
-        assert_eq!(shift(&rows(0), &rows(9)), 0);
-        assert_eq!(shift(&rows(0)[..2], &rows(1)), 0);
     }
 }

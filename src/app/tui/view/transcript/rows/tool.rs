@@ -11,7 +11,7 @@ use crate::app::tui::text::markdown::Sheet;
 use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::{CodeStore, Line, Row, width};
-use crate::app::tui::transcript::cell::{Fold, ToolCell, ToolState};
+use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Columns of the field that times are right-aligned in.
 const TIME_FIELD: usize = 9;

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::heights::Heights;
-use super::position::Hit;
 use super::rows::{CellRows, Page, estimate};
-use super::state::Transcript;
 use crate::app::tui::text::markdown::Work;
 use crate::app::tui::text::{CodeStore, HighlightWorker};
 use crate::app::tui::theme::Theme;
+use crate::app::tui::transcript::{Cell, Transcript};
 
 /// Cells whose rows are kept, beyond those on the screen.
 const KEPT_CELLS: usize = 256;
@@ -35,8 +34,6 @@ pub struct TranscriptCache {
     guessed_below: usize,
     cells: HashMap<usize, Kept>,
     frame: u64,
-    /// What the last frame showed.
-    pub(super) last: Vec<Option<Hit>>,
     laid_out: u64,
 }
 
@@ -187,6 +184,12 @@ impl TranscriptCache {
         self.cells.get(&index).map(|kept| &kept.rows)
     }
 
+    /// The rows of a cell that was laid out in this frame, and the store of code colors.
+    pub(super) fn visible(&mut self, index: usize) -> (Option<&CellRows>, &mut CodeStore) {
+        let rows = self.cells.get(&index).map(|kept| &kept.rows);
+        (rows, &mut self.code)
+    }
+
     /// Ends a frame: drops rows nobody looked at for longest.
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.code.flush();
@@ -198,10 +201,7 @@ impl TranscriptCache {
             .iter()
             .filter(|(index, kept)| {
                 kept.used < self.frame
-                    && !transcript
-                        .cells()
-                        .get(**index)
-                        .is_some_and(super::Cell::is_live)
+                    && !transcript.cells().get(**index).is_some_and(Cell::is_live)
             })
             .map(|(index, kept)| (kept.used, *index))
             .collect();
@@ -225,7 +225,7 @@ impl TranscriptCache {
 }
 
 /// The cell a cell stands behind: the last one above that is not hidden.
-fn previous(transcript: &Transcript, index: usize) -> Option<&super::Cell> {
+fn previous(transcript: &Transcript, index: usize) -> Option<&Cell> {
     transcript.cells()[..index]
         .iter()
         .rev()

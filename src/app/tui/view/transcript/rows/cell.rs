@@ -9,7 +9,7 @@ use crate::app::tui::text::sanitize::{visible, visible_line};
 use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, width, wrap};
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::cell::{Cell, CellBody, Fold, ThinkingState};
+use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState};
 
 /// What cells are laid out on.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::body::{COMMAND_LINES, DIFF_LINES, FILE_LINES, MATCH_LINES, TEXT_LINES};
 use crate::agent::tool::Details;
-use crate::app::tui::transcript::cell::{Cell, CellBody, Fold, ToolCell};
+use crate::app::tui::transcript::{Cell, CellBody, Fold, ToolCell};
 
 /// Rows that `cell` will probably take at `width` columns.
 pub fn estimate(cell: &Cell, width: u16) -> usize {

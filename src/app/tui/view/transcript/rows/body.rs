@@ -14,7 +14,7 @@ use crate::app::tui::text::sanitize::{visible, visible_line};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
 use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, width, wrap};
-use crate::app::tui::transcript::cell::{Fold, ToolCell, ToolState};
+use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Lines shown of a folded cell, by kind.
 pub const COMMAND_LINES: usize = 5;

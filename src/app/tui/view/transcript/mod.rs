@@ -1,0 +1,9 @@
+//! The transcript's area of the screen: from cells to rows, and from rows to the buffer.
+
+mod rows;
+mod heights;
+mod cache;
+mod draw;
+
+pub use cache::TranscriptCache;
+pub use draw::draw;
