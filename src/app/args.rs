@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::llm::ThinkingLevel;
 
@@ -94,6 +94,39 @@ pub struct RunArgs {
     /// Play the built-in demo: a script through the real program, in a scratch folder.
     #[arg(long)]
     pub demo: bool,
+}
+
+/// Sub-commands of similar programs. They are no prompts either.
+const FOREIGN_COMMANDS: [&str; 9] = [
+    "acp",
+    "completions",
+    "doctor",
+    "login",
+    "logout",
+    "man",
+    "mcp",
+    "resume",
+    "steer",
+];
+
+impl RunArgs {
+    /// The first word of the prompt if it looks like a sub-command that does not exist, with the
+    /// existing one that is most like it. Sent as a prompt, it would start a paid run.
+    pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {
+        let (word, rest) = self.prompt.split_first()?;
+        let bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        if self.print || self.mode.is_some() || rest.len() > 1 || !self.prompt.iter().all(bare) {
+            return None;
+        }
+        let likeness = |name: &str| strsim::damerau_levenshtein(word, name);
+        let nearest = Args::command()
+            .get_subcommands()
+            .map(|command| command.get_name().to_owned())
+            .min_by_key(|name| likeness(name))
+            .filter(|name| word.len() > 3 && likeness(name) <= 2);
+        let looks_like_one = nearest.is_some() || FOREIGN_COMMANDS.contains(&word.as_str());
+        looks_like_one.then_some((word.as_str(), nearest))
+    }
 }
 
 /// What print mode writes to stdout.
@@ -266,7 +299,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {
@@ -279,6 +311,28 @@ mod tests {
             Args::try_parse_from(["tiller", "-p", "fix", "the", "bug", "@src/a.rs"]).unwrap();
         assert!(args.command.is_none());
         assert_eq!(args.run.prompt, ["fix", "the", "bug", "@src/a.rs"]);
+    }
+
+    #[test]
+    fn a_mistyped_sub_command_is_no_prompt() {
+        for (words, expected) in [
+            (&["doctor"][..], Some(("doctor", None))),
+            (&["completions", "bash"], Some(("completions", None))),
+            (&["modles"], Some(("modles", Some("models")))),
+            (&["session", "list"], Some(("session", Some("sessions")))),
+            (&["hi"], None),
+            (&["explain"], None),
+            (&["models", "are", "wrong"], None),
+            (&["Doctor"], None),
+            (&["doctor the code"], None),
+            (&["-p", "doctor"], None),
+            (&["doctor", "@src/a.rs"], None),
+        ] {
+            let args = Args::parse_from(["tiller", "--theme", "dark"].iter().chain(words));
+            let got = args.run.mistyped_command();
+            let got = got.as_ref().map(|(word, near)| (*word, near.as_deref()));
+            assert_eq!(got, expected, "{words:?}");
+        }
     }
 
     #[test]

@@ -43,17 +43,30 @@ pub fn run() -> ExitCode {
             };
         }
     };
-    start(args).unwrap_or_else(|error| {
+    let told_apart = std::env::args_os().any(|argument| argument == "--");
+    let started = match args.run.mistyped_command() {
+        Some((word, nearest)) if !told_apart => Err(StartError::usage(no_command(word, nearest))),
+        _ => start(args),
+    };
+    started.unwrap_or_else(|error| {
         cli::complain(&format!("tiller: {error}"));
         error.outcome.into()
     })
+}
+
+fn no_command(word: &str, nearest: Option<String>) -> String {
+    let hint = match nearest {
+        Some(name) => format!("did you mean tiller {name}?"),
+        None => "tiller --help lists them.".to_owned(),
+    };
+    format!("no sub-command '{word}': {hint} To send it as a prompt: tiller -- {word}")
 }
 
 fn start(args: Args) -> Result<ExitCode, StartError> {
     let env: HashMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let dirs = Dirs::from_env(&env)?;
+    let dirs = Dirs::from_env(&env, Dirs::account_home)?;
     if let Some(command) = &args.command {
         return Ok(sub_command(command, &dirs, &env)?.into());
     }

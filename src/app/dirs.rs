@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use nix::unistd::{Uid, User};
+
 use super::outcome::StartError;
 
 /// The folders tiller reads and writes. None is made before it is needed.
@@ -19,14 +21,18 @@ pub struct Dirs {
 }
 
 impl Dirs {
-    /// Reads `TILLER_CONFIG_DIR`, `TILLER_DATA_DIR`, the XDG variables and `HOME`.
-    pub fn from_env(env: &HashMap<String, String>) -> Result<Self, StartError> {
+    /// Reads `TILLER_CONFIG_DIR`, `TILLER_DATA_DIR`, the XDG variables and `HOME`; without `HOME`
+    /// the home folder is `account_home`, the one in the user database.
+    pub fn from_env(
+        env: &HashMap<String, String>,
+        account_home: impl FnOnce() -> Option<PathBuf>,
+    ) -> Result<Self, StartError> {
         let var = |name: &str| {
             env.get(name)
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         };
-        let home = var("HOME");
+        let home = var("HOME").or_else(account_home);
         // The XDG specification says that relative paths are to be ignored.
         let xdg = |name: &str, below_home: &str| {
             var(name)
@@ -39,7 +45,8 @@ impl Dirs {
         };
         let missing = |name: &str| {
             StartError::failed(format!(
-                "no home folder: HOME is not set. Set HOME, or set {name} to a folder"
+                "no home folder: HOME is not set and the user database has none. Set HOME, or set \
+                 {name} to a folder"
             ))
         };
         Ok(Self {
@@ -53,6 +60,12 @@ impl Dirs {
                 .ok_or_else(|| missing("XDG_STATE_HOME"))?,
             home,
         })
+    }
+
+    /// The home folder of this process's user in the user database.
+    pub fn account_home() -> Option<PathBuf> {
+        let user = User::from_uid(Uid::current()).ok()??;
+        Some(user.dir).filter(|home| home.is_absolute())
     }
 
     /// The settings file.
@@ -95,22 +108,25 @@ impl Dirs {
 mod tests {
     use super::*;
 
-    fn dirs(vars: &[(&str, &str)]) -> Result<Dirs, StartError> {
+    fn dirs(vars: &[(&str, &str)], account_home: Option<&str>) -> Result<Dirs, StartError> {
         let env = vars
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        Dirs::from_env(&env)
+        Dirs::from_env(&env, || account_home.map(PathBuf::from))
     }
 
     #[test]
     fn our_variables_beat_xdg_and_xdg_beats_home() {
-        let got = dirs(&[
-            ("HOME", "/h"),
-            ("XDG_CONFIG_HOME", "/xc"),
-            ("XDG_DATA_HOME", "relative"),
-            ("TILLER_CONFIG_DIR", "/c"),
-        ])
+        let got = dirs(
+            &[
+                ("HOME", "/h"),
+                ("XDG_CONFIG_HOME", "/xc"),
+                ("XDG_DATA_HOME", "relative"),
+                ("TILLER_CONFIG_DIR", "/c"),
+            ],
+            Some("/other"),
+        )
         .unwrap();
         assert_eq!(got.config, PathBuf::from("/c"));
         assert_eq!(got.data, PathBuf::from("/h/.local/share/tiller"));
@@ -118,8 +134,16 @@ mod tests {
     }
 
     #[test]
+    fn without_home_the_user_database_is_asked() {
+        for vars in [&[][..], &[("HOME", "")]] {
+            let got = dirs(vars, Some("/account")).unwrap();
+            assert_eq!(got.config, PathBuf::from("/account/.config/tiller"));
+        }
+    }
+
+    #[test]
     fn without_a_home_the_error_names_the_way_out() {
-        let error = dirs(&[]).unwrap_err();
+        let error = dirs(&[], None).unwrap_err();
         assert!(error.message.contains("TILLER_CONFIG_DIR"), "{error}");
     }
 }

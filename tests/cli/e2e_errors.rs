@@ -44,6 +44,11 @@ fn the_command_line() {
             &["unknown provider 'nowhere'", "models.toml"],
         ),
         (&["-p", "--permission", "ask", "hi"], &["not available yet"]),
+        (
+            &["sesions"],
+            &["sesions", "tiller sessions", "tiller -- sesions"],
+        ),
+        (&["doctor"], &["no sub-command 'doctor'", "tiller --help"]),
         (&["-p", "--thinking", "huge", "hi"], &["huge"]),
         (&["-p", "-C", "/no/such/folder", "hi"], &["/no/such/folder"]),
         (
