@@ -1,6 +1,7 @@
 //! Layer 2: turns, tools, sessions. No ratatui, no clap, no stdout.
 
 pub mod options;
+pub mod rules;
 pub mod handle;
 pub mod event;
 mod actor;
@@ -18,6 +19,8 @@ pub use event::{
     AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
 };
 pub use handle::{AgentHandle, Command};
-pub use options::{AgentOptions, LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
+pub use options::AgentOptions;
+pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, ToolSet, Toolbox};
+pub use tools::ToolSettings;

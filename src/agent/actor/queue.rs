@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::agent::event::{QueueKind, Queued};
-use crate::agent::options::QueueMode;
+use crate::agent::rules::QueueMode;
 use crate::llm::Content;
 
 /// Both queues, and the messages the next turn opens with.

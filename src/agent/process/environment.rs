@@ -103,7 +103,7 @@ pub fn environment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::ToolSettings;
+    use crate::agent::tools::ToolSettings;
 
     fn left(patterns: &[String], names: &[&str]) -> Vec<String> {
         let from = names.iter().map(|name| (name.into(), "x".into()));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::agent::memory::SystemPrompt;
-use crate::agent::options::LoopRules;
+use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Message, Model, Provider, Request, ThinkingLevel, window};
 

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use crate::agent::options::LoopGuardRules;
+use crate::agent::rules::LoopGuardRules;
 use crate::llm::{Content, ToolCall};
 
 /// Who says what the guard has the model told.

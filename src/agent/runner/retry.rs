@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::agent::options::RetryRules;
+use crate::agent::rules::RetryRules;
 use crate::llm::{ErrorClass, LlmError, Model};
 
 /// Counts the failures of one model call, and knows what is left to try.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::edit::stamps::FileStamps;
 use super::edit::{Edit, Replace, Write};
 use super::patch::ApplyPatch;
+use super::settings::ToolSettings;
 use super::{bash, find, grep, ls, read};
-use crate::agent::options::ToolSettings;
 use crate::agent::process::Processes;
 use crate::agent::tool::Tool;
 

@@ -9,11 +9,11 @@ use futures_util::future::BoxFuture;
 use ignore::DirEntry;
 use serde_json::{Value, json};
 
+use super::settings::ToolSettings;
 use super::support::glob::Glob;
 use super::support::limits;
 use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
 use super::{call, paths};
-use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};
 

@@ -12,12 +12,12 @@ use grep_searcher::{
 use ignore::DirEntry;
 use serde_json::{Value, json};
 
+use super::settings::ToolSettings;
 use super::support::glob::Glob;
 use super::support::hits::{FileHits, Hits};
 use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
 use super::support::{kind, limits};
 use super::{call, open, paths};
-use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, MatchesDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};
 

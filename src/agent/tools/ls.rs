@@ -7,10 +7,10 @@ use std::path::Path;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
+use super::settings::ToolSettings;
 use super::support::limits;
 use super::support::walk::{Ground, Stop};
 use super::{call, open, paths};
-use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolSpec};
 

@@ -2,6 +2,7 @@
 //! (apply_patch). What several of them use is on top: `paths`, `open`, `call`.
 
 mod builtin;
+mod settings;
 mod read;
 mod bash;
 mod edit;
@@ -16,3 +17,4 @@ pub(super) mod support;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
+pub use settings::ToolSettings;

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::edit::stamps::{ContentHash, FileStamps, Stamp};
+use super::settings::ToolSettings;
 use super::support::kind::{self, Kind};
 use super::support::page::{Page, Wanted};
 use super::support::pictures;
 use super::support::utf16::Utf16Reader;
 use super::{call, open, paths};
-use crate::agent::options::ToolSettings;
 use crate::agent::tool::{Details, TextDetails, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, Image, ToolSpec};
 

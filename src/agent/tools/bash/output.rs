@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::clean::Cleaner;
 use super::excerpt::{Excerpt, Limits};
 use super::spill::{Spill, Spilled};
-use crate::agent::ToolSettings;
+use crate::agent::tools::ToolSettings;
 
 /// Lines the screen gets while the command runs.
 const LIVE_LINES: usize = 100;

@@ -1,0 +1,93 @@
+//! The rules of the loop, as the settings have them. Plain data that decides nothing.
+
+/// The rules of the loop (`[agent]` in the settings).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopRules {
+    /// Model calls since the last message of a person; 0 is no limit.
+    pub max_iterations: u32,
+    /// Whether steering skips the calls that have not started.
+    pub skip_on_steering: bool,
+    /// How many waiting steering messages go out together.
+    pub steering_mode: QueueMode,
+    /// How many waiting follow-ups go out together.
+    pub follow_up_mode: QueueMode,
+    /// Whether consecutive read-only calls run at the same time.
+    pub parallel_tools: bool,
+    /// When a failed model call is tried again.
+    pub retry: RetryRules,
+    /// When the model goes in circles.
+    pub loop_guard: LoopGuardRules,
+}
+
+impl Default for LoopRules {
+    fn default() -> Self {
+        Self {
+            max_iterations: 100,
+            skip_on_steering: true,
+            steering_mode: QueueMode::All,
+            follow_up_mode: QueueMode::One,
+            parallel_tools: true,
+            retry: RetryRules::default(),
+            loop_guard: LoopGuardRules::default(),
+        }
+    }
+}
+
+/// When a failed model call is tried again (`[retry]` in the settings).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryRules {
+    /// Retries of one call at most; 0 is none.
+    pub max: u32,
+    /// The wait before the first, in milliseconds; each later one is twice as long.
+    pub base_ms: u64,
+    /// The longest wait a server may ask for, in seconds.
+    pub max_wait_s: u64,
+    /// Whether waits differ by up to a quarter, so that clients do not come back together.
+    pub jitter: bool,
+}
+
+impl Default for RetryRules {
+    fn default() -> Self {
+        Self {
+            max: 5,
+            base_ms: 1000,
+            max_wait_s: 60,
+            jitter: true,
+        }
+    }
+}
+
+/// When the model goes in circles (`[agent.loop_guard]` in the settings).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopGuardRules {
+    /// Whether anybody looks.
+    pub enabled: bool,
+    /// Tool calls looked at.
+    pub window: usize,
+    /// So many identical calls with identical results are enough; 0 is never.
+    pub early_trip: usize,
+    /// What the model is told.
+    pub message: String,
+}
+
+impl Default for LoopGuardRules {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            window: 10,
+            early_trip: 3,
+            message: String::from(
+                "You appear to be repeating the same action. Consider a different approach.",
+            ),
+        }
+    }
+}
+
+/// How many waiting messages leave a queue at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueMode {
+    /// All, in order.
+    All,
+    /// The oldest.
+    One,
+}
