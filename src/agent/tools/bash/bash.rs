@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::output::{Finished, Output};
-use crate::agent::tools::ToolSettings;
 use crate::agent::process::{Fate, Launch, Processes, Running, Secrets, ShellEnd, environment};
 use crate::agent::tool::{CommandDetails, Details, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::ToolSettings;
 use crate::llm::{Content, ToolSpec};
 
 /// The screen hears of new output at most this often.
