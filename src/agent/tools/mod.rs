@@ -1,5 +1,6 @@
-//! The built-in tools, in folders by what they do: `edit` (edit, replace, write), `patch`
-//! (apply_patch). What several of them use is on top: `paths`, `open`, `call`.
+//! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
+//! `patch` (apply_patch), `search` (grep, find, ls). What several of them use is on top: `paths`,
+//! `open`, `kind`, `call`.
 
 mod builtin;
 mod settings;
@@ -7,13 +8,11 @@ mod read;
 mod bash;
 mod edit;
 mod patch;
-mod grep;
-mod find;
-mod ls;
+mod search;
 mod paths;
 mod open;
+mod kind;
 mod call;
-pub(super) mod support;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};

@@ -13,7 +13,7 @@ use super::stamps::Freshness;
 use super::target::{Present, Target};
 use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::agent::tools::call;
-use crate::agent::tools::support::kind;
+use crate::agent::tools::kind;
 use crate::llm::Content;
 
 /// Larger files are not edited.

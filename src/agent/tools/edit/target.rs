@@ -14,8 +14,8 @@ use super::atomic::{self, WriteError};
 use super::diff;
 use super::stamps::{ContentHash, FileStamps, Freshness, Stamp};
 use crate::agent::tool::ToolError;
+use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
-use crate::agent::tools::support::kind;
 use crate::agent::tools::{call, open, paths};
 
 /// Lines of a difference shown to the model.

@@ -7,8 +7,8 @@ use super::diff;
 use super::stamps::{FileStamps, Freshness};
 use super::target::{Present, Target};
 use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
-use crate::agent::tools::support::kind;
 use crate::agent::tools::{call, paths};
 use crate::llm::{Content, ToolSpec};
 

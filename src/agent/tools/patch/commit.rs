@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::plan::{After, File, Plan};
 use crate::agent::tool::ToolError;
 use crate::agent::tools::edit::atomic;
-use crate::agent::tools::support::kind;
+use crate::agent::tools::kind;
 
 /// Does what `plan` says.
 ///

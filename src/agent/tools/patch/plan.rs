@@ -12,8 +12,8 @@ use crate::agent::tool::{DiffDetails, FileChange, ToolError};
 use crate::agent::tools::edit::stamps::Freshness;
 use crate::agent::tools::edit::target::{Place, Present, Target};
 use crate::agent::tools::edit::{atomic, diff};
+use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
-use crate::agent::tools::support::kind;
 
 /// Larger files are not patched.
 const MAX_FILE: u64 = 64 * 1024 * 1024;

@@ -7,11 +7,11 @@ use std::path::Path;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::settings::ToolSettings;
-use super::support::limits;
-use super::support::walk::{Ground, Stop};
-use super::{call, open, paths};
+use super::limits;
+use super::walk::{Ground, Stop};
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::{call, open, paths};
 use crate::llm::{Content, ToolSpec};
 
 /// Names shown when the call does not say.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::kind::ByteOrder;
+use crate::agent::tools::kind::ByteOrder;
 
 /// Reads UTF-16 from `inner` (after its byte order mark) and gives UTF-8.
 pub struct Utf16Reader<R> {

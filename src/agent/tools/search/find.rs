@@ -9,12 +9,12 @@ use futures_util::future::BoxFuture;
 use ignore::DirEntry;
 use serde_json::{Value, json};
 
-use super::settings::ToolSettings;
-use super::support::glob::Glob;
-use super::support::limits;
-use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
-use super::{call, paths};
+use super::glob::Glob;
+use super::limits;
+use super::walk::{self, Ground, Horizon, Stop, Visitor};
 use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::{call, paths};
 use crate::llm::{Content, ToolSpec};
 
 /// Names shown when the call does not say.

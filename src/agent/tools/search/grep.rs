@@ -12,13 +12,13 @@ use grep_searcher::{
 use ignore::DirEntry;
 use serde_json::{Value, json};
 
-use super::settings::ToolSettings;
-use super::support::glob::Glob;
-use super::support::hits::{FileHits, Hits};
-use super::support::walk::{self, Ground, Horizon, Stop, Visitor};
-use super::support::{kind, limits};
-use super::{call, open, paths};
+use super::glob::Glob;
+use super::hits::{FileHits, Hits};
+use super::limits;
+use super::walk::{self, Ground, Horizon, Stop, Visitor};
 use crate::agent::tool::{Details, MatchesDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::{call, kind, open, paths};
 use crate::llm::{Content, ToolSpec};
 
 /// Files up to this size are searched in one piece.

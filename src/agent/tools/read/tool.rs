@@ -10,14 +10,14 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::edit::stamps::{ContentHash, FileStamps, Stamp};
-use super::settings::ToolSettings;
-use super::support::kind::{self, Kind};
-use super::support::page::{Page, Wanted};
-use super::support::pictures;
-use super::support::utf16::Utf16Reader;
-use super::{call, open, paths};
+use super::page::{Page, Wanted};
+use super::pictures;
+use super::utf16::Utf16Reader;
 use crate::agent::tool::{Details, TextDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::edit::stamps::{ContentHash, FileStamps, Stamp};
+use crate::agent::tools::kind::{self, Kind};
+use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::{call, open, paths};
 use crate::llm::{Content, Image, ToolSpec};
 
 /// Time for counting the lines behind the page.
