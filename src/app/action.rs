@@ -1,4 +1,4 @@
-//! THE TABLE: everything a person can trigger, once.
+//! THE TABLE: everything a user can trigger, once.
 //!
 //! Keys, slash commands, help and the key table of the README are readings of it. The default keys
 //! stand in `assets/keymap.toml`, in the form a user's own file has; a test keeps the two complete
@@ -11,9 +11,8 @@
 
 use Action::*;
 use Group::*;
-use When::*;
 
-/// One thing a person can trigger.
+/// One thing a user can trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Send the text, or queue it as steering.
@@ -112,17 +111,33 @@ pub enum Action {
     Undo,
     /// Redo.
     Redo,
+    /// In a list: the row before.
+    ListPrevious,
+    /// In a list: the next row.
+    ListNext,
+    /// In a list: show or hide the details of the selected row.
+    ListDetails,
+    /// In a popup that is only read: the next page.
+    PagerNext,
+    /// In a popup that is only read: close it.
+    PagerClose,
+    /// In a question: yes.
+    Yes,
+    /// In a question: no.
+    No,
 }
 
-/// When an action is allowed.
+/// Where the keys of an action count. Those of a popup come before those that count everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// Only while nothing runs.
-    Idle,
-    /// Only while a run is under way.
-    Running,
-    /// Always.
-    Always,
+pub enum Scope {
+    /// In the editor and in every popup.
+    Everywhere,
+    /// In a list that can be filtered by typing.
+    List,
+    /// In a popup that is only read.
+    Pager,
+    /// In a question.
+    Question,
 }
 
 /// The heading an action stands under in the help.
@@ -136,13 +151,15 @@ pub enum Group {
     Looking,
     /// Writing in the editor.
     Writing,
+    /// Keys that count in a popup only.
+    Popups,
     /// The program itself.
     Program,
 }
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 5] = [Talking, Model, Looking, Writing, Program];
+    pub const ALL: [Self; 6] = [Talking, Model, Looking, Writing, Popups, Program];
 
     /// The heading.
     pub fn title(self) -> &'static str {
@@ -151,6 +168,7 @@ impl Group {
             Model => "Choosing the model",
             Looking => "Looking around",
             Writing => "Writing",
+            Popups => "In lists and questions",
             Program => "The program",
         }
     }
@@ -163,12 +181,10 @@ pub struct Spec {
     pub action: Action,
     /// Its name in key files.
     pub name: &'static str,
-    /// A few words for menus and messages.
-    pub title: &'static str,
     /// What it does, for the help.
     pub help: &'static str,
-    /// When it is allowed.
-    pub when: When,
+    /// Where its keys count.
+    pub scope: Scope,
     /// The heading it stands under.
     pub group: Group,
     /// The command that triggers it when it is all that was typed, without the slash.
@@ -180,54 +196,61 @@ pub struct Spec {
 /// The table, in the order of the help.
 #[rustfmt::skip]
 pub const ACTIONS: &[Spec] = &[
-    row(Submit, "submit", "Send", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, or retry now", Always, Talking),
-    row(FollowUp, "follow_up", "Send afterwards", "Send the text; while a run is under way it waits until the run is done", Always, Talking),
-    row(SteerNow, "steer_now", "Steer now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor", Always, Talking),
-    row(TakeBack, "take_back", "Take back", "Take the waiting messages back into the editor", Running, Talking),
-    row(Cancel, "cancel", "Stop", "Stop the run; waiting messages come back into the editor. Closes what is open", Always, Talking),
-    row(Interrupt, "interrupt", "Stop, clear, leave", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Always, Talking),
-    argument(row(Models, "models", "Models", "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Always, Model), "model", "NAME"),
-    row(NextModel, "next_model", "Next model", "Take the next model of models.favorites (or of those used in this session)", Always, Model),
-    row(PreviousModel, "previous_model", "Previous model", "Take the one before (where the terminal tells this key from Ctrl+P)", Always, Model),
-    row(ThinkingUp, "thinking_up", "Think harder", "Let the model think harder, as far as it can", Always, Model),
-    row(ThinkingDown, "thinking_down", "Think less", "Let the model think less", Always, Model),
-    argument(row(Thinking, "thinking", "Thinking", "Say how hard the model thinks, or set it (off, minimal, low, medium, high, xhigh, max)", Always, Model), "thinking", "LEVEL"),
-    row(SaveModel, "save_model", "Make it the default", "Make the model the default of new sessions, in config.toml; in the list of models the chosen one", Always, Model),
-    row(ToggleOutput, "toggle_output", "Fold tool output", "Fold or open the output of all tools", Always, Looking),
-    row(ToggleThinking, "toggle_thinking", "Fold thinking", "Fold or open all thinking", Always, Looking),
-    row(ToggleCell, "toggle_cell", "Fold one", "Fold or open the lowest entry on the screen that can fold; a click does it for any", Always, Looking),
-    row(PageUp, "page_up", "Page up", "Scroll up a page (the wheel scrolls too)", Always, Looking),
-    row(PageDown, "page_down", "Page down", "Scroll down a page", Always, Looking),
-    row(ScrollTop, "scroll_top", "To the start", "Scroll to the start of the conversation", Always, Looking),
-    row(ScrollBottom, "scroll_bottom", "To the end", "Scroll to the end and follow it", Always, Looking),
-    row(PreviousPrompt, "previous_prompt", "Previous prompt", "Scroll to the prompt before", Always, Looking),
-    row(NextPrompt, "next_prompt", "Next prompt", "Scroll to the next prompt", Always, Looking),
-    slash(row(Iterations, "iterations", "Iterations", "List what happened, one model call after the other: time, tokens, tool calls", Always, Looking), "iterations"),
-    row(Newline, "newline", "New line", "Start a new line (so does Enter behind a backslash)", Always, Writing),
-    row(Left, "left", "Left", "Move left", Always, Writing),
-    row(Right, "right", "Right", "Move right", Always, Writing),
-    row(Up, "up", "Up", "Move up; on the first line: the earlier prompt", Always, Writing),
-    row(Down, "down", "Down", "Move down; on the last line: the later prompt", Always, Writing),
-    row(WordLeft, "word_left", "Word left", "Move a word left", Always, Writing),
-    row(WordRight, "word_right", "Word right", "Move a word right", Always, Writing),
-    row(LineStart, "line_start", "Line start", "Move to the start of the line", Always, Writing),
-    row(LineEnd, "line_end", "Line end", "Move to the end of the line", Always, Writing),
-    row(DeleteBackward, "delete_backward", "Delete back", "Delete the character before the caret", Always, Writing),
-    row(DeleteForward, "delete_forward", "Delete", "Delete the character under the caret", Always, Writing),
-    row(CutToSpaceBackward, "cut_to_space_backward", "Cut to space", "Cut back to the last space", Always, Writing),
-    row(CutWordBackward, "cut_word_backward", "Cut word back", "Cut the word before the caret", Always, Writing),
-    row(CutWordForward, "cut_word_forward", "Cut word", "Cut the word behind the caret", Always, Writing),
-    row(CutToStart, "cut_to_start", "Cut to start", "Cut to the start of the line", Always, Writing),
-    row(CutToEnd, "cut_to_end", "Cut to end", "Cut to the end of the line", Always, Writing),
-    row(Yank, "yank", "Yank", "Insert what was cut last", Always, Writing),
-    row(YankPop, "yank_pop", "Yank earlier", "Replace what was just inserted by what was cut before it", Always, Writing),
-    row(Undo, "undo", "Undo", "Undo the last change of the text", Always, Writing),
-    row(Redo, "redo", "Redo", "Redo what was undone", Always, Writing),
-    row(ExternalEditor, "external_editor", "External editor", "Edit the text in $VISUAL or $EDITOR", Always, Writing),
-    row(HistorySearch, "history_search", "Search prompts", "Search earlier prompts", Always, Writing),
-    slash(row(Help, "help", "Help", "Show this list of keys", Always, Program), "keys"),
-    row(Suspend, "suspend", "Suspend", "Stop tiller until the shell continues it (fg)", Always, Program),
-    slash(row(Quit, "quit", "Leave", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Always, Program), "quit"),
+    row(Submit, "submit", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, or retry now", Talking),
+    row(FollowUp, "follow_up", "Send the text; while a run is under way it waits until the run is done", Talking),
+    row(SteerNow, "steer_now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor", Talking),
+    row(TakeBack, "take_back", "Take the waiting messages back into the editor", Talking),
+    row(Cancel, "cancel", "Stop the run; waiting messages come back into the editor. Closes what is open", Talking),
+    row(Interrupt, "interrupt", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Talking),
+    argument(row(Models, "models", "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Model), "model", "NAME"),
+    row(NextModel, "next_model", "Take the next model of models.favorites (or of those used in this session)", Model),
+    row(PreviousModel, "previous_model", "Take the one before (where the terminal tells this key from Ctrl+P)", Model),
+    row(ThinkingUp, "thinking_up", "Let the model think harder, as far as it can", Model),
+    row(ThinkingDown, "thinking_down", "Let the model think less", Model),
+    argument(row(Thinking, "thinking", "Say how hard the model thinks, or set it (off, minimal, low, medium, high, xhigh, max)", Model), "thinking", "LEVEL"),
+    row(SaveModel, "save_model", "Make the model the default of new sessions, in config.toml; in the list of models the chosen one", Model),
+    row(ToggleOutput, "toggle_output", "Fold or open the output of all tools", Looking),
+    row(ToggleThinking, "toggle_thinking", "Fold or open all thinking", Looking),
+    row(ToggleCell, "toggle_cell", "Fold or open the lowest entry on the screen that can fold; a click does it for any", Looking),
+    row(PageUp, "page_up", "Scroll up a page (the wheel scrolls too)", Looking),
+    row(PageDown, "page_down", "Scroll down a page", Looking),
+    row(ScrollTop, "scroll_top", "Scroll to the start of the conversation", Looking),
+    row(ScrollBottom, "scroll_bottom", "Scroll to the end and follow it", Looking),
+    row(PreviousPrompt, "previous_prompt", "Scroll to the prompt before", Looking),
+    row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
+    slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, tool calls", Looking), "iterations"),
+    row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
+    row(Left, "left", "Move left", Writing),
+    row(Right, "right", "Move right", Writing),
+    row(Up, "up", "Move up; on the first line: the earlier prompt", Writing),
+    row(Down, "down", "Move down; on the last line: the later prompt", Writing),
+    row(WordLeft, "word_left", "Move a word left", Writing),
+    row(WordRight, "word_right", "Move a word right", Writing),
+    row(LineStart, "line_start", "Move to the start of the line", Writing),
+    row(LineEnd, "line_end", "Move to the end of the line", Writing),
+    row(DeleteBackward, "delete_backward", "Delete the character before the caret", Writing),
+    row(DeleteForward, "delete_forward", "Delete the character under the caret", Writing),
+    row(CutToSpaceBackward, "cut_to_space_backward", "Cut back to the last space", Writing),
+    row(CutWordBackward, "cut_word_backward", "Cut the word before the caret", Writing),
+    row(CutWordForward, "cut_word_forward", "Cut the word behind the caret", Writing),
+    row(CutToStart, "cut_to_start", "Cut to the start of the line", Writing),
+    row(CutToEnd, "cut_to_end", "Cut to the end of the line", Writing),
+    row(Yank, "yank", "Insert what was cut last", Writing),
+    row(YankPop, "yank_pop", "Replace what was just inserted by what was cut before it", Writing),
+    row(Undo, "undo", "Undo the last change of the text", Writing),
+    row(Redo, "redo", "Redo what was undone", Writing),
+    row(ExternalEditor, "external_editor", "Edit the text in $VISUAL or $EDITOR", Writing),
+    row(HistorySearch, "history_search", "Search earlier prompts", Writing),
+    list(row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
+    list(row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),
+    list(row(ListDetails, "list_details", "In the list of models: show or hide everything about the selected model", Popups)),
+    pager(row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
+    pager(row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
+    question(row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),
+    question(row(No, "no", "In a question: no (so does Esc)", Popups)),
+    slash(row(Help, "help", "Show this list of keys", Program), "keys"),
+    row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),
+    slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),
 ];
 
 impl Action {
@@ -265,20 +288,38 @@ impl Action {
 const fn row(
     action: Action,
     name: &'static str,
-    title: &'static str,
     help: &'static str,
-    when: When,
     group: Group,
 ) -> Spec {
     Spec {
         action,
         name,
-        title,
         help,
-        when,
+        scope: Scope::Everywhere,
         group,
         slash: None,
         argument: None,
+    }
+}
+
+const fn list(spec: Spec) -> Spec {
+    Spec {
+        scope: Scope::List,
+        ..spec
+    }
+}
+
+const fn pager(spec: Spec) -> Spec {
+    Spec {
+        scope: Scope::Pager,
+        ..spec
+    }
+}
+
+const fn question(spec: Spec) -> Spec {
+    Spec {
+        scope: Scope::Question,
+        ..spec
     }
 }
 

@@ -239,6 +239,9 @@ fn alt_up_takes_back() {
     assert_eq!(desk.key("alt+up"), [], "nothing waits");
     desk.waiting(&["a"], &[]);
     assert_eq!(desk.key("alt+up"), [Effect::TakeBack]);
+    // After a limit or a failure nothing runs, but messages may still wait.
+    desk.state(RunState::Idle);
+    assert_eq!(desk.key("alt+up"), [Effect::TakeBack]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use ratatui::layout::Size;
 
 use super::composer::Composer;
 use super::input::MouseEvent;
-use super::keymap::{Keymap, Mode};
+use super::keymap::Keymap;
 use super::layout::{Areas, editor_size};
 use super::options::{DemoStart, SessionInfo};
 use super::overlay::{Overlay, Shelf};
@@ -18,7 +18,7 @@ use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::{Drawn, Transcript};
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
-use crate::app::action::Action;
+use crate::app::action::{Action, Scope};
 use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
 /// Everything the screen shows or remembers.
@@ -272,12 +272,9 @@ impl App {
         }
     }
 
-    /// Which meaning of a key counts.
-    pub fn mode(&self) -> Mode {
-        match self.run {
-            RunState::Idle => Mode::Idle,
-            RunState::Running { .. } | RunState::Stopping { .. } => Mode::Running,
-        }
+    /// Which bindings of a key count.
+    pub fn scope(&self) -> Scope {
+        self.overlays.last().map_or(Scope::Everywhere, Overlay::scope)
     }
 
     /// Whether a run is under way (and not merely dying).

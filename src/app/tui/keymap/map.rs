@@ -1,16 +1,7 @@
 //! From a key press to an action, and back for the help.
 
-use crate::app::action::{ACTIONS, Action, When};
+use crate::app::action::{Action, Scope};
 use crate::app::tui::input::KeyPress;
-
-/// What decides, beside the key, which action is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Nothing runs.
-    Idle,
-    /// A run is under way, or its processes are still dying.
-    Running,
-}
 
 /// The keys of every action. Some fifty pairs: looking through them costs less than hashing.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,12 +10,15 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// The action `press` means in `mode`.
-    pub fn resolve(&self, press: KeyPress, mode: Mode) -> Option<Action> {
-        self.bindings
-            .iter()
-            .find(|(key, action)| *key == press && allowed(*action, mode))
-            .map(|(_, action)| *action)
+    /// The action `press` means in `scope`: its own bindings come before those that count
+    /// everywhere.
+    pub fn resolve(&self, press: KeyPress, scope: Scope) -> Option<Action> {
+        let bound_in = |scope| {
+            let mut bindings = self.bindings.iter();
+            bindings.find(|(key, action)| *key == press && action.spec().scope == scope)
+        };
+        let found = bound_in(scope).or_else(|| bound_in(Scope::Everywhere));
+        found.map(|(_, action)| *action)
     }
 
     /// The keys of `action`, in the order they were given.
@@ -47,28 +41,11 @@ impl Keymap {
         });
         self.bindings.extend(keys.iter().map(|key| (*key, action)));
     }
-
-    /// Actions without any key.
-    pub fn unbound(&self) -> impl Iterator<Item = Action> {
-        ACTIONS
-            .iter()
-            .map(|spec| spec.action)
-            .filter(|action| self.keys(*action).next().is_none())
-    }
 }
 
-/// Whether two actions can be meant by one key at the same time.
+/// Whether two actions cannot share a key.
 pub(super) fn clash(one: Action, other: Action) -> bool {
-    let (one, other) = (one.spec().when, other.spec().when);
-    one == other || one == When::Always || other == When::Always
-}
-
-fn allowed(action: Action, mode: Mode) -> bool {
-    match action.spec().when {
-        When::Always => true,
-        When::Idle => mode == Mode::Idle,
-        When::Running => mode == Mode::Running,
-    }
+    one.spec().scope == other.spec().scope
 }
 
 /// A key as people write it: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+_`.

@@ -4,4 +4,4 @@ mod load;
 mod map;
 
 pub use load::KeymapError;
-pub use map::{Keymap, Mode, label};
+pub use map::{Keymap, label};

@@ -1,6 +1,7 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
 use super::picker::ModelPicker;
+use crate::app::action::Scope;
 
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,17 @@ pub enum Overlay {
     HistorySearch(HistorySearch),
     /// The models.
     Models(ModelPicker),
+}
+
+impl Overlay {
+    /// Which bindings count while it has the keys.
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::Help(_) | Self::Iterations(_) => Scope::Pager,
+            Self::ConfirmQuit => Scope::Question,
+            Self::HistorySearch(_) | Self::Models(_) => Scope::List,
+        }
+    }
 }
 
 /// A list that is only read.

@@ -11,7 +11,7 @@ use crate::app::tui::overlay::{HistorySearch, Overlay, Scroll};
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A person who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
-    let action = app.keymap.resolve(press, app.mode());
+    let action = app.keymap.resolve(press, app.scope());
     if let Some((demo, _)) = demo
         && action == Some(Action::Submit)
         && app.composer.is_empty()

@@ -205,46 +205,45 @@ pub fn press(
     action: Option<Action>,
 ) -> Vec<Effect> {
     let page = usize::from(app.areas.list.height.max(2) - 1) as isize;
-    let key = press.to_string();
-    match (action, key.as_str()) {
-        (Some(Action::Cancel | Action::Interrupt | Action::Models), _) => return Vec::new(),
-        (Some(Action::Quit), _) if picker.query.is_empty() => return stop::quit(app),
-        (Some(Action::Submit), _) => return choose_row(app, picker),
-        (Some(Action::SaveModel), _) => {
+    match action {
+        Some(Action::Cancel | Action::Interrupt | Action::Models) => return Vec::new(),
+        Some(Action::Quit) if picker.query.is_empty() => return stop::quit(app),
+        Some(Action::Submit) => return choose_row(app, picker),
+        Some(Action::SaveModel) => {
             let chosen = picker.row(&app.models.listing);
             let save = chosen.map(|row| Effect::SaveDefault(row.model.full_id()));
             app.overlays.push(Overlay::Models(picker));
             return save.into_iter().collect();
         }
-        (Some(Action::Up), _) | (_, "ctrl+p") => picker.go(-1),
-        (Some(Action::Down), _) | (_, "ctrl+n") => picker.go(1),
-        (Some(Action::PageUp), _) => match &mut picker.details {
+        Some(Action::Up | Action::ListPrevious) => picker.go(-1),
+        Some(Action::Down | Action::ListNext) => picker.go(1),
+        Some(Action::PageUp) => match &mut picker.details {
             Some(top) => *top = top.saturating_sub(FACTS_PAGE),
             None => picker.go(-page),
         },
-        (Some(Action::PageDown), _) => match &mut picker.details {
+        Some(Action::PageDown) => match &mut picker.details {
             Some(top) => *top += FACTS_PAGE,
             None => picker.go(page),
         },
-        (Some(Action::ScrollTop | Action::LineStart), _) => picker.go(isize::MIN),
-        (Some(Action::ScrollBottom | Action::LineEnd), _) => picker.go(isize::MAX),
-        (_, "tab") => {
+        Some(Action::ScrollTop | Action::LineStart) => picker.go(isize::MIN),
+        Some(Action::ScrollBottom | Action::LineEnd) => picker.go(isize::MAX),
+        Some(Action::ListDetails) => {
             picker.details = match picker.details {
                 Some(_) => None,
                 None => Some(0),
             };
         }
-        (Some(Action::DeleteBackward), _) => {
+        Some(Action::DeleteBackward) => {
             if picker.query.pop().is_some() {
                 picker.search(&app.models);
             }
         }
-        (Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward), _) => {
+        Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward) => {
             picker.query.clear();
             picker.search(&app.models);
         }
-        (Some(_), _) => {}
-        (None, _) => {
+        Some(_) => {}
+        None => {
             if let Some(c) = press.text() {
                 picker.query.push(c);
                 picker.search(&app.models);

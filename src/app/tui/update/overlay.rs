@@ -15,16 +15,16 @@ const PAGE: usize = 10;
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.pop() {
         Some(Overlay::Help(list)) => {
-            let stays = list_press(list, press, action).map(Overlay::Help);
+            let stays = list_press(list, action).map(Overlay::Help);
             app.overlays.extend(stays);
             Vec::new()
         }
         Some(Overlay::Iterations(list)) => {
-            let stays = list_press(list, press, action).map(Overlay::Iterations);
+            let stays = list_press(list, action).map(Overlay::Iterations);
             app.overlays.extend(stays);
             Vec::new()
         }
-        Some(Overlay::ConfirmQuit) => confirm_press(app, press, action),
+        Some(Overlay::ConfirmQuit) => confirm_press(app, action),
         Some(Overlay::HistorySearch(search)) => search_press(app, search, press, action),
         Some(Overlay::Models(picker)) => models::press(app, picker, press, action),
         None => Vec::new(),
@@ -32,13 +32,13 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 /// Where a list that is only read stands after a key; none when it closes.
-fn list_press(list: Scroll, press: KeyPress, action: Option<Action>) -> Option<Scroll> {
+fn list_press(list: Scroll, action: Option<Action>) -> Option<Scroll> {
     let top = list.top;
     let top = match action {
         Some(Action::Up) => top.saturating_sub(1),
         Some(Action::Down) => top + 1,
         Some(Action::PageUp) => top.saturating_sub(PAGE),
-        Some(Action::PageDown) => top + PAGE,
+        Some(Action::PageDown | Action::PagerNext) => top + PAGE,
         Some(Action::ScrollTop | Action::LineStart) => 0,
         // The view stops at the end of the text.
         Some(Action::ScrollBottom | Action::LineEnd) => usize::MAX / 2,
@@ -48,19 +48,18 @@ fn list_press(list: Scroll, press: KeyPress, action: Option<Action>) -> Option<S
             | Action::Iterations
             | Action::Submit
             | Action::Interrupt
-            | Action::Quit,
+            | Action::Quit
+            | Action::PagerClose,
         ) => return None,
-        None if press.text() == Some('q') => return None,
-        None if press.text() == Some(' ') => top + PAGE,
         _ => top,
     };
     Some(Scroll { top })
 }
 
-fn confirm_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    match (action, press.text()) {
-        (Some(Action::Submit | Action::Quit), _) | (None, Some('y' | 'Y')) => stop::leave(app),
-        (Some(Action::Cancel | Action::Interrupt), _) | (None, Some('n' | 'N')) => Vec::new(),
+fn confirm_press(app: &mut App, action: Option<Action>) -> Vec<Effect> {
+    match action {
+        Some(Action::Submit | Action::Quit | Action::Yes) => stop::leave(app),
+        Some(Action::Cancel | Action::Interrupt | Action::No) => Vec::new(),
         _ => {
             app.overlays.push(Overlay::ConfirmQuit);
             Vec::new()
@@ -86,8 +85,8 @@ fn search_press(
             }
             return Vec::new();
         }
-        Some(Action::Up | Action::HistorySearch) => search.selected += 1,
-        Some(Action::Down) => search.selected = search.selected.saturating_sub(1),
+        Some(Action::Up | Action::ListPrevious | Action::HistorySearch) => search.selected += 1,
+        Some(Action::Down | Action::ListNext) => search.selected = search.selected.saturating_sub(1),
         Some(Action::PageUp) => search.selected += PAGE,
         Some(Action::PageDown) => search.selected = search.selected.saturating_sub(PAGE),
         Some(Action::DeleteBackward) => {
