@@ -285,12 +285,7 @@ impl Action {
     }
 }
 
-const fn row(
-    action: Action,
-    name: &'static str,
-    help: &'static str,
-    group: Group,
-) -> Spec {
+const fn row(action: Action, name: &'static str, help: &'static str, group: Group) -> Spec {
     Spec {
         action,
         name,

@@ -86,7 +86,10 @@ fn keys_of_a_popup_count_in_it_alone() {
 #[test]
 fn a_users_file_lies_over_the_defaults() {
     let map = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'").expect("fine");
-    assert_eq!(resolve(&map, "ctrl+o", Scope::Everywhere), Some(Action::FollowUp));
+    assert_eq!(
+        resolve(&map, "ctrl+o", Scope::Everywhere),
+        Some(Action::FollowUp)
+    );
     assert_eq!(
         resolve(&map, "ctrl+q", Scope::Everywhere),
         None,

@@ -274,7 +274,9 @@ impl App {
 
     /// Which bindings of a key count.
     pub fn scope(&self) -> Scope {
-        self.overlays.last().map_or(Scope::Everywhere, Overlay::scope)
+        self.overlays
+            .last()
+            .map_or(Scope::Everywhere, Overlay::scope)
     }
 
     /// Whether a run is under way (and not merely dying).
