@@ -87,7 +87,7 @@ fn search_press(
         }
         Some(Action::Up | Action::ListPrevious | Action::HistorySearch) => search.selected += 1,
         Some(Action::Down | Action::ListNext) => {
-            search.selected = search.selected.saturating_sub(1)
+            search.selected = search.selected.saturating_sub(1);
         }
         Some(Action::PageUp) => search.selected += PAGE,
         Some(Action::PageDown) => search.selected = search.selected.saturating_sub(PAGE),
