@@ -21,6 +21,6 @@ pub use event::{
 pub use handle::{AgentHandle, Command};
 pub use options::AgentOptions;
 pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
-pub use tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
+pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, ToolSet, Toolbox};
 pub use tools::ToolSettings;

@@ -1,5 +1,6 @@
-//! Arguments against a tool's JSON schema: harmless slips are mended first, then everything that
-//! is still wrong is listed at once, in words a model can act on. Knows no tool.
+//! Validates arguments against a tool's JSON schema. Arguments of built-in tools are coerced first
+//! (`"42"` to 42, `path` to `file_path`); those of other tools are taken as they are. Everything
+//! that is wrong is listed at once, in words a model can act on. Knows no tool.
 
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 /// Violations named in one answer at most; a thousand wrong items need not all be told.
 const MOST_VIOLATIONS: usize = 50;
 
-/// Names that models take for each other.
+/// Parameter names that models take for each other.
 const ALIASES: [(&str, &str); 9] = [
     ("path", "file_path"),
     ("file_path", "path"),
@@ -26,20 +27,32 @@ const ALIASES: [(&str, &str); 9] = [
 
 /// A schema, compiled.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub struct Schema {
     schema: Value,
+    /// Whether arguments are coerced before they are validated.
+    coerces: bool,
     /// None when the schema itself is wrong: then its tool checks its arguments alone.
     validator: Option<jsonschema::Validator>,
 }
 
 impl Schema {
-    /// Compiles `schema`.
-    pub fn compile(schema: &Value) -> Self {
+    /// Compiles `schema`; arguments must fit as they are.
+    pub fn strict(schema: &Value) -> Self {
+        Self::compile(schema, false)
+    }
+
+    /// Compiles `schema`; arguments are coerced where it can be done without guessing.
+    pub fn lenient(schema: &Value) -> Self {
+        Self::compile(schema, true)
+    }
+
+    fn compile(schema: &Value, coerces: bool) -> Self {
         let validator = jsonschema::validator_for(schema)
             .inspect_err(|error| tracing::warn!("a tool's schema does not compile: {error}"))
             .ok();
         Self {
             schema: schema.clone(),
+            coerces,
             validator,
         }
     }
@@ -49,7 +62,11 @@ impl Schema {
     /// # Errors
     /// All violations, joined by `; `.
     pub fn check(&self, args: Value) -> Result<Value, String> {
-        let args = mend(&self.schema, args);
+        let args = if self.coerces {
+            coerce(&self.schema, args)
+        } else {
+            args
+        };
         let Some(validator) = &self.validator else {
             return Ok(args);
         };
@@ -73,23 +90,45 @@ impl Schema {
     }
 }
 
-/// Mends what can be mended without guessing. What cannot stays as it is, for the validator.
-fn mend(schema: &Value, value: Value) -> Value {
+/// The arguments that fit `schema` once coerced: what can be known of a call before its validation.
+pub(super) fn fitting(schema: &Value, args: &Value) -> Value {
+    let mut args = coerce(schema, args.clone());
+    if let Some(map) = args.as_object_mut() {
+        map.retain(|name, value| fits(&schema["properties"][name.as_str()], value));
+    }
+    args
+}
+
+fn fits(schema: &Value, value: &Value) -> bool {
+    let wanted = types(schema);
+    let fits_type = wanted.is_empty() || wanted.iter().any(|name| is_type(name, value));
+    fits_type
+        && match value {
+            Value::Array(items) => items.iter().all(|item| fits(&schema["items"], item)),
+            Value::Object(map) => map
+                .iter()
+                .all(|(name, value)| fits(&schema["properties"][name.as_str()], value)),
+            _ => true,
+        }
+}
+
+/// Coerces what can be coerced without guessing. What cannot stays as it is, for the validator.
+fn coerce(schema: &Value, value: Value) -> Value {
     let wanted = types(schema);
     let fits = wanted.is_empty() || wanted.iter().any(|name| is_type(name, &value));
-    let mended = wanted.iter().find_map(|name| convert(name, &value));
-    let value = mended.filter(|_| !fits).unwrap_or(value);
+    let converted = wanted.iter().find_map(|name| convert(name, &value));
+    let value = converted.filter(|_| !fits).unwrap_or(value);
     match value {
-        Value::Object(map) => Value::Object(mend_object(schema, map)),
+        Value::Object(map) => Value::Object(coerce_object(schema, map)),
         Value::Array(items) => match schema.get("items") {
-            Some(schema) => items.into_iter().map(|item| mend(schema, item)).collect(),
+            Some(schema) => items.into_iter().map(|item| coerce(schema, item)).collect(),
             None => Value::Array(items),
         },
         other => other,
     }
 }
 
-fn mend_object(schema: &Value, mut map: Map<String, Value>) -> Map<String, Value> {
+fn coerce_object(schema: &Value, mut map: Map<String, Value>) -> Map<String, Value> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return map;
     };
@@ -116,7 +155,7 @@ fn mend_object(schema: &Value, mut map: Map<String, Value>) -> Map<String, Value
                 && !required(&key)
                 && !wanted.is_empty()
                 && !wanted.contains(&"null");
-            (!omitted).then(|| (key, mend(schema, value)))
+            (!omitted).then(|| (key, coerce(schema, value)))
         })
         .collect()
 }
@@ -172,6 +211,7 @@ fn convert(wanted: &str, value: &Value) -> Option<Value> {
             serde_json::from_str(text).ok()
         }
         ("array", Value::Null) => None,
+        ("array", Value::String(text)) if text.trim().is_empty() => Some(Value::Array(Vec::new())),
         ("array", _) => Some(Value::Array(vec![value.clone()])),
         _ => None,
     }
@@ -273,7 +313,7 @@ mod tests {
     use super::*;
 
     fn schema() -> Schema {
-        Schema::compile(&json!({
+        Schema::lenient(&json!({
             "type": "object",
             "properties": {
                 "file_path": { "type": "string" },
@@ -313,8 +353,8 @@ mod tests {
                 "additionalProperties": false,
             })
         };
-        let edit = Schema::compile(&exchange("old_text", "new_text"));
-        let replace = Schema::compile(&exchange("old_string", "new_string"));
+        let edit = Schema::lenient(&exchange("old_text", "new_text"));
+        let replace = Schema::lenient(&exchange("old_string", "new_string"));
         let ours = json!({ "file_path": "f", "old_text": "a", "new_text": "b", "edits": [{ "old_text": "c" }] });
         let theirs = json!({ "path": "f", "old_string": "a", "new_string": "b", "edits": [{ "old_string": "c" }] });
         let read = |args: Value| {
@@ -333,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_slips_are_mended() {
+    fn harmless_slips_are_coerced() {
         for (args, expected) in [
             (json!({ "limit": "42" }), json!({ "limit": 42 })),
             (json!({ "limit": 42.0 }), json!({ "limit": 42 })),
@@ -342,6 +382,7 @@ mod tests {
             (json!({ "tags": "one" }), json!({ "tags": ["one"] })),
             (json!({ "tags": 7 }), json!({ "tags": ["7"] })),
             (json!({ "tags": "[\"a\"]" }), json!({ "tags": ["a"] })),
+            (json!({ "tags": " " }), json!({ "tags": [] })),
             (json!({ "limit": null, "all": null }), json!({})),
             (
                 json!({ "edits": { "old": "x", "at": "3" } }),
@@ -370,6 +411,29 @@ mod tests {
         // Text stays text, whatever it looks like.
         let text = json!({ "file_path": "[1]", "edits": [{ "old": "42" }] });
         assert_eq!(schema().check(text.clone()), Ok(text));
+    }
+
+    #[test]
+    fn arguments_of_other_tools_are_taken_as_they_are() {
+        let parameters = json!({
+            "type": "object",
+            "properties": { "file_path": {}, "n": { "type": ["integer", "array"] } },
+        });
+        let strict = Schema::strict(&parameters);
+        for args in [json!({ "path": "a", "n": 5 }), json!({ "n": [5] })] {
+            assert_eq!(strict.check(args.clone()), Ok(args));
+        }
+        let error = strict.check(json!({ "n": "5" })).unwrap_err();
+        assert_eq!(error, "n must be an integer or an array, not a string");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_before_validation() {
+        let args = json!({ "path": "a", "limit": "2", "all": 3, "edits": [{ "old": [] }], "x": 1 });
+        assert_eq!(
+            fitting(&schema().schema, &args),
+            json!({ "limit": 2, "x": 1, "file_path": "a" })
+        );
     }
 
     // I1, I3

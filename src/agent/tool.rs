@@ -10,20 +10,31 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::llm::{Content, ToolSpec};
+use super::schema::Schema;
+use crate::llm::{Content, EditFormat, ToolSpec};
 
 /// Something the model can have done.
 pub trait Tool: Send + Sync {
     /// Name, description and argument schema, as the model sees them.
     fn spec(&self) -> &ToolSpec;
 
-    /// Whether calls only look. Consecutive read-only calls of one turn run at the same time.
-    fn read_only(&self) -> bool {
-        false
+    /// What arguments are validated against; compiled when first needed.
+    fn schema(&self) -> Schema {
+        Schema::strict(&self.spec().parameters)
     }
 
-    /// What the screen shows before the tool has anything to say, made from the arguments (which
-    /// may be missing or of the wrong type: this is called before validation).
+    /// The shape of editing this is, for a tool that edits files: a model is offered one of them.
+    fn edit_format(&self) -> Option<EditFormat> {
+        None
+    }
+
+    /// What a call with these arguments may do. They may be missing or of the wrong type: this is
+    /// called before validation, as `preview` is.
+    fn effects(&self, _args: &Value) -> Effects {
+        Effects::unknown()
+    }
+
+    /// What the screen shows before the tool has anything to say.
     fn preview(&self, args: &Value) -> Details;
 
     /// Does the work. `args` were validated against the schema. Must stop soon after
@@ -33,6 +44,53 @@ pub trait Tool: Send + Sync {
         args: Value,
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>>;
+}
+
+/// What a call may do, known before it starts: what permission is decided by, and which calls run
+/// at the same time. Paths are as the arguments name them; an empty one is the working directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Files and folders it reads.
+    pub reads: Vec<String>,
+    /// Files it creates, changes or deletes.
+    pub writes: Vec<String>,
+    /// The command it runs.
+    pub command: Option<String>,
+    /// Whether it talks to the network.
+    pub network: bool,
+    /// Whether it may do anything else: nobody has said what it does.
+    pub unknown: bool,
+}
+
+impl Effects {
+    /// A call that reads this path.
+    pub fn read(path: String) -> Self {
+        Self {
+            reads: vec![path],
+            ..Self::default()
+        }
+    }
+
+    /// A call that writes these paths.
+    pub fn write(paths: Vec<String>) -> Self {
+        Self {
+            writes: paths,
+            ..Self::default()
+        }
+    }
+
+    /// A call that may do anything.
+    pub fn unknown() -> Self {
+        Self {
+            unknown: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing changes by it. Consecutive calls of this kind run at the same time.
+    pub fn only_reads(&self) -> bool {
+        self.writes.is_empty() && self.command.is_none() && !self.unknown
+    }
 }
 
 /// What a call knows of its surroundings.

@@ -10,13 +10,9 @@ use super::schema::Schema;
 use super::tool::Tool;
 use crate::llm::{EditFormat, ToolSpec};
 
-/// The shapes of the one editing tool. Which is offered depends on the model; a call to any of them
-/// is understood, and a policy for one holds for all.
-const EDITING: [(&str, EditFormat); 3] = [
-    ("edit", EditFormat::Edit),
-    ("apply_patch", EditFormat::ApplyPatch),
-    ("replace", EditFormat::Replace),
-];
+/// What policies call the editing tools: they are shapes of one. Which is offered depends on the
+/// model; a call to any of them is understood, and a policy for one holds for all.
+const EDIT: &str = "edit";
 
 /// The tools an agent may use, and those it knows but may not.
 #[derive(Clone, Default)]
@@ -55,11 +51,15 @@ impl Toolbox {
     /// # Errors
     /// When the selection names a tool that is not among them, with the names that are.
     pub fn select(tools: Vec<Arc<dyn Tool>>, selection: &ToolSelection) -> Result<Self, String> {
-        let names: Vec<String> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
-        selection.check_names(&names)?;
+        let names = |keep: fn(&Arc<dyn Tool>) -> bool| -> Vec<String> {
+            let kept = tools.iter().filter(|tool| keep(tool));
+            kept.map(|tool| tool.spec().name.clone()).collect()
+        };
+        selection.check_names(&names(|_| true))?;
+        let editing = names(|tool| tool.edit_format().is_some());
         let (allowed, others): (Vec<_>, Vec<_>) = tools
             .into_iter()
-            .partition(|tool| selection.allows(&tool.spec().name));
+            .partition(|tool| selection.allows(&tool.spec().name, &editing));
         let mut toolbox = Self::new(allowed);
         toolbox.blocked = others.iter().map(|tool| tool.spec().name.clone()).collect();
         Ok(toolbox)
@@ -74,14 +74,16 @@ impl Toolbox {
     /// of its shape, or the first there is when that one is missing. Blocked tools are not
     /// mentioned.
     pub fn specs(&self, format: EditFormat) -> Vec<ToolSpec> {
-        let editing = || self.tools.iter().filter_map(|tool| editing(tool.spec()));
-        let shape = editing().find(|shape| *shape == format);
-        let shape = shape.or_else(|| editing().next());
-        let specs = self.tools.iter().map(|tool| tool.spec());
-        specs
-            .filter(|spec| editing_shape_or(spec, shape))
-            .cloned()
-            .collect()
+        let formats = || self.tools.iter().filter_map(|tool| tool.edit_format());
+        let offered = formats()
+            .find(|own| *own == format)
+            .or_else(|| formats().next());
+        let is_offered = |tool: &&Arc<dyn Tool>| match tool.edit_format() {
+            None => true,
+            own => own == offered,
+        };
+        let tools = self.tools.iter().filter(is_offered);
+        tools.map(|tool| tool.spec().clone()).collect()
     }
 
     /// What `name` stands for.
@@ -93,7 +95,7 @@ impl Toolbox {
         }
     }
 
-    /// Arguments for the tool `name` as it should get them: harmless slips mended.
+    /// Arguments for the tool `name` as it should get them: coerced where it takes that.
     ///
     /// # Errors
     /// Everything that does not fit the tool's schema, joined by `; `.
@@ -102,7 +104,7 @@ impl Toolbox {
             return Ok(args);
         };
         self.schemas[index]
-            .get_or_init(|| Schema::compile(&self.tools[index].spec().parameters))
+            .get_or_init(|| self.tools[index].schema())
             .check(args)
     }
 
@@ -111,21 +113,10 @@ impl Toolbox {
     }
 }
 
-/// The shape of editing that a tool is, if it is one.
-fn editing(spec: &ToolSpec) -> Option<EditFormat> {
-    let found = EDITING.iter().find(|(name, _)| *name == spec.name)?;
-    Some(found.1)
-}
-
-/// Whether a tool is either no editing tool or the one of this shape.
-fn editing_shape_or(spec: &ToolSpec, shape: Option<EditFormat>) -> bool {
-    editing(spec).is_none_or(|own| Some(own) == shape)
-}
-
-/// What policies call a tool: the editing tools are one.
-fn policy_name(name: &str) -> &str {
-    if EDITING.iter().any(|(editing, _)| *editing == name) {
-        EDITING[0].0
+/// What policies call a tool.
+fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
+    if editing.iter().any(|editing| editing == name) {
+        EDIT
     } else {
         name
     }
@@ -158,7 +149,7 @@ impl ToolSet {
     fn members(self) -> Option<&'static [&'static str]> {
         match self {
             Self::All => None,
-            Self::Coding => Some(&["read", "bash", "edit", "write", "attach"]),
+            Self::Coding => Some(&["read", "bash", EDIT, "write", "attach"]),
             Self::ReadOnly => Some(&["read", "grep", "find", "ls"]),
             Self::None => Some(&[]),
         }
@@ -184,10 +175,13 @@ pub struct ToolSelection {
 }
 
 impl ToolSelection {
-    /// Whether the tool `name` may be used.
-    pub fn allows(&self, name: &str) -> bool {
-        let name = policy_name(name);
-        let listed = |list: &[String]| list.iter().any(|listed| policy_name(listed) == name);
+    /// Whether the tool `name` may be used; `editing` are the names of the editing tools.
+    fn allows(&self, name: &str, editing: &[String]) -> bool {
+        let name = policy_name(name, editing);
+        let listed = |list: &[String]| {
+            list.iter()
+                .any(|listed| policy_name(listed, editing) == name)
+        };
         let base = match &self.allow {
             Some(allow) => listed(allow),
             None => self.set.contains(name),
@@ -270,6 +264,19 @@ mod tests {
     impl Tool for Named {
         fn spec(&self) -> &ToolSpec {
             &self.0
+        }
+
+        fn edit_format(&self) -> Option<EditFormat> {
+            match self.0.name.as_str() {
+                "edit" => Some(EditFormat::Edit),
+                "apply_patch" => Some(EditFormat::ApplyPatch),
+                "replace" => Some(EditFormat::Replace),
+                _ => None,
+            }
+        }
+
+        fn schema(&self) -> Schema {
+            Schema::lenient(&self.0.parameters)
         }
 
         fn preview(&self, _: &Value) -> Details {

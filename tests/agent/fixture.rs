@@ -15,8 +15,8 @@ use tiller::agent::process::Processes;
 use tiller::agent::session::SessionLog;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
-    self, AgentEvent, AgentHandle, AgentOptions, Details, Event, LoopRules, RetryRules, RunOutcome,
-    Tool, ToolContext, ToolError, ToolOutput, Toolbox,
+    self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, RetryRules,
+    RunOutcome, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -276,8 +276,12 @@ impl Tool for FakeTool {
         &self.spec
     }
 
-    fn read_only(&self) -> bool {
-        self.read_only
+    fn effects(&self, _args: &Value) -> Effects {
+        if self.read_only {
+            Effects::default()
+        } else {
+            Effects::unknown()
+        }
     }
 
     fn preview(&self, _args: &Value) -> Details {

@@ -231,7 +231,7 @@ async fn calls_that_cannot_run_are_answered() {
     answer.extend(call_block(1, "c2", "barred", "{}"));
     answer.extend(call_block(2, "c3", "a", r#"{"n": "#));
     answer.extend(call_block(3, "c4", "a", r#"{"n": "many"}"#));
-    answer.extend(call_block(4, "c5", "a", r#"{"n": "42"}"#));
+    answer.extend(call_block(4, "c5", "a", r#"{"n": 42, "path": "as it is"}"#));
     answer.extend(call_block(5, "c6", "a", "[1]"));
     answer.push(done(StopReason::ToolUse));
     let log = Arc::default();
@@ -262,7 +262,10 @@ async fn calls_that_cannot_run_are_answered() {
     );
     assert_eq!(results[4], "c5: fine");
     assert!(results[5].starts_with("c6!: error: invalid input: "));
-    assert_eq!(*log.lock().unwrap(), ["start a {\"n\":42}", "end a"]);
+    assert_eq!(
+        *log.lock().unwrap(),
+        ["start a {\"n\":42,\"path\":\"as it is\"}", "end a"]
+    );
     let offered: Vec<_> = bench.script.requests()[0]
         .tools
         .iter()

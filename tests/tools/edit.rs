@@ -73,6 +73,22 @@ fn refusals_have_their_texts() {
             "error: invalid input: Missing required parameter: new_text",
         ),
         (
+            json!({}),
+            "error: invalid input: Missing required parameter: file_path; Missing required parameter: old_text; Missing required parameter: new_text",
+        ),
+        (
+            json!({"file_path": "f", "old_text": ["x"]}),
+            "error: invalid input: Missing required parameter: new_text; old_text must be a string, not an array",
+        ),
+        (
+            json!({"file_path": "f", "new_text": "x", "edits": [{"old_text": "a", "new_text": "b"}]}),
+            "error: invalid input: Missing required parameter: old_text",
+        ),
+        (
+            json!({"file_path": "f", "old_text": "a", "new_text": "b", "replace_all": 3, "edits": [{"old_text": 1}]}),
+            "error: invalid input: replace_all must be a boolean, not a number; Missing required parameter: edits[0].new_text",
+        ),
+        (
             json!({"file_path": "f", "edits": []}),
             "error: invalid input: Missing required parameter: old_text; Missing required parameter: new_text",
         ),

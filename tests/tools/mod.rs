@@ -12,12 +12,14 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::process::Processes;
 use tiller::agent::tool::TextDetails;
 use tiller::agent::tools::builtin;
-use tiller::agent::{Details, Progress, Tool, ToolContext, ToolOutput, ToolSettings};
+use tiller::agent::{
+    Details, Effects, Progress, Tool, ToolContext, ToolOutput, ToolSettings, Toolbox,
+};
 use tiller::llm::Content;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Workshop {
     dir: TempDir,
     cwd: PathBuf,
-    tools: Vec<Arc<dyn Tool>>,
+    toolbox: Toolbox,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -39,7 +41,7 @@ impl Workshop {
         Self {
             cwd: dir.path().canonicalize().unwrap(),
             dir,
-            tools: builtin(settings, &Processes::new()),
+            toolbox: Toolbox::new(builtin(settings, &Processes::new())),
             runtime: tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
@@ -63,7 +65,8 @@ impl Workshop {
     }
 
     pub fn tool(&self, name: &str) -> &Arc<dyn Tool> {
-        self.tools
+        self.toolbox
+            .tools()
             .iter()
             .find(|tool| tool.spec().name == name)
             .unwrap()
@@ -91,6 +94,10 @@ impl Workshop {
         args: Value,
         context: ToolContext,
     ) -> Result<ToolOutput, String> {
+        let args = self
+            .toolbox
+            .check(name, args)
+            .map_err(|why| format!("error: invalid input: {why}"))?;
         self.runtime
             .block_on(self.tool(name).execute(args, context))
             .map_err(|error| error.message)
@@ -143,7 +150,12 @@ pub fn fifo(path: &Path) {
 fn the_specs_are_small_and_strict() {
     let shop = Workshop::new();
     let mut bytes = 0;
-    for tool in shop.tools.iter().filter(|tool| tool.spec().name != "bash") {
+    for tool in shop
+        .toolbox
+        .tools()
+        .iter()
+        .filter(|tool| tool.spec().name != "bash")
+    {
         let spec = tool.spec();
         bytes += spec.name.len() + spec.description.len() + spec.parameters.to_string().len();
         assert_eq!(
@@ -154,4 +166,45 @@ fn the_specs_are_small_and_strict() {
         assert!(spec.parameters.get("anyOf").is_none(), "{}", spec.name);
     }
     assert!(bytes < 4500, "{bytes} bytes");
+}
+
+#[test]
+fn each_tool_says_what_a_call_does() {
+    let shop = Workshop::new();
+    let path = |path: &str| vec![path.to_owned()];
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** Update File: b\n*** Move to: c\n\
+                 @@\n-x\n+y\n*** End Patch";
+    let reads = |name: &str| Effects {
+        reads: path(name),
+        ..Effects::default()
+    };
+    let writes = |names: &[&str]| Effects {
+        writes: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Effects::default()
+    };
+    for (tool, args, expected) in [
+        ("read", json!({"path": "f"}), reads("f")),
+        ("grep", json!({"pattern": "x", "path": "d"}), reads("d")),
+        ("find", json!({"pattern": "x", "limit": "many"}), reads("")),
+        ("ls", json!({}), reads("")),
+        ("write", json!({"file_path": "f"}), writes(&["f"])),
+        (
+            "edit",
+            json!({"file_path": "f", "edits": 5}),
+            writes(&["f"]),
+        ),
+        ("replace", json!({"path": "f"}), writes(&["f"])),
+        (
+            "apply_patch",
+            json!({"input": patch}),
+            writes(&["a", "b", "c"]),
+        ),
+    ] {
+        let effects = shop.tool(tool).effects(&args);
+        assert_eq!(effects, expected, "{tool}");
+        assert_eq!(effects.only_reads(), expected.writes.is_empty(), "{tool}");
+    }
+    let bash = shop.tool("bash").effects(&json!({"command": "ls"}));
+    assert_eq!(bash.command.as_deref(), Some("ls"));
+    assert!(!bash.only_reads());
 }

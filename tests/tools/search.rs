@@ -408,7 +408,7 @@ fn find_lists_names_in_order() {
     );
     assert_eq!(
         shop.err("find", json!({"pattern": "*", "type": "link"})),
-        "error: invalid input: type must be file, directory or any, not \"link\""
+        "error: invalid input: type must be one of \"file\", \"directory\", \"any\""
     );
 }
 

@@ -77,7 +77,7 @@ async fn look_up(desk: &Desk, kit: &Kit, turn: &Turn, halt: Option<Halt>) -> Opt
 /// Cuts the calls into groups.
 fn groups<'a>(kit: &Kit, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     let only_looks = |call: &ToolCall| match kit.toolbox.find(&call.name) {
-        Found::Tool(tool) => kit.rules.parallel_tools && tool.read_only(),
+        Found::Tool(tool) => kit.rules.parallel_tools && tool.effects(&call.arguments).only_reads(),
         _ => false,
     };
     let mut groups: Vec<&[ToolCall]> = calls

@@ -16,7 +16,7 @@ const QUOTED: usize = 200;
 pub(super) struct Admitted {
     /// What runs.
     pub tool: Arc<dyn Tool>,
-    /// With what; mended and valid.
+    /// With what; coerced and valid.
     pub args: Value,
 }
 
@@ -45,7 +45,7 @@ fn whole_arguments(call: &ToolCall) -> Result<Value, String> {
     }
     let why = match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => return Ok(value),
-        Ok(_) => String::from("a JSON object is wanted"),
+        Ok(_) => String::from("they must be a JSON object"),
         Err(error) => error.to_string(),
     };
     let mut quote: String = text.chars().take(QUOTED).collect();
@@ -84,7 +84,7 @@ mod tests {
         assert!(text.contains("EOF while parsing"), "{text}");
         assert!(text.ends_with(r#": {"a": "#), "{text}");
         let text = whole_arguments(&call(json!({}), "[1]")).unwrap_err();
-        assert!(text.contains("a JSON object is wanted"), "{text}");
+        assert!(text.contains("they must be a JSON object"), "{text}");
         let text = whole_arguments(&call(json!({}), &"ä".repeat(10_000))).unwrap_err();
         assert!(text.len() < 600);
     }

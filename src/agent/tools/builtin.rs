@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::bash;
 use super::edit::stamps::FileStamps;
-use super::edit::{Edit, Replace, Write};
+use super::edit::{Edit, Write};
 use super::patch::ApplyPatch;
 use super::read::Read;
 use super::search::{Find, Grep, Ls};
 use super::settings::ToolSettings;
+use super::typed::Typed;
 use crate::agent::process::Processes;
 use crate::agent::tool::Tool;
 
@@ -16,14 +17,14 @@ use crate::agent::tool::Tool;
 pub fn builtin(settings: &ToolSettings, processes: &Processes) -> Vec<Arc<dyn Tool>> {
     let stamps = FileStamps::default();
     vec![
-        Arc::new(Read::new(settings, stamps.clone())),
-        Arc::new(bash::Bash::new(settings, processes)),
-        Arc::new(Edit::new(stamps.clone())),
-        Arc::new(ApplyPatch::new(stamps.clone())),
-        Arc::new(Replace::new(stamps.clone())),
-        Arc::new(Write::new(stamps)),
-        Arc::new(Grep::new(settings)),
-        Arc::new(Find::new(settings)),
-        Arc::new(Ls::new(settings)),
+        Arc::new(Typed(Read::new(settings, stamps.clone()))),
+        Arc::new(Typed(bash::Bash::new(settings, processes))),
+        Arc::new(Typed(Edit::new(stamps.clone()))),
+        Arc::new(Typed(ApplyPatch::new(stamps.clone()))),
+        Arc::new(Typed(Edit::as_replace(stamps.clone()))),
+        Arc::new(Typed(Write::new(stamps))),
+        Arc::new(Typed(Grep::new(settings))),
+        Arc::new(Typed(Find::new(settings))),
+        Arc::new(Typed(Ls::new(settings))),
     ]
 }

@@ -1,48 +1,19 @@
-//! The plumbing of one call: arguments out of JSON, and blocking work off the async threads.
-//! Arguments were validated before; what is read here leniently is only what schemas cannot say.
+//! The plumbing of one call: its usual errors, and blocking work off the async threads.
 
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::tool::ToolError;
 
-/// The path argument, under its name or its short one; empty when missing.
-pub fn path(args: &Value) -> &str {
-    text(args, "file_path")
-        .or_else(|| text(args, "path"))
-        .unwrap_or_default()
+/// A number that counts something; what is below 1 counts as left out.
+pub fn positive(number: Option<i64>) -> Option<usize> {
+    number
+        .filter(|number| *number > 0)
+        .map(|number| number as usize)
 }
 
-/// A text argument.
-pub fn text<'a>(args: &'a Value, name: &str) -> Option<&'a str> {
-    args.get(name)?.as_str()
-}
-
-/// A text argument that cannot be left out.
-pub fn required<'a>(args: &'a Value, name: &str) -> Result<&'a str, ToolError> {
-    text(args, name).ok_or_else(|| missing(&[name]))
-}
-
-/// A number that is not negative; 5.0 counts as 5.
-pub fn number(args: &Value, name: &str) -> Option<u64> {
-    let value = args.get(name)?;
-    value
-        .as_u64()
-        .or_else(|| value.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))
-}
-
-/// A yes or no; no when missing.
-pub fn flag(args: &Value, name: &str) -> bool {
-    args.get(name).and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// The error for arguments that are missing, in the words of the schema check.
-pub fn missing(names: &[&str]) -> ToolError {
-    let list: Vec<String> = names
-        .iter()
-        .map(|name| format!("Missing required parameter: {name}"))
-        .collect();
-    invalid(&list.join("; "))
+/// The error for a parameter that is missing, in the words of the schema check.
+pub fn missing(name: &str) -> ToolError {
+    invalid(&format!("Missing required parameter: {name}"))
 }
 
 /// The error for arguments that cannot be used.

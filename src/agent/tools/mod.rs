@@ -1,6 +1,6 @@
 //! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
 //! `patch` (apply_patch), `search` (grep, find, ls). What several of them use is on top: `paths`,
-//! `open`, `kind`, `call`.
+//! `open`, `kind`, `call`, `typed` (arguments, parsed once).
 
 mod builtin;
 mod settings;
@@ -13,6 +13,7 @@ mod paths;
 mod open;
 mod kind;
 mod call;
+mod typed;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};

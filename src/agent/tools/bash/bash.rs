@@ -9,16 +9,16 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::output::{Finished, Output};
 use crate::agent::process::{Fate, Launch, Processes, Running, Secrets, ShellEnd, environment};
-use crate::agent::tool::{CommandDetails, Details, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
+use crate::agent::tools::typed::TypedTool;
 use crate::llm::{Content, ToolSpec};
 
 /// The screen hears of new output at most this often.
@@ -54,20 +54,49 @@ impl Bash {
         }
     }
 
-    fn timeout(&self, args: &Value) -> Duration {
-        let asked = args["timeout"].as_f64().filter(|seconds| *seconds > 0.0);
+    fn timeout(&self, asked: Option<f64>) -> Duration {
+        let asked = asked.filter(|seconds| *seconds > 0.0);
         let most = self.settings.bash_max_timeout_s as f64;
         let seconds = asked
             .unwrap_or(self.settings.bash_timeout_s as f64)
             .min(most);
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
+}
 
-    async fn run(&self, args: Value, context: ToolContext) -> Result<ToolOutput, ToolError> {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    command: String,
+    timeout: Option<f64>,
+    description: Option<String>,
+}
+
+impl TypedTool for Bash {
+    type Args = Args;
+
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effects(&self, args: Args) -> Effects {
+        Effects {
+            command: Some(args.command),
+            ..Effects::default()
+        }
+    }
+
+    fn preview(&self, args: Args) -> Details {
+        Details::Command(described(args))
+    }
+
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         if context.cancel.is_cancelled() {
             return Err(ToolError::new("Execution cancelled before start"));
         }
-        let details = described(&args);
+        let limit = self.timeout(args.timeout);
+        let details = described(args);
         if details.command.contains('\0') {
             return Err(ToolError::new("The command contains a NUL character."));
         }
@@ -93,28 +122,10 @@ impl Bash {
             details,
             context,
             started,
-            limit: self.timeout(&args),
+            limit,
             timed_out: false,
         };
         call.follow().await
-    }
-}
-
-impl Tool for Bash {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn preview(&self, args: &Value) -> Details {
-        Details::Command(described(args))
-    }
-
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-        self.run(args, context).boxed()
     }
 }
 
@@ -155,12 +166,11 @@ fn spec(settings: &ToolSettings) -> ToolSpec {
     }
 }
 
-/// What is known before it runs; the arguments may be anything.
-fn described(args: &Value) -> CommandDetails {
-    let text = |name: &str| args[name].as_str().map(str::to_owned);
+/// What is known before it runs.
+fn described(args: Args) -> CommandDetails {
     CommandDetails {
-        command: text("command").unwrap_or_default(),
-        description: text("description").filter(|text| !text.is_empty()),
+        command: args.command,
+        description: args.description.filter(|text| !text.is_empty()),
         ..CommandDetails::default()
     }
 }

@@ -4,15 +4,12 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
-
 use super::diff;
 use super::matching::{Miss, Normal, Scope, Tolerance, find};
 use super::splice::splice;
 use super::stamps::Freshness;
 use super::target::{Present, Target};
 use crate::agent::tool::{Details, ToolError, ToolOutput};
-use crate::agent::tools::call;
 use crate::agent::tools::kind;
 use crate::llm::Content;
 
@@ -52,18 +49,6 @@ impl Names {
         old: "old_string",
         new: "new_string",
     };
-
-    /// Old and new text of a call, under these names or the other ones.
-    pub fn texts(self, args: &Value) -> (Option<&str>, Option<&str>) {
-        let find = |own: &str, names: [&str; 2]| {
-            let other = names.into_iter().find(|name| *name != own);
-            call::text(args, own).or_else(|| call::text(args, other?))
-        };
-        (
-            find(self.old, [Self::TEXT.old, Self::STRING.old]),
-            find(self.new, [Self::TEXT.new, Self::STRING.new]),
-        )
-    }
 }
 
 impl Exchange {

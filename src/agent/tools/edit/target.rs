@@ -38,7 +38,7 @@ impl Place {
     /// The file that `shown` means.
     pub fn find(shown: &str, cwd: &Path, purpose: Purpose) -> Result<Self, ToolError> {
         if shown.is_empty() {
-            return Err(call::missing(&["file_path"]));
+            return Err(call::missing("file_path"));
         }
         let path = paths::resolve(shown, cwd, purpose);
         let real = paths::real(&path).map_err(|error| open::unreachable(&error, shown))?;

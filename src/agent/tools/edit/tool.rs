@@ -1,168 +1,227 @@
-//! The `edit` tool: old text, new text, in one file. What is done with them is `exchange`.
+//! The `edit` tool: old text, new text, in one file. It has two shapes, `edit` and `replace` (as
+//! Gemini models know it): other names, the same work. What is done with the texts is `exchange`.
 
-use futures_util::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::{Exchange, Names, exchange};
 use super::matching::Scope;
 use super::stamps::FileStamps;
 use super::target::Target;
-use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
+use super::write;
+use crate::agent::schema::Schema;
+use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::paths::Purpose;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, paths};
-use crate::llm::ToolSpec;
+use crate::llm::{EditFormat, ToolSpec};
 
 /// Edits files.
 pub struct Edit {
     spec: ToolSpec,
+    format: EditFormat,
+    names: Names,
     stamps: FileStamps,
 }
 
+/// The arguments of a call, under the names of either shape.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    file_path: String,
+    #[serde(alias = "old_string")]
+    old_text: Option<String>,
+    #[serde(alias = "new_string")]
+    new_text: Option<String>,
+    #[serde(alias = "allow_multiple")]
+    replace_all: bool,
+    expected_replacements: Option<i64>,
+    edits: Vec<Pair>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    old_text: String,
+    new_text: String,
+}
+
 impl Edit {
-    /// The tool; `stamps` knows what the model has seen.
+    /// The tool as most models know it; `stamps` knows what the model has seen.
     pub fn new(stamps: FileStamps) -> Self {
         Self {
-            spec: ToolSpec {
-                name: "edit".into(),
-                description: "Replace text in a file. old_text must be exactly as in the file, \
-                              blanks included, and unique there, unless replace_all is true. For \
-                              several changes to one file give edits; each is matched against \
-                              the file as it was, and they must not overlap."
-                    .into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "file_path": {"type": "string", "description": "File to change"},
-                        "old_text": {"type": "string", "description": "Text to replace"},
-                        "new_text": {"type": "string", "description": "What to put there"},
-                        "replace_all": {"type": "boolean", "description": "Every occurrence"},
-                        "edits": {
-                            "type": "array",
-                            "description": "Instead of old_text and new_text",
-                            "items": {
-                                "type": "object",
-                                "properties": {
-                                    "old_text": {"type": "string"},
-                                    "new_text": {"type": "string"}
-                                },
-                                "required": ["old_text", "new_text"],
-                                "additionalProperties": false
-                            }
-                        }
-                    },
-                    "required": ["file_path"],
-                    "additionalProperties": false
-                }),
-                ..ToolSpec::default()
-            },
+            spec: edit_spec(),
+            format: EditFormat::Edit,
+            names: Names::TEXT,
             stamps,
         }
     }
+
+    /// The tool as `replace`.
+    pub fn as_replace(stamps: FileStamps) -> Self {
+        Self {
+            spec: replace_spec(),
+            format: EditFormat::Replace,
+            names: Names::STRING,
+            stamps,
+        }
+    }
+
+    /// An empty old text creates a file, where the shape has it so.
+    fn creates(&self, args: &Args) -> bool {
+        self.format == EditFormat::Replace && args.old_text.as_ref().is_some_and(String::is_empty)
+    }
+
+    fn exchange(&self, args: Args) -> Result<Exchange, ToolError> {
+        let single = args.old_text.zip(args.new_text);
+        let listed = args
+            .edits
+            .into_iter()
+            .map(|pair| (pair.old_text, pair.new_text));
+        let pairs: Vec<_> = single.into_iter().chain(listed).collect();
+        if pairs.iter().any(|(old, _)| old.is_empty()) {
+            return Err(call::invalid(&format!(
+                "{} must not be empty; to create a file or replace all of it, use write",
+                self.names.old
+            )));
+        }
+        let expected = call::positive(args.expected_replacements);
+        let scope = if args.replace_all || expected.is_some_and(|places| places > 1) {
+            Scope::All
+        } else {
+            Scope::Unique
+        };
+        Ok(Exchange::new(pairs, scope, self.names).expecting(expected))
+    }
 }
 
-impl Tool for Edit {
+impl TypedTool for Edit {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn preview(&self, args: &Value) -> Details {
+    /// With what a schema for models cannot say, because not all servers take it: old and new text
+    /// may be missing where there are edits.
+    fn schema(&self) -> Schema {
+        let mut schema = self.spec.parameters.clone();
+        if schema["properties"].get("edits").is_some() {
+            schema["if"] = json!({
+                "required": ["edits"],
+                "properties": { "edits": { "minItems": 1 } }
+            });
+            schema["else"] = json!({ "required": ["old_text", "new_text"] });
+            schema["dependentRequired"] =
+                json!({ "old_text": ["new_text"], "new_text": ["old_text"] });
+        }
+        Schema::lenient(&schema)
+    }
+
+    fn edit_format(&self) -> Option<EditFormat> {
+        Some(self.format)
+    }
+
+    fn effects(&self, args: Args) -> Effects {
+        Effects::write(vec![args.file_path])
+    }
+
+    fn preview(&self, args: Args) -> Details {
         Details::Diff(DiffDetails {
-            path: paths::readable(call::path(args).as_ref()),
+            path: paths::readable(args.file_path.as_ref()),
             ..DiffDetails::default()
         })
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-        Box::pin(async move {
-            let wanted = parse(&args)?;
-            let (path, purpose) = (call::path(&args), Purpose::Existing);
-            let target =
-                Target::new(path, &context.cwd, purpose, &self.stamps, &context.cancel).await?;
-            call::change(move || exchange(&target, &wanted)).await
-        })
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let creates = self.creates(&args);
+        let purpose = if creates {
+            Purpose::MayBeNew
+        } else {
+            Purpose::Existing
+        };
+        let path = args.file_path.clone();
+        let target = Target::new(&path, &context.cwd, purpose, &self.stamps, &context.cancel);
+        if creates {
+            let (target, content) = (target.await?, args.new_text.unwrap_or_default());
+            return call::change(move || create(&target, &content)).await;
+        }
+        let wanted = self.exchange(args)?;
+        let target = target.await?;
+        call::change(move || exchange(&target, &wanted)).await
     }
 }
 
-const NAMES: Names = Names::TEXT;
-
-/// What the call asks for.
-fn parse(args: &Value) -> Result<Exchange, ToolError> {
-    let mut pairs = Vec::new();
-    let single = NAMES.texts(args);
-    let list = edit_list(args.get("edits"))?;
-    match single {
-        (Some(old), Some(new)) => pairs.push((old.to_string(), new.to_string())),
-        (None, None) if !list.is_empty() => {}
-        (old, new) => {
-            let mut names = Vec::new();
-            if call::path(args).is_empty() {
-                names.push("file_path");
-            }
-            if old.is_none() {
-                names.push(NAMES.old);
-            }
-            if new.is_none() {
-                names.push(NAMES.new);
-            }
-            return Err(call::missing(&names));
-        }
+/// A new file; one that is there already is not emptied for the want of an old text.
+fn create(target: &Target, content: &str) -> Result<ToolOutput, ToolError> {
+    if target.is_new() {
+        return write::replace(target, content);
     }
-    pairs.extend(list);
-    if pairs.iter().any(|(old, _)| old.is_empty()) {
-        return Err(call::invalid(
-            "old_text must not be empty; to create a file or replace all of it, use write",
-        ));
-    }
-    let scope = if call::flag(args, "replace_all") {
-        Scope::All
-    } else {
-        Scope::Unique
-    };
-    Ok(Exchange::new(pairs, scope, NAMES))
+    Err(call::invalid(
+        "old_string must not be empty for a file that is there; to replace all of it, use write",
+    ))
 }
 
-/// The `edits` argument: a list, one object, or either of them as JSON text.
-fn edit_list(edits: Option<&Value>) -> Result<Vec<(String, String)>, ToolError> {
-    let parsed;
-    let value = match edits {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::String(text)) if text.trim().is_empty() => return Ok(Vec::new()),
-        Some(Value::String(text)) => {
-            parsed = serde_json::from_str(text)
-                .map_err(|error| call::invalid(&format!("edits is not valid JSON: {error}")))?;
-            &parsed
-        }
-        Some(value) => value,
-    };
-    let items = match value {
-        Value::Array(items) => items.as_slice(),
-        object @ Value::Object(_) => std::slice::from_ref(object),
-        _ => {
-            return Err(call::invalid(
-                "edits must be a list of {old_text, new_text}",
-            ));
-        }
-    };
-    let mut faults = Vec::new();
-    let mut pairs = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let (old, new) = NAMES.texts(item);
-        let texts = [(old, NAMES.old), (new, NAMES.new)].map(|(text, name)| {
-            text.map(String::from).unwrap_or_else(|| {
-                faults.push(format!("Missing required parameter: edits[{index}].{name}"));
-                String::new()
-            })
-        });
-        let [old, new] = texts;
-        pairs.push((old, new));
-    }
-    if faults.is_empty() {
-        Ok(pairs)
-    } else {
-        Err(call::invalid(&faults.join("; ")))
+fn edit_spec() -> ToolSpec {
+    let pair = json!({
+        "type": "object",
+        "properties": {
+            "old_text": {"type": "string"},
+            "new_text": {"type": "string"}
+        },
+        "required": ["old_text", "new_text"],
+        "additionalProperties": false
+    });
+    spec(
+        "edit",
+        "Replace text in a file. old_text must be exactly as in the file, blanks included, and \
+         unique there, unless replace_all is true. For several changes to one file give edits; \
+         each is matched against the file as it was, and they must not overlap.",
+        &["file_path"],
+        json!({
+            "file_path": {"type": "string", "description": "File to change"},
+            "old_text": {"type": "string", "description": "Text to replace"},
+            "new_text": {"type": "string", "description": "What to put there"},
+            "replace_all": {"type": "boolean", "description": "Every occurrence"},
+            "edits": {
+                "type": "array",
+                "description": "Instead of old_text and new_text",
+                "items": pair
+            }
+        }),
+    )
+}
+
+fn replace_spec() -> ToolSpec {
+    spec(
+        "replace",
+        "Replace text in a file. old_string must be exactly as in the file, blanks included, and \
+         unique there, unless allow_multiple is true. An empty old_string creates a file.",
+        &["file_path", "old_string", "new_string"],
+        json!({
+            "file_path": {"type": "string", "description": "File to change"},
+            "instruction": {"type": "string", "description": "What the change is for"},
+            "old_string": {"type": "string", "description": "Text to replace"},
+            "new_string": {"type": "string", "description": "What to put there"},
+            "allow_multiple": {"type": "boolean", "description": "Every occurrence"},
+            "expected_replacements": {
+                "type": "integer",
+                "description": "How many occurrences, if more than one"
+            }
+        }),
+    )
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "json! makes it")]
+fn spec(name: &str, description: &str, required: &[&str], properties: Value) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        description: description.into(),
+        parameters: json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false
+        }),
+        ..ToolSpec::default()
     }
 }

@@ -1,14 +1,15 @@
 //! The `write` tool: a whole file, new or instead of what was there. All of it or nothing.
 
-use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::diff;
 use super::stamps::{FileStamps, Freshness};
 use super::target::{Present, Target};
-use crate::agent::tool::{Details, DiffDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, paths};
 use crate::llm::{Content, ToolSpec};
 
@@ -46,30 +47,37 @@ impl Write {
     }
 }
 
-impl Tool for Write {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    file_path: String,
+    content: String,
+}
+
+impl TypedTool for Write {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn preview(&self, args: &Value) -> Details {
+    fn effects(&self, args: Args) -> Effects {
+        Effects::write(vec![args.file_path])
+    }
+
+    fn preview(&self, args: Args) -> Details {
         Details::Diff(DiffDetails {
-            path: paths::readable(call::path(args).as_ref()),
+            path: paths::readable(args.file_path.as_ref()),
             ..DiffDetails::default()
         })
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-        Box::pin(async move {
-            let content = call::required(&args, "content")?.to_string();
-            let (path, purpose) = (call::path(&args), Purpose::MayBeNew);
-            let target =
-                Target::new(path, &context.cwd, purpose, &self.stamps, &context.cancel).await?;
-            call::change(move || replace(&target, &content)).await
-        })
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let (path, purpose) = (&args.file_path, Purpose::MayBeNew);
+        let target =
+            Target::new(path, &context.cwd, purpose, &self.stamps, &context.cancel).await?;
+        call::change(move || replace(&target, &args.content)).await
     }
 }
 

@@ -1,19 +1,20 @@
 //! The `apply_patch` tool: changes to any number of files as one patch in the v4a format. Every
 //! operation is worked out before the first file is written; all of them are done, or none.
 
-use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::commit::commit;
 use super::parse::{Change, parse};
 use super::plan::{places, plan};
 use crate::agent::tool::{
-    Details, DiffDetails, FileChange, Tool, ToolContext, ToolError, ToolOutput,
+    Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
 };
 use crate::agent::tools::edit::stamps::FileStamps;
 use crate::agent::tools::edit::target;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, paths};
-use crate::llm::{Content, CustomFormat, ToolSpec};
+use crate::llm::{Content, CustomFormat, EditFormat, ToolSpec};
 
 /// What a custom tool's text must look like, for servers that hold their model to it.
 const GRAMMAR: &str = include_str!("grammar.lark");
@@ -66,49 +67,62 @@ impl ApplyPatch {
     }
 }
 
-impl Tool for ApplyPatch {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    patch: String,
+}
+
+impl TypedTool for ApplyPatch {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn preview(&self, args: &Value) -> Details {
-        Details::Diff(preview(text(args).unwrap_or_default()))
+    fn edit_format(&self) -> Option<EditFormat> {
+        Some(EditFormat::ApplyPatch)
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-        Box::pin(async move {
-            let text = text(&args).ok_or_else(|| call::missing(&["patch"]))?;
-            let patch = parse(text).map_err(|fault| {
-                ToolError::new(format!(
-                    "The patch cannot be read, so nothing was changed: {fault}."
-                ))
-            })?;
-            let places = places(&patch, &context.cwd)?;
-            let targets = target::claim(places, &self.stamps, &context.cancel).await?;
-            call::change(move || {
-                let plan = plan(&patch, targets)?;
-                commit(&plan)?;
-                Ok(ToolOutput {
-                    content: vec![Content::text(format!(
-                        "Patch applied:\n{}",
-                        plan.report.trim_end()
-                    ))],
-                    details: Details::Diff(plan.details()),
-                    is_error: false,
-                })
+    fn effects(&self, args: Args) -> Effects {
+        let patch = parse(&args.patch).unwrap_or_default();
+        let paths = patch.sections.into_iter().flat_map(|section| {
+            let moved = match section.change {
+                Change::Update { move_to, .. } => move_to,
+                Change::Add(_) | Change::Delete => None,
+            };
+            [Some(section.path), moved].into_iter().flatten()
+        });
+        Effects::write(paths.collect())
+    }
+
+    fn preview(&self, args: Args) -> Details {
+        Details::Diff(preview(&args.patch))
+    }
+
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let patch = parse(&args.patch).map_err(|fault| {
+            ToolError::new(format!(
+                "The patch cannot be read, so nothing was changed: {fault}."
+            ))
+        })?;
+        let places = places(&patch, &context.cwd)?;
+        let targets = target::claim(places, &self.stamps, &context.cancel).await?;
+        call::change(move || {
+            let plan = plan(&patch, targets)?;
+            commit(&plan)?;
+            Ok(ToolOutput {
+                content: vec![Content::text(format!(
+                    "Patch applied:\n{}",
+                    plan.report.trim_end()
+                ))],
+                details: Details::Diff(plan.details()),
+                is_error: false,
             })
-            .await
         })
+        .await
     }
-}
-
-/// The patch, under its name or that of a custom call's text.
-fn text(args: &Value) -> Option<&str> {
-    call::text(args, "patch").or_else(|| call::text(args, "input"))
 }
 
 /// The files a patch is going to change, without their diffs.

@@ -6,17 +6,18 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::page::{Page, Wanted};
 use super::pictures;
 use super::utf16::Utf16Reader;
-use crate::agent::tool::{Details, TextDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::edit::stamps::{ContentHash, FileStamps, Stamp};
 use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, open, paths};
 use crate::llm::{Content, Image, ToolSpec};
 
@@ -69,45 +70,50 @@ impl Read {
     }
 }
 
-impl Tool for Read {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    file_path: String,
+    offset: Option<i64>,
+    limit: Option<i64>,
+}
+
+impl TypedTool for Read {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn read_only(&self) -> bool {
-        true
+    fn effects(&self, args: Args) -> Effects {
+        Effects::read(args.file_path)
     }
 
-    fn preview(&self, args: &Value) -> Details {
+    fn preview(&self, args: Args) -> Details {
         Details::Text(TextDetails {
-            path: paths::readable(call::path(args).as_ref()),
+            path: paths::readable(args.file_path.as_ref()),
             ..TextDetails::default()
         })
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-        let limit = call::number(&args, "limit").map_or(u64::MAX, |limit| limit.max(1));
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        if args.file_path.is_empty() {
+            return Err(call::missing("file_path"));
+        }
+        let limit = call::positive(args.limit).unwrap_or(self.max_lines);
         let job = Job {
-            shown: call::path(&args).to_string(),
+            shown: args.file_path,
             wanted: Wanted {
-                offset: call::number(&args, "offset").unwrap_or(1).max(1),
-                max_lines: limit.min(self.max_lines as u64),
+                offset: call::positive(args.offset).unwrap_or(1) as u64,
+                max_lines: limit.min(self.max_lines) as u64,
                 max_bytes: self.max_bytes,
             },
             cwd: context.cwd,
             cancel: context.cancel.clone(),
             stamps: self.stamps.clone(),
         };
-        Box::pin(async move {
-            if job.shown.is_empty() {
-                return Err(call::missing(&["file_path"]));
-            }
-            call::look(&context.cancel, move || job.run()).await
-        })
+        call::look(&context.cancel, move || job.run()).await
     }
 }
 

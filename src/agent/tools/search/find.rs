@@ -5,20 +5,21 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::future::BoxFuture;
 use ignore::DirEntry;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::glob::Glob;
 use super::limits;
 use super::walk::{self, Ground, Horizon, Stop, Visitor};
-use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, paths};
 use crate::llm::{Content, ToolSpec};
 
 /// Names shown when the call does not say.
-const LIMIT: u64 = 1000;
+const LIMIT: usize = 1000;
 
 /// Finds files by name.
 pub struct Find {
@@ -56,46 +57,57 @@ impl Find {
     }
 }
 
-impl Tool for Find {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    pattern: String,
+    path: String,
+    #[serde(rename = "type")]
+    wanted: Wanted,
+    limit: Option<i64>,
+}
+
+impl TypedTool for Find {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn read_only(&self) -> bool {
-        true
+    fn effects(&self, args: Args) -> Effects {
+        Effects::read(args.path)
     }
 
-    fn preview(&self, args: &Value) -> Details {
+    fn preview(&self, args: Args) -> Details {
         Details::Files(FilesDetails {
-            pattern: call::text(args, "pattern").unwrap_or_default().to_string(),
-            path: paths::readable(call::path(args).as_ref()),
+            pattern: args.pattern,
+            path: paths::readable(args.path.as_ref()),
             ..FilesDetails::default()
         })
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (max_bytes, timeout_s) = (self.max_bytes, self.timeout_s);
-        Box::pin(async move {
-            let cancel = context.cancel.clone();
-            call::look(&cancel, move || {
-                let query = Query::parse(&args, &context.cwd)?;
-                let stop = Stop::new(context.cancel, timeout_s);
-                query.run(&stop, max_bytes, timeout_s)
-            })
-            .await
+        let cancel = context.cancel.clone();
+        call::look(&cancel, move || {
+            let query = Query::new(args, &context.cwd)?;
+            let stop = Stop::new(context.cancel, timeout_s);
+            query.run(&stop, max_bytes, timeout_s)
         })
+        .await
     }
 }
 
 /// Which entries are wanted.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, Deserialize, PartialEq)]
 enum Wanted {
+    #[default]
+    #[serde(rename = "file")]
     Files,
+    #[serde(rename = "directory")]
     Folders,
+    #[serde(rename = "any")]
     Any,
 }
 
@@ -109,26 +121,18 @@ struct Query {
 }
 
 impl Query {
-    fn parse(args: &Value, cwd: &Path) -> Result<Self, ToolError> {
-        let pattern = call::required(args, "pattern")?.to_string();
-        let glob = Glob::new(&pattern)?;
-        let wanted = match call::text(args, "type") {
-            _ if glob.folders => Wanted::Folders,
-            None | Some("file") => Wanted::Files,
-            Some("directory") => Wanted::Folders,
-            Some("any") => Wanted::Any,
-            Some(other) => {
-                return Err(call::invalid(&format!(
-                    "type must be file, directory or any, not {other:?}"
-                )));
-            }
-        };
+    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
+        let glob = Glob::new(&args.pattern)?;
         Ok(Self {
+            wanted: if glob.folders {
+                Wanted::Folders
+            } else {
+                args.wanted
+            },
             glob,
-            ground: Ground::folder(call::path(args), cwd)?,
-            wanted,
-            limit: call::number(args, "limit").unwrap_or(LIMIT).max(1) as usize,
-            pattern,
+            ground: Ground::folder(&args.path, cwd)?,
+            limit: call::positive(args.limit).unwrap_or(LIMIT),
+            pattern: args.pattern,
         })
     }
 

@@ -4,20 +4,21 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use futures_util::future::BoxFuture;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 use ignore::DirEntry;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::glob::Glob;
 use super::hits::{FileHits, Hits};
 use super::limits;
 use super::walk::{self, Ground, Horizon, Stop, Visitor};
-use crate::agent::tool::{Details, MatchesDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Effects, MatchesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, kind, open, paths};
 use crate::llm::{Content, ToolSpec};
 
@@ -26,9 +27,9 @@ const PIECE: usize = 1 << 20;
 /// Memory for one line; files with longer ones are left out.
 const MAX_LINE: usize = 16 << 20;
 /// Matches shown when the call does not say.
-const LIMIT: u64 = 100;
+const LIMIT: usize = 100;
 /// Lines of context a call may ask for.
-const MAX_CONTEXT: u64 = 100;
+const MAX_CONTEXT: usize = 100;
 
 /// Searches lines.
 pub struct Grep {
@@ -69,40 +70,48 @@ impl Grep {
     }
 }
 
-impl Tool for Grep {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    pattern: String,
+    path: String,
+    glob: Option<String>,
+    ignore_case: bool,
+    literal: bool,
+    context: Option<i64>,
+    limit: Option<i64>,
+}
+
+impl TypedTool for Grep {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn read_only(&self) -> bool {
-        true
+    fn effects(&self, args: Args) -> Effects {
+        Effects::read(args.path)
     }
 
-    fn preview(&self, args: &Value) -> Details {
-        let text = |name| call::text(args, name).unwrap_or_default().to_string();
+    fn preview(&self, args: Args) -> Details {
         Details::Matches(MatchesDetails {
-            pattern: text("pattern"),
-            path: paths::readable(call::path(args).as_ref()),
-            glob: call::text(args, "glob").map(String::from),
+            pattern: args.pattern,
+            path: paths::readable(args.path.as_ref()),
+            glob: args.glob,
             ..MatchesDetails::default()
         })
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (max_bytes, timeout_s) = (self.max_bytes, self.timeout_s);
-        Box::pin(async move {
-            let cancel = context.cancel.clone();
-            call::look(&cancel, move || {
-                let query = Query::parse(&args, &context.cwd)?;
-                let stop = Stop::new(context.cancel, timeout_s);
-                query.run(&stop, max_bytes, timeout_s)
-            })
-            .await
+        let cancel = context.cancel.clone();
+        call::look(&cancel, move || {
+            let query = Query::new(args, &context.cwd)?;
+            let stop = Stop::new(context.cancel, timeout_s);
+            query.run(&stop, max_bytes, timeout_s)
         })
+        .await
     }
 }
 
@@ -119,17 +128,15 @@ struct Query {
 }
 
 impl Query {
-    fn parse(args: &Value, cwd: &Path) -> Result<Self, ToolError> {
-        let pattern = call::required(args, "pattern")?.to_string();
-        let literal = call::flag(args, "literal");
+    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
         let matcher = RegexMatcherBuilder::new()
             .line_terminator(Some(b'\n'))
             .multi_line(true)
-            .fixed_strings(literal)
-            .case_insensitive(call::flag(args, "ignore_case"))
-            .build(&pattern)
+            .fixed_strings(args.literal)
+            .case_insensitive(args.ignore_case)
+            .build(&args.pattern)
             .map_err(|error| {
-                let hint = if literal {
+                let hint = if args.literal {
                     "Matches are within one line."
                 } else {
                     "Matches are within one line; to search for the text as it stands, set \
@@ -137,17 +144,14 @@ impl Query {
                 };
                 call::invalid(&format!("pattern: {error}\n{hint}"))
             })?;
-        let raw_path = call::path(args).to_string();
-        let glob_text = call::text(args, "glob")
-            .filter(|glob| !glob.is_empty())
-            .map(String::from);
+        let glob_text = args.glob.filter(|glob| !glob.is_empty());
         Ok(Self {
             glob: glob_text.as_deref().map(Glob::new).transpose()?,
-            ground: Ground::new(&raw_path, cwd)?,
-            context: call::number(args, "context").unwrap_or(0).min(MAX_CONTEXT) as usize,
-            limit: call::number(args, "limit").unwrap_or(LIMIT).max(1) as usize,
-            pattern,
-            raw_path,
+            ground: Ground::new(&args.path, cwd)?,
+            context: call::positive(args.context).unwrap_or(0).min(MAX_CONTEXT),
+            limit: call::positive(args.limit).unwrap_or(LIMIT),
+            pattern: args.pattern,
+            raw_path: args.path,
             glob_text,
             matcher,
         })

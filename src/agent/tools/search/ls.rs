@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::limits;
 use super::walk::{Ground, Stop};
-use crate::agent::tool::{Details, FilesDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
+use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, open, paths};
 use crate::llm::{Content, ToolSpec};
 
 /// Names shown when the call does not say.
-const LIMIT: u64 = 500;
+const LIMIT: usize = 500;
 
 /// Lists folders.
 pub struct Ls {
@@ -47,43 +48,47 @@ impl Ls {
     }
 }
 
-impl Tool for Ls {
+/// The arguments of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    path: String,
+    limit: Option<i64>,
+}
+
+impl TypedTool for Ls {
+    type Args = Args;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn read_only(&self) -> bool {
-        true
+    fn effects(&self, args: Args) -> Effects {
+        Effects::read(args.path)
     }
 
-    fn preview(&self, args: &Value) -> Details {
+    fn preview(&self, args: Args) -> Details {
         Details::Files(FilesDetails {
-            path: paths::readable(call::path(args).as_ref()),
+            path: paths::readable(args.path.as_ref()),
             ..FilesDetails::default()
         })
     }
 
-    fn execute(
-        &self,
-        args: Value,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (max_bytes, timeout_s) = (self.max_bytes, self.timeout_s);
-        Box::pin(async move {
-            let cancel = context.cancel.clone();
-            call::look(&cancel, move || {
-                let stop = Stop::new(context.cancel, timeout_s);
-                let limit = call::number(&args, "limit").unwrap_or(LIMIT).max(1) as usize;
-                list(
-                    call::path(&args),
-                    &context.cwd,
-                    limit,
-                    max_bytes,
-                    (&stop, timeout_s),
-                )
-            })
-            .await
+        let cancel = context.cancel.clone();
+        call::look(&cancel, move || {
+            let stop = Stop::new(context.cancel, timeout_s);
+            let limit = call::positive(args.limit).unwrap_or(LIMIT);
+            list(
+                &args.path,
+                &context.cwd,
+                limit,
+                max_bytes,
+                (&stop, timeout_s),
+            )
         })
+        .await
     }
 }
 
