@@ -1,15 +1,15 @@
 //! From what a provider answered to what it calls for: the class of an error by status and wording,
 //! how long to wait, and the sentence a person reads.
 //!
-//! Providers agree on few status codes and on no wording; the wording is `wording`'s.
+//! The words are matched by `error_patterns`.
 
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use super::auth::Redactor;
 use super::error::{ErrorClass, LlmError};
+use super::error_patterns::{class, wait_in};
 use super::overflow;
-use super::wording::{class, wait_in};
 
 /// Longest part of a provider's own words that is passed on.
 const QUOTED_CHARS: usize = 600;
@@ -36,6 +36,15 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
         text.push_str("context_length_exceeded");
     }
     let mut error = from_words(Some(status), &text, &said, about);
+    // Anthropic's and OpenAI's clients obey this header before any status.
+    match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
+        Some(b"true") if error.class == ErrorClass::Client => error.class = ErrorClass::Retryable,
+        Some(b"false") if error.class == ErrorClass::Retryable => {
+            error.class = ErrorClass::Client;
+            error.hint = Some("The provider says that a retry does not help".into());
+        }
+        _ => {}
+    }
     error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
     with_patience(error)
 }
@@ -67,23 +76,23 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
     with_patience(error)
 }
 
-/// An event that cannot be read: going on would lose a piece of the answer without a word.
-pub fn garbled(about: &Subject) -> LlmError {
-    let what = format!("{}: the server sent a garbled event", about.model);
+/// An event that is not valid JSON, or contradicts another. Skipping it would lose a part of the
+/// answer without notice.
+pub fn invalid_event(about: &Subject) -> LlmError {
+    let what = format!("{}: invalid JSON in the stream", about.model);
     LlmError::new(ErrorClass::Retryable, what)
 }
 
 fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> LlmError {
     let class = class(status, text);
     let what = match (status, class) {
-        (Some(401 | 403), ErrorClass::Auth) => "the key was refused",
         (_, ErrorClass::Auth) => "the key was refused",
         (_, ErrorClass::Quota) => "no quota or credit is left",
         (_, ErrorClass::Overflow) => "the conversation is too long for the model",
         (Some(429), _) => "too many requests",
         (Some(529), _) => "the server is overloaded",
         (Some(404), ErrorClass::Client) => "not found",
-        (Some(300..=399), _) => "the server sends us elsewhere",
+        (Some(300..=399), _) => "redirected",
         (Some(500..=599), _) => "the server failed",
         (_, ErrorClass::NoModel) => "the model was not found",
         (Some(_), ErrorClass::Client) => "the server refused the request",
@@ -109,6 +118,9 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
         ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
             Some("Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable".into())
         }
+        ErrorClass::Client if status == Some(403) => Some(
+            "This is not about the key: change the request, or choose another model".into(),
+        ),
         ErrorClass::Overflow => Some(
             overflow::WAY_OUT.into(),
         ),
@@ -308,6 +320,21 @@ mod tests {
             (401, r#"{"error":{"message":"invalid x-api-key"}}"#, Auth),
             (402, "", Quota),
             (403, "forbidden", Auth),
+            (
+                403,
+                r#"{"error":{"message":"Your input was flagged by moderation"}}"#,
+                Client,
+            ),
+            (
+                403,
+                r#"{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}"#,
+                Client,
+            ),
+            (
+                403,
+                r#"{"error":{"message":"Project p does not have access to model gpt-6"}}"#,
+                NoModel,
+            ),
             (404, r#"{"error":{"message":"model: nope"}}"#, Client),
             (408, "", Retryable),
             (409, "", Retryable),
@@ -355,6 +382,22 @@ mod tests {
             assert_eq!(error.class, *expected, "{status} {body}: {error}");
             assert_eq!(error.status, Some(*status));
             assert!(error.message.starts_with("lab/m1: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_server_may_say_whether_to_retry() {
+        for (status, header, expected) in [
+            (429, "false", Client),
+            (500, "false", Client),
+            (400, "true", Retryable),
+            (401, "true", Auth),
+            (429, "nonsense", Retryable),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-should-retry", HeaderValue::from_static(header));
+            let error = from_response(status, &headers, b"", &about());
+            assert_eq!(error.class, expected, "{status} {header}");
         }
     }
 

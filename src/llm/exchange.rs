@@ -46,12 +46,26 @@ pub struct Auth {
 
 /// Reads one wire's events.
 pub trait Decoder: Send + Sync + 'static {
-    /// Takes one event; says whether the response is complete with it.
-    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress;
+    /// Takes the JSON of one event called `name`; says whether the response is complete with it.
+    /// Errors of the provider never get here.
+    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress;
+
+    /// Takes the end marker `[DONE]`. Some gateways send it on wires that have none.
+    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+        self.end(out)
+    }
 
     /// The server closed the stream. Pushes the last event if the response is complete all the
     /// same; otherwise the exchange reports that it ended early.
-    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress;
+    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Progress {
+        Progress::More
+    }
+}
+
+/// The text of a JSON string that is not empty.
+pub fn non_empty(value: &Value) -> Option<String> {
+    let text = value.as_str().filter(|text| !text.is_empty())?;
+    Some(text.to_owned())
 }
 
 /// How far a response is.
@@ -69,6 +83,9 @@ pub struct Reader<D> {
     decoder: D,
     about: Subject,
     progress: Progress,
+    /// The last event was not valid JSON. If more follows, the provider sent a broken event; if
+    /// not, the stream broke off in the middle of one.
+    invalid: bool,
 }
 
 impl<D: Decoder> Reader<D> {
@@ -79,22 +96,17 @@ impl<D: Decoder> Reader<D> {
             decoder,
             about,
             progress: Progress::More,
+            invalid: false,
         }
     }
 
     /// Takes the next bytes, split anywhere. What follows the end of a response is ignored.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Progress {
-        let Self {
-            parser,
-            decoder,
-            progress,
-            ..
-        } = self;
-        let taken = parser.push(bytes, |event| {
-            if *progress == Progress::More {
-                *progress = decoder.decode(&event, out);
-            }
-        });
+        let mut events = Vec::new();
+        let taken = self.parser.push(bytes, |event| events.push(event));
+        for event in events {
+            self.event(&event, out);
+        }
         if let (Err(error), Progress::More) = (taken, self.progress) {
             self.fail(&error.to_string(), out);
         }
@@ -103,13 +115,10 @@ impl<D: Decoder> Reader<D> {
 
     /// The server closed the stream: pushes the last event, if there was none.
     pub fn end(&mut self, out: &mut Vec<StreamEvent>) {
-        if let (Progress::More, Some(event)) = (self.progress, self.parser.finish()) {
-            self.progress = self.decoder.decode(&event, out);
+        if let Some(event) = self.parser.finish() {
+            self.event(&event, out);
         }
-        if self.progress == Progress::More {
-            self.progress = self.decoder.end(out);
-        }
-        if self.progress == Progress::More {
+        if self.close(out) == Progress::More {
             match error_in(self.parser.stray()) {
                 Some(json) => {
                     let error = classify::from_event(&json, &self.about);
@@ -118,6 +127,53 @@ impl<D: Decoder> Reader<D> {
                 None => self.fail("stream ended early", out),
             }
         }
+    }
+
+    /// Takes one event. What follows the end of a response is ignored.
+    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
+        if self.progress == Progress::Finished {
+            return;
+        }
+        let data = event.data.trim();
+        if self.invalid {
+            out.push(StreamEvent::Error(classify::invalid_event(&self.about)));
+            self.progress = Progress::Finished;
+            return;
+        }
+        if data == "[DONE]" {
+            self.progress = self.decoder.done_marker(out);
+            return;
+        }
+        match serde_json::from_str(data) {
+            Err(_) => self.invalid = !data.is_empty(),
+            Ok(Value::Array(responses)) => {
+                for json in &responses {
+                    self.json(&event.event, json, out);
+                }
+            }
+            Ok(json) => self.json(&event.event, &json, out),
+        }
+    }
+
+    fn json(&mut self, event: &str, json: &Value, out: &mut Vec<StreamEvent>) {
+        if self.progress == Progress::Finished {
+            return;
+        }
+        let name = json["type"].as_str().unwrap_or(event);
+        if name == "error" || event == "error" || !json["error"].is_null() {
+            out.push(StreamEvent::Error(classify::from_event(json, &self.about)));
+            self.progress = Progress::Finished;
+        } else {
+            self.progress = self.decoder.decode(name, json, out);
+        }
+    }
+
+    /// Ends a response that is complete but for the end of its stream.
+    fn close(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+        if self.progress == Progress::More && !self.invalid {
+            self.progress = self.decoder.end(out);
+        }
+        self.progress
     }
 
     fn fail(&mut self, what: &str, out: &mut Vec<StreamEvent>) {
@@ -279,7 +335,7 @@ impl<D: Decoder> Exchange<D> {
             },
             Ok(None) => self.reader.end(&mut out),
             // Nothing is missing from an answer that is complete but for its stream's end.
-            Err(error) => match self.reader.decoder.end(&mut out) {
+            Err(error) => match self.reader.close(&mut out) {
                 Progress::Finished => {}
                 Progress::More => self.fail(self.transport(&error)),
             },

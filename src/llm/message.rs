@@ -277,6 +277,27 @@ pub struct Cost {
     pub total: f64,
 }
 
+impl Cost {
+    /// The same shares of another total, in US dollars.
+    pub(crate) fn scaled_to(self, total: f64) -> Self {
+        if self.total <= 0.0 {
+            return Self {
+                output: total,
+                total,
+                ..Self::default()
+            };
+        }
+        let factor = total / self.total;
+        Self {
+            input: self.input * factor,
+            output: self.output * factor,
+            cache_read: self.cache_read * factor,
+            cache_write: self.cache_write * factor,
+            total,
+        }
+    }
+}
+
 /// Why a model's message ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -21,7 +21,7 @@ pub mod google;
 pub mod exchange;
 pub mod error;
 pub mod classify;
-mod wording;
+mod error_patterns;
 pub mod overflow;
 pub mod probe;
 pub mod http;

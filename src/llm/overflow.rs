@@ -1,5 +1,5 @@
 //! A prompt that was too long, where nobody says so: servers that answer with a success and nothing
-//! in it. What is said in words is `wording`'s.
+//! in it. What is said in words is `error_patterns`'s.
 
 use super::error::{ErrorClass, LlmError};
 use super::message::{AssistantMessage, Content, StopReason};

@@ -79,7 +79,7 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
         ("stalled", half().stall(), Kept),
         ("closed", half().cut(Cut::Close), Kept),
         ("ended early", half().cut(Cut::End), Kept),
-        ("garbled", half().raw("data: {\"oops\n\n"), Kept),
+        ("invalid JSON", half().raw("data: {\"oops\n\n"), Kept),
         ("error event", half().fail(Failure::Overloaded), Kept),
         (
             "error event at once",

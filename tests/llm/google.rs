@@ -78,8 +78,12 @@ fn every_finish_reason_has_its_meaning() {
             "a call that cannot be read",
         ),
         ("UNEXPECTED_TOOL_CALL", Retryable, "was not offered"),
-        ("OTHER", Retryable, "does not say why"),
-        ("FINISH_REASON_UNSPECIFIED", Retryable, "does not say why"),
+        ("OTHER", Retryable, "interrupted the answer"),
+        (
+            "FINISH_REASON_UNSPECIFIED",
+            Retryable,
+            "interrupted the answer",
+        ),
         ("MISSING_THOUGHT_SIGNATURE", Client, "signature"),
         ("SAFETY", Client, "content filter"),
         ("BLOCKLIST", Client, "content filter"),
@@ -126,15 +130,6 @@ fn what_is_no_answer_says_what_it_is() {
             vec![blocked],
             Client,
             "refused the request (PROHIBITED_CONTENT): No.",
-        ),
-        (vec![stop("STOP")], Retryable, "empty answer"),
-        (
-            vec![
-                parts(json!([{ "text": "hm", "thought": true }])),
-                stop("STOP"),
-            ],
-            Retryable,
-            "empty answer",
         ),
         (
             vec![json!({ "candidates": [] }), json!({ "usageMetadata": {} })],

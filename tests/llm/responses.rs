@@ -683,17 +683,17 @@ fn every_ending_is_told() {
         (
             incomplete("weather"),
             class(ErrorClass::Retryable),
-            "broke the answer off (weather)",
+            "interrupted the answer (weather)",
         ),
         (
             ends("incomplete", json!({})),
             class(ErrorClass::Retryable),
-            "broke the answer off",
+            "interrupted the answer",
         ),
         (
             ends("failed", json!({})),
             class(ErrorClass::Retryable),
-            "broke the answer off",
+            "interrupted the answer",
         ),
         (
             ends("cancelled", json!({})),

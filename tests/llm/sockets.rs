@@ -123,14 +123,19 @@ async fn refusals_before_the_stream_are_classified() {
         (Failure::Overloaded, ErrorClass::Retryable),
         (Failure::Server, ErrorClass::Retryable),
         (Failure::Auth, ErrorClass::Auth),
-        (Failure::Forbidden, ErrorClass::Auth),
         (Failure::Overflow, ErrorClass::Overflow),
         (Failure::Quota, ErrorClass::Quota),
         (Failure::NotFound, ErrorClass::NoModel),
         (Failure::Invalid, ErrorClass::Client),
     ];
     for wire in Wire::ALL {
-        for (failure, class) in cases {
+        // OpenAI's 403 is about the country, the others' about the key.
+        let forbidden = match wire {
+            Wire::Chat | Wire::Responses => ErrorClass::Client,
+            Wire::Anthropic | Wire::Google => ErrorClass::Auth,
+        };
+        let all = cases.into_iter().chain([(Failure::Forbidden, forbidden)]);
+        for (failure, class) in all {
             let server = ModelServer::start(Script::of([
                 Reply::error(failure).header("retry-after", "7")
             ]));
@@ -223,7 +228,7 @@ async fn answers_that_are_no_stream_say_so() {
             "text/event-stream",
             "data: {oops\n\ndata: {}\n\n",
             ErrorClass::Retryable,
-            "garbled",
+            "invalid JSON",
         ),
         (
             200,
@@ -232,7 +237,7 @@ async fn answers_that_are_no_stream_say_so() {
             ErrorClass::Retryable,
             "stream ended early",
         ),
-        (307, "text/plain", "", ErrorClass::Client, "elsewhere"),
+        (307, "text/plain", "", ErrorClass::Client, "redirected"),
     ];
     for wire in Wire::ALL {
         for (status, kind, body, class, words) in cases {

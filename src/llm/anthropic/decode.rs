@@ -7,13 +7,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::llm::classify::{self, Subject};
+use crate::llm::classify::Subject;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress};
+use crate::llm::exchange::{Decoder, Progress, non_empty};
 use crate::llm::message::{StopReason, Usage};
 use crate::llm::model::Prices;
-use crate::llm::sse::SseEvent;
 
 /// The state of one response.
 pub struct AnthropicDecoder {
@@ -28,7 +27,6 @@ pub struct AnthropicDecoder {
     usage: Usage,
     stop: Option<String>,
     explanation: Option<String>,
-    garbled: bool,
 }
 
 struct Open {
@@ -62,7 +60,6 @@ impl AnthropicDecoder {
             usage: Usage::default(),
             stop: None,
             explanation: None,
-            garbled: false,
         }
     }
 
@@ -84,14 +81,14 @@ impl AnthropicDecoder {
         let kind = match block["type"].as_str() {
             Some("text") => {
                 out.push(StreamEvent::TextStart { index });
-                if let Some(delta) = filled(&block["text"]) {
+                if let Some(delta) = non_empty(&block["text"]) {
                     out.push(StreamEvent::TextDelta { index, delta });
                 }
                 Kind::Text
             }
             Some("thinking") => {
                 out.push(StreamEvent::ThinkingStart { index });
-                if let Some(delta) = filled(&block["thinking"]) {
+                if let Some(delta) = non_empty(&block["thinking"]) {
                     out.push(StreamEvent::ThinkingDelta { index, delta });
                 }
                 Kind::Thinking {
@@ -108,7 +105,7 @@ impl AnthropicDecoder {
             }
             Some("tool_use") => {
                 self.called = true;
-                let id = filled(&block["id"])
+                let id = non_empty(&block["id"])
                     .unwrap_or_else(|| format!("toolu_{}", uuid::Uuid::new_v4().simple()));
                 let name = text(&block["name"]).unwrap_or_default();
                 out.push(StreamEvent::ToolCallStart {
@@ -144,12 +141,12 @@ impl AnthropicDecoder {
         match (&mut open.kind, delta["type"].as_str()) {
             (Kind::Text, Some("text_delta")) => {
                 out.extend(
-                    filled(&delta["text"]).map(|delta| StreamEvent::TextDelta { index, delta }),
+                    non_empty(&delta["text"]).map(|delta| StreamEvent::TextDelta { index, delta }),
                 );
             }
             (Kind::Thinking { .. }, Some("thinking_delta")) => {
                 out.extend(
-                    filled(&delta["thinking"])
+                    non_empty(&delta["thinking"])
                         .map(|delta| StreamEvent::ThinkingDelta { index, delta }),
                 );
             }
@@ -157,7 +154,7 @@ impl AnthropicDecoder {
                 signature.push_str(delta["signature"].as_str().unwrap_or_default());
             }
             (Kind::ToolCall { pieces, .. }, Some("input_json_delta")) => {
-                if let Some(delta) = filled(&delta["partial_json"]) {
+                if let Some(delta) = non_empty(&delta["partial_json"]) {
                     *pieces = true;
                     out.push(StreamEvent::ToolCallDelta { index, delta });
                 }
@@ -213,21 +210,11 @@ impl AnthropicDecoder {
 }
 
 impl Decoder for AnthropicDecoder {
-    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress {
-        if self.garbled {
-            out.push(StreamEvent::Error(classify::garbled(&self.about)));
-            return Progress::Finished;
-        }
-        let Ok(json) = serde_json::from_str::<Value>(&event.data) else {
-            // If more follows it was garbled; if not, the stream broke off in the middle of it.
-            // Some gateways add the other wire's end mark.
-            self.garbled = event.data.trim() != "[DONE]";
-            return Progress::More;
-        };
-        match json["type"].as_str().unwrap_or(&event.event) {
+    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+        match name {
             "message_start" => self.start(&json["message"], out),
-            "content_block_start" => self.open(&json, out),
-            "content_block_delta" => self.delta(&json, out),
+            "content_block_start" => self.open(json, out),
+            "content_block_delta" => self.delta(json, out),
             "content_block_stop" => {
                 let open = json["index"]
                     .as_u64()
@@ -237,7 +224,7 @@ impl Decoder for AnthropicDecoder {
                 }
             }
             "message_delta" => {
-                if let Some(reason) = filled(&json["delta"]["stop_reason"]) {
+                if let Some(reason) = non_empty(&json["delta"]["stop_reason"]) {
                     self.stop = Some(reason);
                 }
                 self.explanation =
@@ -245,16 +232,8 @@ impl Decoder for AnthropicDecoder {
                 self.count(&json["usage"], out);
             }
             "message_stop" => return self.stop(out),
-            "error" => {
-                out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
-                return Progress::Finished;
-            }
             _ => {}
         }
-        Progress::More
-    }
-
-    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Progress {
         Progress::More
     }
 }
@@ -291,11 +270,4 @@ fn close(open: Open, out: &mut Vec<StreamEvent>) {
 
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
-}
-
-fn filled(value: &Value) -> Option<String> {
-    value
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
 }

@@ -8,14 +8,13 @@ use serde_json::Value;
 
 use super::MADE_UP;
 use super::pieces::Pieces;
-use crate::llm::classify::{self, Subject};
+use crate::llm::classify::Subject;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress};
+use crate::llm::exchange::{Decoder, Progress, non_empty};
 use crate::llm::http;
 use crate::llm::message::{StopReason, Usage};
 use crate::llm::model::Prices;
-use crate::llm::sse::SseEvent;
 
 /// Longest part of the provider's own words in an error, in characters.
 const QUOTED_CHARS: usize = 300;
@@ -35,13 +34,10 @@ pub struct GoogleDecoder {
     blocks: usize,
     /// The ids of the calls so far.
     calls: Vec<String>,
-    /// Whether there is anything but thoughts.
-    said: bool,
     counts: Counts,
     stop: Option<String>,
     /// What the provider says about the stop.
     explanation: Option<String>,
-    garbled: bool,
 }
 
 struct Open {
@@ -79,32 +75,26 @@ impl GoogleDecoder {
             open: None,
             blocks: 0,
             calls: Vec::new(),
-            said: false,
             counts: Counts::default(),
             stop: None,
             explanation: None,
-            garbled: false,
         }
     }
 
     fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) -> Progress {
-        if !chunk["error"].is_null() {
-            out.push(StreamEvent::Error(classify::from_event(chunk, &self.about)));
-            return Progress::Finished;
-        }
         // Some gateways put the response into an envelope.
         let chunk = match &chunk["response"] {
             response @ Value::Object(_) => response,
             _ => chunk,
         };
         let candidate = &chunk["candidates"][0];
-        let id = filled(&chunk["responseId"]);
+        let id = non_empty(&chunk["responseId"]);
         if !self.started && (id.is_some() || candidate.is_object()) {
             self.started = true;
             self.prefix += &id.clone().unwrap_or_else(random);
             out.push(StreamEvent::Start {
                 response_id: id,
-                response_model: filled(&chunk["modelVersion"]),
+                response_model: non_empty(&chunk["modelVersion"]),
             });
         }
         for part in candidate["content"]["parts"]
@@ -114,14 +104,14 @@ impl GoogleDecoder {
         {
             self.part(part, out);
         }
-        if let Some(reason) = filled(&candidate["finishReason"]) {
+        if let Some(reason) = non_empty(&candidate["finishReason"]) {
             self.stop = Some(reason);
-            self.explanation = filled(&candidate["finishMessage"]).or(self.explanation.take());
+            self.explanation = non_empty(&candidate["finishMessage"]).or(self.explanation.take());
         }
         self.count(&chunk["usageMetadata"], out);
         let feedback = &chunk["promptFeedback"];
-        if let Some(reason) = filled(&feedback["blockReason"]) {
-            let why = filled(&feedback["blockReasonMessage"]);
+        if let Some(reason) = non_empty(&feedback["blockReason"]) {
+            let why = non_empty(&feedback["blockReasonMessage"]);
             let what = self.sentence("the provider refused the request", &reason, why.as_deref());
             let error = LlmError::new(ErrorClass::Client, what).with_hint(OTHER_WORDS);
             out.push(StreamEvent::Error(error));
@@ -131,7 +121,8 @@ impl GoogleDecoder {
     }
 
     fn part(&mut self, part: &Value, out: &mut Vec<StreamEvent>) {
-        let signature = filled(&part["thoughtSignature"]).or(filled(&part["thought_signature"]));
+        let signature =
+            non_empty(&part["thoughtSignature"]).or(non_empty(&part["thought_signature"]));
         let thought = part["thought"] == Value::Bool(true);
         match (&part["functionCall"], &part["text"]) {
             (call @ Value::Object(_), _) => self.call(call, signature, out),
@@ -190,7 +181,6 @@ impl GoogleDecoder {
         let Some(open) = &mut self.open else { return };
         open.signature = signature.or(open.signature.take());
         let (index, delta) = (open.index, text.to_owned());
-        self.said |= !thought && !text.trim().is_empty();
         if !text.is_empty() {
             out.push(if thought {
                 StreamEvent::ThinkingDelta { index, delta }
@@ -202,7 +192,7 @@ impl GoogleDecoder {
 
     /// A whole call, or a piece of one: a name begins it, `willContinue` keeps it open.
     fn call(&mut self, call: &Value, signature: Option<String>, out: &mut Vec<StreamEvent>) {
-        let name = filled(&call["name"]);
+        let name = non_empty(&call["name"]);
         let goes_on = matches!(
             &self.open,
             Some(Open {
@@ -217,10 +207,9 @@ impl GoogleDecoder {
         if name.is_some() || !goes_on {
             self.close(out);
             let index = self.next_block();
-            let id = filled(&call["id"]).filter(|id| !self.calls.contains(id));
+            let id = non_empty(&call["id"]).filter(|id| !self.calls.contains(id));
             let id = id.unwrap_or_else(|| format!("{}_{}", self.prefix, self.calls.len()));
             self.calls.push(id.clone());
-            self.said = true;
             out.push(StreamEvent::ToolCallStart {
                 index,
                 id,
@@ -312,13 +301,7 @@ impl GoogleDecoder {
         let raw = self.stop.take();
         let word = raw.as_deref().unwrap_or_default();
         let explanation = self.explanation.take();
-        let failure = if word == "STOP" && !self.said {
-            // It happens after long thoughts; the next attempt has something to say.
-            let what = format!("{}: the model sent an empty answer", self.about.model);
-            Some(LlmError::new(ErrorClass::Retryable, what).with_hint(http::TRY_AGAIN))
-        } else {
-            self.failure(word, explanation.as_deref())
-        };
+        let failure = self.failure(word, explanation.as_deref());
         out.push(match failure {
             Some(error) => StreamEvent::Error(error),
             None => StreamEvent::Done {
@@ -349,7 +332,7 @@ impl GoogleDecoder {
             ),
             "OTHER" | "FINISH_REASON_UNSPECIFIED" => (
                 ErrorClass::Retryable,
-                "the provider broke the answer off and does not say why",
+                "the provider interrupted the answer",
                 http::TRY_AGAIN,
             ),
             "MISSING_THOUGHT_SIGNATURE" => (
@@ -414,50 +397,18 @@ impl Counts {
 }
 
 impl Decoder for GoogleDecoder {
-    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress {
-        if self.garbled {
-            out.push(StreamEvent::Error(classify::garbled(&self.about)));
-            return Progress::Finished;
-        }
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            // Some gateways add the other wire's end mark.
-            return self.end(out);
-        }
-        match serde_json::from_str::<Value>(data) {
-            Ok(Value::Array(chunks)) => {
-                let mut progress = Progress::More;
-                for chunk in &chunks {
-                    if progress == Progress::More {
-                        progress = self.chunk(chunk, out);
-                    }
-                }
-                progress
-            }
-            Ok(chunk) => self.chunk(&chunk, out),
-            Err(_) => {
-                // If more follows it was garbled; if not, the stream broke off in the middle of it.
-                self.garbled = !data.is_empty();
-                Progress::More
-            }
-        }
+    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+        self.chunk(json, out)
     }
 
     fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
-        if self.stop.is_some() && !self.garbled {
-            return self.finish(out);
+        match self.stop {
+            Some(_) => self.finish(out),
+            None => Progress::More,
         }
-        Progress::More
     }
 }
 
 fn random() -> String {
     uuid::Uuid::new_v4().simple().to_string()
-}
-
-fn filled(value: &Value) -> Option<String> {
-    value
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
 }

@@ -8,13 +8,28 @@ use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
 use super::tags::{Piece, Tags};
-use crate::llm::classify::{self, Subject};
+use crate::llm::classify::Subject;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress};
-use crate::llm::message::{StopReason, Usage};
+use crate::llm::exchange::{Decoder, Progress, non_empty};
+use crate::llm::message::StopReason;
 use crate::llm::model::Prices;
-use crate::llm::sse::SseEvent;
+use crate::llm::openai::usage::{UsageFields, usage};
+
+const USAGE: UsageFields = UsageFields {
+    input: "/prompt_tokens",
+    output: "/completion_tokens",
+    reasoning: "/completion_tokens_details/reasoning_tokens",
+    cache_read: &[
+        "/prompt_tokens_details/cached_tokens",
+        "/prompt_cache_hit_tokens",
+        "/cached_tokens",
+    ],
+    cache_write: &[
+        "/prompt_tokens_details/cache_write_tokens",
+        "/cache_creation_input_tokens",
+    ],
+};
 
 /// The state of one response.
 pub struct ChatDecoder {
@@ -34,7 +49,6 @@ pub struct ChatDecoder {
     /// How many blocks of ours have started.
     blocks: usize,
     stop: Option<String>,
-    garbled: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,17 +83,16 @@ impl ChatDecoder {
             calls: Vec::new(),
             blocks: 0,
             stop: None,
-            garbled: false,
         }
     }
 
     fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) {
         let choice = &chunk["choices"][0];
-        if !self.started && (filled(&chunk["id"]).is_some() || choice.is_object()) {
+        if !self.started && (non_empty(&chunk["id"]).is_some() || choice.is_object()) {
             self.started = true;
             out.push(StreamEvent::Start {
-                response_id: filled(&chunk["id"]),
-                response_model: filled(&chunk["model"]),
+                response_id: non_empty(&chunk["id"]),
+                response_model: non_empty(&chunk["model"]),
             });
         }
         // Servers that do not stream put the whole where the piece would be.
@@ -92,7 +105,7 @@ impl ChatDecoder {
         self.details.take(details);
         let plain = FIELDS
             .into_iter()
-            .find_map(|field| Some((field, filled(&delta[field])?)));
+            .find_map(|field| Some((field, non_empty(&delta[field])?)));
         self.plain_reasoning |= plain.is_some();
         match plain {
             Some((field, text)) => self.thinking(field, text, out),
@@ -105,7 +118,7 @@ impl ChatDecoder {
             _ => {}
         }
         // A refusal is what the model has to say.
-        if let Some(refusal) = filled(&delta["refusal"]) {
+        if let Some(refusal) = non_empty(&delta["refusal"]) {
             self.text(refusal, out);
         }
         for piece in delta["tool_calls"].as_array().into_iter().flatten() {
@@ -115,12 +128,12 @@ impl ChatDecoder {
             let piece = serde_json::json!({ "index": 0, "function": delta["function_call"] });
             self.call(&piece, out);
         }
-        if let Some(reason) = filled(&choice["finish_reason"]) {
+        if let Some(reason) = non_empty(&choice["finish_reason"]) {
             self.stop = Some(reason);
         }
         let places = [&chunk["usage"], &choice["usage"], &chunk["x_groq"]["usage"]];
-        if let Some(usage) = places.into_iter().find(|usage| usage.is_object()) {
-            out.push(StreamEvent::Usage(self.usage(usage)));
+        if let Some(counts) = places.into_iter().find(|usage| usage.is_object()) {
+            out.push(StreamEvent::Usage(usage(counts, &USAGE, &self.prices)));
         }
     }
 
@@ -128,14 +141,14 @@ impl ChatDecoder {
         match part["type"].as_str() {
             Some("thinking") => {
                 let inner = part["thinking"].as_array().into_iter().flatten();
-                for text in inner.filter_map(|part| filled(&part["text"])) {
+                for text in inner.filter_map(|part| non_empty(&part["text"])) {
                     self.thinking(reasoning::PARTS, text, out);
                 }
-                if let Some(text) = filled(&part["thinking"]) {
+                if let Some(text) = non_empty(&part["thinking"]) {
                     self.thinking(reasoning::PARTS, text, out);
                 }
             }
-            _ => self.text(filled(&part["text"]).unwrap_or_default(), out),
+            _ => self.text(non_empty(&part["text"]).unwrap_or_default(), out),
         }
     }
 
@@ -189,8 +202,8 @@ impl ChatDecoder {
         self.let_go(out);
         self.close(out);
         let wire_index = piece["index"].as_u64();
-        let id = filled(&piece["id"]);
-        let name = filled(&piece["function"]["name"]);
+        let id = non_empty(&piece["id"]);
+        let name = non_empty(&piece["function"]["name"]);
         let at = self
             .which(wire_index, id.as_deref(), name.as_deref())
             .unwrap_or_else(|| {
@@ -301,40 +314,6 @@ impl ChatDecoder {
         }
     }
 
-    fn usage(&self, counts: &Value) -> Usage {
-        let count = |pointer: &str| counts.pointer(pointer).and_then(Value::as_u64);
-        let prompt = count("/prompt_tokens").unwrap_or_default();
-        let mut output = count("/completion_tokens").unwrap_or_default();
-        let reasoning = count("/completion_tokens_details/reasoning_tokens");
-        // xAI leaves reasoning out of the completion's tokens; its total tells.
-        if let (Some(total), Some(reasoning)) = (count("/total_tokens"), reasoning)
-            && reasoning > 0
-            && total == prompt + output + reasoning
-        {
-            output += reasoning;
-        }
-        let cache_read = count("/prompt_tokens_details/cached_tokens")
-            .or(count("/prompt_cache_hit_tokens"))
-            .or(count("/cached_tokens"))
-            .unwrap_or_default()
-            .min(prompt);
-        let cache_write = count("/prompt_tokens_details/cache_write_tokens")
-            .or(count("/cache_creation_input_tokens"))
-            .unwrap_or_default()
-            .min(prompt - cache_read);
-        let mut usage = Usage {
-            input: prompt - cache_read - cache_write,
-            output,
-            cache_read,
-            cache_write,
-            reasoning: reasoning.filter(|tokens| *tokens > 0),
-            ..Usage::default()
-        };
-        usage.total_tokens = usage.context_tokens();
-        usage.cost = self.prices.cost(&usage);
-        usage
-    }
-
     fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
         if !self.started {
             let what = format!("{}: the server sent an empty answer", self.about.model);
@@ -358,29 +337,44 @@ impl ChatDecoder {
             }
         }
         let raw = self.stop.take();
-        let failed = match raw.as_deref() {
-            Some("content_filter") => Some((
-                ErrorClass::Client,
-                "the provider's content filter stopped the answer",
-            )),
-            Some("error" | "network_error" | "abort") => {
-                Some((ErrorClass::Retryable, "the provider broke the answer off"))
+        out.push(match ending(raw.as_deref(), !self.calls.is_empty()) {
+            Ok(reason) => StreamEvent::Done { reason, raw },
+            Err((class, what)) => {
+                let raw = raw.unwrap_or_default();
+                let what = format!("{}: {what} (finish_reason {raw})", self.about.model);
+                StreamEvent::Error(LlmError::new(class, what))
             }
-            _ => None,
-        };
-        if let Some((class, what)) = failed {
-            let what = format!("{}: {what}", self.about.model);
-            out.push(StreamEvent::Error(LlmError::new(class, what)));
-            return Progress::Finished;
-        }
-        let reason = match raw.as_deref() {
-            Some("length" | "max_tokens" | "model_length") => StopReason::Length,
-            // Some say `stop` after calls.
-            _ if !self.calls.is_empty() => StopReason::ToolUse,
-            _ => StopReason::Stop,
-        };
-        out.push(StreamEvent::Done { reason, raw });
+        });
         Progress::Finished
+    }
+}
+
+/// What a `finish_reason` means. An unknown one is an error: the answer may be cut, and a cut
+/// answer must not pass for a whole one.
+fn ending(reason: Option<&str>, called: bool) -> Result<StopReason, (ErrorClass, &'static str)> {
+    let reason = reason.map(str::to_ascii_lowercase);
+    match reason.as_deref() {
+        // Some say `stop` after calls.
+        None
+        | Some(
+            "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn" | "complete"
+            | "completed" | "done" | "finished" | "tool_calls" | "tool_call" | "tool_use"
+            | "function_call",
+        ) => Ok(if called {
+            StopReason::ToolUse
+        } else {
+            StopReason::Stop
+        }),
+        Some("length" | "max_tokens" | "max_output_tokens" | "model_length") => {
+            Ok(StopReason::Length)
+        }
+        // `sensitive` is Z.ai's.
+        Some("content_filter" | "sensitive" | "safety" | "refusal") => Err((
+            ErrorClass::Client,
+            "the provider's content filter stopped the answer",
+        )),
+        // Among them DeepSeek's `insufficient_system_resource`.
+        Some(_) => Err((ErrorClass::Retryable, "the provider interrupted the answer")),
     }
 }
 
@@ -410,40 +404,49 @@ impl Call {
 }
 
 impl Decoder for ChatDecoder {
-    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress {
-        let data = event.data.trim();
-        if self.garbled {
-            out.push(StreamEvent::Error(classify::garbled(&self.about)));
-            return Progress::Finished;
-        }
-        if data == "[DONE]" {
-            return self.finish(out);
-        }
-        let Ok(json) = serde_json::from_str::<Value>(data) else {
-            // If more follows it was garbled; if not, the stream broke off in the middle of it.
-            self.garbled = !data.is_empty();
-            return Progress::More;
-        };
-        if !json["error"].is_null() || event.event == "error" {
-            out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
-            return Progress::Finished;
-        }
-        self.chunk(&json, out);
+    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+        self.chunk(json, out);
         Progress::More
+    }
+
+    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+        self.finish(out)
     }
 
     /// Some servers close without the end mark; their finish reason says that nothing is missing.
     fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
-        if self.stop.is_some() && !self.garbled {
+        if self.stop.is_some() {
             return self.finish(out);
         }
         Progress::More
     }
 }
 
-fn filled(value: &Value) -> Option<String> {
-    value
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_known_finish_reason_is_success() {
+        for (reason, called, expected) in [
+            (None, false, Ok(StopReason::Stop)),
+            (Some("stop"), false, Ok(StopReason::Stop)),
+            (Some("STOP"), false, Ok(StopReason::Stop)),
+            (Some("stop"), true, Ok(StopReason::ToolUse)),
+            (Some("tool_calls"), true, Ok(StopReason::ToolUse)),
+            (Some("length"), false, Ok(StopReason::Length)),
+            (Some("length"), true, Ok(StopReason::Length)),
+            (Some("content_filter"), false, Err(ErrorClass::Client)),
+            (Some("sensitive"), false, Err(ErrorClass::Client)),
+            (
+                Some("insufficient_system_resource"),
+                true,
+                Err(ErrorClass::Retryable),
+            ),
+            (Some("something_new"), false, Err(ErrorClass::Retryable)),
+        ] {
+            let got = ending(reason, called).map_err(|(class, _)| class);
+            assert_eq!(got, expected, "{reason:?} {called}");
+        }
+    }
 }

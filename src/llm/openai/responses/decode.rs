@@ -5,14 +5,32 @@
 
 use serde_json::Value;
 
-use super::item::{Contradiction, Item, Kind, Part, filled};
+use super::item::{Contradiction, Item, Kind, Part};
 use crate::llm::classify::{self, Subject};
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress};
-use crate::llm::message::{StopReason, Usage};
+use crate::llm::exchange::{Decoder, Progress, non_empty};
+use crate::llm::message::StopReason;
 use crate::llm::model::Prices;
-use crate::llm::sse::SseEvent;
+use crate::llm::openai::usage::{UsageFields, usage};
+
+const USAGE: UsageFields = UsageFields {
+    input: "/input_tokens",
+    output: "/output_tokens",
+    reasoning: "/output_tokens_details/reasoning_tokens",
+    cache_read: &["/input_tokens_details/cached_tokens"],
+    cache_write: &["/input_tokens_details/cache_write_tokens"],
+};
+
+/// How much more or less than the list price a service tier costs.
+/// <https://openai.com/api/pricing>
+fn tier_factor(service_tier: &Value) -> f64 {
+    match service_tier.as_str() {
+        Some("flex") => 0.5,
+        Some("priority") => 2.0,
+        _ => 1.0,
+    }
+}
 
 /// The state of one response.
 pub struct ResponsesDecoder {
@@ -23,7 +41,6 @@ pub struct ResponsesDecoder {
     items: Vec<Item>,
     /// How many blocks of ours have started.
     blocks: usize,
-    garbled: bool,
 }
 
 impl ResponsesDecoder {
@@ -35,7 +52,6 @@ impl ResponsesDecoder {
             started: false,
             items: Vec::new(),
             blocks: 0,
-            garbled: false,
         }
     }
 
@@ -43,8 +59,8 @@ impl ResponsesDecoder {
         if !self.started {
             self.started = true;
             out.push(StreamEvent::Start {
-                response_id: filled(&response["id"]),
-                response_model: filled(&response["model"]),
+                response_id: non_empty(&response["id"]),
+                response_model: non_empty(&response["model"]),
             });
         }
     }
@@ -153,7 +169,7 @@ impl ResponsesDecoder {
     /// that grows.
     fn which(&mut self, kind: Kind, event: &Value, out: &mut Vec<StreamEvent>) -> usize {
         let index = event["output_index"].as_u64();
-        let id = filled(&event["item_id"]);
+        let id = non_empty(&event["item_id"]);
         let growing = |item: &Item| item.kind == kind && !item.done;
         let at_place = |item: &Item| index.is_some() && item.index == index;
         let named = |item: &Item| id.is_some() && item.id == id;
@@ -191,7 +207,7 @@ impl ResponsesDecoder {
         };
         self.start(&Value::Null, out);
         let index = event["output_index"].as_u64();
-        let (id, call_id) = (filled(&item["id"]), filled(&item["call_id"]));
+        let (id, call_id) = (non_empty(&item["id"]), non_empty(&item["call_id"]));
         let alike = |other: &Item| other.kind == kind;
         let same_call = |other: &Item| call_id.is_some() && other.call_id == call_id;
         let same_id = |other: &Item| id.is_some() && other.id == id;
@@ -221,7 +237,7 @@ impl ResponsesDecoder {
         let mut seen: Vec<usize> = Vec::new();
         for item in response["output"].as_array().into_iter().flatten() {
             let Some(kind) = Kind::of(item) else { continue };
-            let call_id = filled(&item["call_id"]);
+            let call_id = non_empty(&item["call_id"]);
             let next = |other: &Item| other.kind == kind;
             let named = |other: &Item| next(other) && other.call_id == call_id;
             let free = |at: &usize| !seen.contains(at);
@@ -260,7 +276,10 @@ impl ResponsesDecoder {
             item.close(&mut self.blocks, out);
         }
         if response["usage"].is_object() {
-            out.push(StreamEvent::Usage(self.usage(&response["usage"])));
+            let mut usage = usage(&response["usage"], &USAGE, &self.prices);
+            let total = usage.cost.total * tier_factor(&response["service_tier"]);
+            usage.cost = usage.cost.scaled_to(total);
+            out.push(StreamEvent::Usage(usage));
         }
         let called = self.items.iter().any(|item| item.kind.is_call());
         let raw = match reason {
@@ -280,7 +299,7 @@ impl ResponsesDecoder {
             ),
             ("incomplete", reason) => {
                 let why = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-                let what = format!("the provider broke the answer off{why}");
+                let what = format!("the provider interrupted the answer{why}");
                 self.error(ErrorClass::Retryable, &what)
             }
             _ if called => done(StopReason::ToolUse),
@@ -292,7 +311,7 @@ impl ResponsesDecoder {
     fn failed(&self, response: &Value) -> LlmError {
         let error = &response["error"];
         if error.is_null() {
-            let what = format!("{}: the provider broke the answer off", self.about.model);
+            let what = format!("{}: the provider interrupted the answer", self.about.model);
             return LlmError::new(ErrorClass::Retryable, what);
         }
         let mut failed = classify::from_event(&serde_json::json!({ "error": error }), &self.about);
@@ -310,75 +329,20 @@ impl ResponsesDecoder {
         let what = format!("{}: {what}", self.about.model);
         StreamEvent::Error(LlmError::new(class, what))
     }
-
-    fn usage(&self, counts: &Value) -> Usage {
-        let count = |pointer: &str| counts.pointer(pointer).and_then(Value::as_u64);
-        let prompt = count("/input_tokens").unwrap_or_default();
-        let mut output = count("/output_tokens").unwrap_or_default();
-        let reasoning = count("/output_tokens_details/reasoning_tokens");
-        // Where reasoning is not part of the output, the total tells.
-        if let (Some(total), Some(reasoning)) = (count("/total_tokens"), reasoning)
-            && reasoning > 0
-            && total == prompt + output + reasoning
-        {
-            output += reasoning;
-        }
-        let cache_read = count("/input_tokens_details/cached_tokens")
-            .unwrap_or_default()
-            .min(prompt);
-        let cache_write = count("/input_tokens_details/cache_write_tokens")
-            .unwrap_or_default()
-            .min(prompt - cache_read);
-        let mut usage = Usage {
-            input: prompt - cache_read - cache_write,
-            output,
-            cache_read,
-            cache_write,
-            reasoning: reasoning.filter(|tokens| *tokens > 0),
-            ..Usage::default()
-        };
-        usage.total_tokens = usage.context_tokens();
-        usage.cost = self.prices.cost(&usage);
-        usage
-    }
 }
 
 impl Decoder for ResponsesDecoder {
-    fn decode(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) -> Progress {
-        if self.garbled {
-            out.push(StreamEvent::Error(classify::garbled(&self.about)));
-            return Progress::Finished;
-        }
-        let Ok(json) = serde_json::from_str::<Value>(&event.data) else {
-            // If more follows it was garbled; if not, the stream broke off in the middle of it.
-            // Some gateways add the other wire's end mark.
-            self.garbled = event.data.trim() != "[DONE]";
-            return Progress::More;
-        };
-        let name = json["type"].as_str().unwrap_or(&event.event);
+    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
         let (taken, progress) = match name {
             "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
-                (self.finish(name, &json, out), Progress::Finished)
+                (self.finish(name, json, out), Progress::Finished)
             }
-            "error" => {
-                out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
-                (Ok(()), Progress::Finished)
-            }
-            // A gateway's own error, in nobody's form.
-            _ if !json["error"].is_null() => {
-                out.push(StreamEvent::Error(classify::from_event(&json, &self.about)));
-                (Ok(()), Progress::Finished)
-            }
-            _ => (self.step(name, &json, out), Progress::More),
+            _ => (self.step(name, json, out), Progress::More),
         };
         if let Err(Contradiction) = taken {
-            out.push(StreamEvent::Error(classify::garbled(&self.about)));
+            out.push(StreamEvent::Error(classify::invalid_event(&self.about)));
             return Progress::Finished;
         }
         progress
-    }
-
-    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Progress {
-        Progress::More
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::items::{ID_LENGTH, TextSignature};
 use crate::llm::event::StreamEvent;
+use crate::llm::exchange::non_empty;
 
 /// What an item is; all others leave no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,10 +85,10 @@ impl Item {
         Self {
             kind,
             index,
-            id: filled(&first["id"]).or(filled(&first["item_id"])),
-            call_id: filled(&first["call_id"]),
+            id: non_empty(&first["id"]).or(non_empty(&first["item_id"])),
+            call_id: non_empty(&first["call_id"]),
             done: false,
-            name: filled(&first["name"]).unwrap_or_default(),
+            name: non_empty(&first["name"]).unwrap_or_default(),
             block: None,
             text: String::new(),
             part: None,
@@ -170,7 +171,7 @@ impl Item {
         match self.kind {
             Kind::Message => {
                 self.finish_text(&said(item), Part::Content(u64::MAX), blocks, out);
-                let id = filled(&item["id"]).or(self.id.clone());
+                let id = non_empty(&item["id"]).or(self.id.clone());
                 let signature = id.map(|id| TextSignature::write(&id, item["phase"].as_str()));
                 self.end(signature, out);
             }
@@ -185,15 +186,15 @@ impl Item {
                     self.finish_text(&whole, lane, blocks, out);
                 }
                 self.open(blocks, out);
-                self.encrypted = filled(&item["encrypted_content"]).is_some();
+                self.encrypted = non_empty(&item["encrypted_content"]).is_some();
                 self.end(Some(stored(item)), out);
             }
             Kind::Function | Kind::Custom => {
                 if self.name.is_empty() {
-                    self.name = filled(&item["name"]).unwrap_or_default();
+                    self.name = non_empty(&item["name"]).unwrap_or_default();
                 }
-                self.call_id = self.call_id.take().or(filled(&item["call_id"]));
-                self.id = self.id.take().or(filled(&item["id"]));
+                self.call_id = self.call_id.take().or(non_empty(&item["call_id"]));
+                self.id = self.id.take().or(non_empty(&item["id"]));
                 self.finish_call(item, blocks, out)?;
                 self.open_with_text(blocks, out);
                 self.end(None, out);
@@ -345,7 +346,7 @@ impl Item {
     fn store_again(&mut self, item: &Value, out: &mut Vec<StreamEvent>) {
         let late = self.kind == Kind::Reasoning
             && !self.encrypted
-            && filled(&item["encrypted_content"]).is_some();
+            && non_empty(&item["encrypted_content"]).is_some();
         if late {
             self.encrypted = true;
             self.end(Some(stored(item)), out);
@@ -387,12 +388,4 @@ fn texts(parts: &Value) -> String {
         .filter(|text| !text.is_empty())
         .collect();
     texts.join("\n\n")
-}
-
-/// A text that is there.
-pub fn filled(value: &Value) -> Option<String> {
-    value
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
 }

@@ -1,7 +1,7 @@
-//! What providers say when something is wrong, as tables: which words mean which class.
+//! Error patterns: which words of a provider mean which class of error.
 //!
-//! They agree on few status codes and on no wording. Where a vendor finds new words, a line is added
-//! here.
+//! Providers agree on few status codes and on no error_patterns. Where a vendor finds new words, a line is
+//! added here.
 
 use std::sync::LazyLock;
 
@@ -25,22 +25,26 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
     {
         return ErrorClass::Quota;
     }
-    if TOO_LARGE.is_match(text) {
+    if REQUEST_TOO_LARGE.is_match(text) {
         return ErrorClass::Overflow;
     }
     if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(text) {
         return ErrorClass::Overflow;
     }
     match status {
+        Some(403) if NO_MODEL_ACCESS.is_match(text) || NO_SUCH_MODEL.is_match(text) => {
+            ErrorClass::NoModel
+        }
+        Some(403) if FORBIDDEN_CONTENT.is_match(text) => ErrorClass::Client,
         Some(401 | 403) => ErrorClass::Auth,
-        Some(400) if WRONG_KEY.is_match(text) => ErrorClass::Auth,
+        Some(400) if INVALID_KEY.is_match(text) => ErrorClass::Auth,
         Some(413) => ErrorClass::Overflow,
         Some(404) if UNKNOWN_MODEL.is_match(text) => ErrorClass::NoModel,
         Some(400 | 422) | None if NO_SUCH_MODEL.is_match(text) => ErrorClass::NoModel,
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorClass::Retryable,
         Some(_) => ErrorClass::Client,
-        None if REFUSED_KEY.is_match(text) => ErrorClass::Auth,
-        None if PASSING.is_match(text) => ErrorClass::Retryable,
+        None if UNAUTHORIZED.is_match(text) => ErrorClass::Auth,
+        None if TRANSIENT.is_match(text) => ErrorClass::Retryable,
         None => ErrorClass::Client,
     }
 }
@@ -48,13 +52,18 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
 /// The wait named in an error's own words, in milliseconds.
 pub fn wait_in(text: &str) -> Option<u64> {
     let found = WAIT.as_ref()?.captures(text)?;
-    let number: f64 = found[1].trim_end_matches('.').parse().ok()?;
-    let factor = if found[2].to_ascii_lowercase().starts_with('m') {
-        1.0
-    } else {
-        1000.0
-    };
-    number.is_finite().then(|| (number * factor).ceil() as u64)
+    let mut wait = 0.0;
+    for part in WAIT_PART.as_ref()?.captures_iter(&found[1]) {
+        let number: f64 = part[1].parse().ok()?;
+        wait += number
+            * match part[2].to_ascii_lowercase().as_str() {
+                "ms" | "milliseconds" => 1.0,
+                "h" | "hour" | "hours" => 3_600_000.0,
+                "m" | "min" | "minute" | "minutes" => 60_000.0,
+                _ => 1000.0,
+            };
+    }
+    wait.is_finite().then(|| wait.ceil() as u64)
 }
 
 /// Waiting does not help.
@@ -116,7 +125,7 @@ static OVERFLOW: LazyLock<RegexSet> = LazyLock::new(|| {
 });
 
 /// More than a whole minute's allowance in one request: told as a limit of the rate, and no wait helps.
-static TOO_LARGE: LazyLock<RegexSet> = LazyLock::new(|| {
+static REQUEST_TOO_LARGE: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"request too large for .*limit:? \d+, requested:? \d+",
         r"input or output tokens must be reduced",
@@ -134,7 +143,7 @@ static THROTTLED: LazyLock<RegexSet> = LazyLock::new(|| {
 });
 
 /// Passes with time, where no status says so.
-static PASSING: LazyLock<RegexSet> = LazyLock::new(|| {
+static TRANSIENT: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         "overloaded",
         "capacity",
@@ -152,15 +161,35 @@ static PASSING: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
+/// A 403 that has nothing to do with the key.
+static FORBIDDEN_CONTENT: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "moderation",
+        "flagged",
+        "content[_ ]policy",
+        "unsupported_country",
+        r"(country|region|territory|location)[\w, ]* (is |are )?not (supported|available|allowed)",
+        r"not (supported|available|allowed) in your (country|region|territory|location)",
+    ])
+});
+
+/// A 403 of a key that is valid, but not for this model.
+static NO_MODEL_ACCESS: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        "(does not|do not|don't) have access to (the |this )?model",
+        "not (allowed|authorized|permitted) to (use|access|sample from) (the |this )?model",
+    ])
+});
+
 /// Google's way to refuse a key, under a status that says nothing of it.
-static WRONG_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
+static INVALID_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         "api_key_invalid",
         "api key (not valid|not found|expired|is invalid)",
     ])
 });
 
-static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
+static UNAUTHORIZED: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         "authentication",
         "invalid (x-)?api[_ -]?key",
@@ -168,7 +197,6 @@ static REFUSED_KEY: LazyLock<RegexSet> = LazyLock::new(|| {
         "permission_error",
         "unauthorized",
         "forbidden",
-        "unsupported_country",
     ])
 });
 
@@ -198,8 +226,16 @@ static UNKNOWN_MODEL: LazyLock<RegexSet> = LazyLock::new(|| {
 });
 
 static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?i)(?:try again|retry|retrydelay"?:?\s*"?)\s*(?:in|after)?\s*([0-9.]+)\s*(ms|milliseconds|s\b|seconds?)"#).ok()
+    Regex::new(
+        r#"(?ix)(?:try\ again | retry | retrydelay"?:?\s*"?) \s* (?:in|after)? \s*
+        ( (?: [0-9]+ (?:\.[0-9]+)? \s* (?: ms | milliseconds? | hours? | h | minutes? | min | m | seconds? | s ) \s* )+ ) \b"#,
+    )
+    .ok()
 });
+
+/// One number and its unit in a [`WAIT`].
+static WAIT_PART: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)").ok());
 
 fn set(patterns: &[&str]) -> RegexSet {
     let patterns = patterns.iter().map(|pattern| format!("(?i){pattern}"));
@@ -216,6 +252,11 @@ mod tests {
         assert_eq!(wait_in("Please retry in 30 seconds"), Some(30_000));
         assert_eq!(wait_in("try again in 320ms"), Some(320));
         assert_eq!(wait_in(r#""retryDelay": "34s""#), Some(34_000));
+        assert_eq!(wait_in("Please try again in 7m12s."), Some(432_000));
+        assert_eq!(wait_in("Please try again in 1m30.5s"), Some(90_500));
+        assert_eq!(wait_in("try again in 2h0m1s"), Some(7_201_000));
+        assert_eq!(wait_in("retry after 5 minutes"), Some(300_000));
+        assert_eq!(wait_in("try again in 5 models"), None);
         assert_eq!(wait_in("try again later"), None);
     }
 
@@ -381,15 +422,17 @@ mod tests {
             &QUOTA,
             &OVERFLOW,
             &THROTTLED,
-            &TOO_LARGE,
-            &PASSING,
-            &REFUSED_KEY,
-            &WRONG_KEY,
+            &REQUEST_TOO_LARGE,
+            &TRANSIENT,
+            &UNAUTHORIZED,
+            &INVALID_KEY,
+            &FORBIDDEN_CONTENT,
+            &NO_MODEL_ACCESS,
             &UNKNOWN_MODEL,
             &NO_SUCH_MODEL,
         ] {
             assert!(table.len() > 1, "{table:?}");
         }
-        assert!(WAIT.is_some());
+        assert!(WAIT.is_some() && WAIT_PART.is_some());
     }
 }
