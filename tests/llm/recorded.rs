@@ -263,10 +263,11 @@ fn chat_streams_fold_to_what_their_files_say() {
 /// The cost in US dollars that the host itself names, in its last usage.
 fn billed(recording: &Recording) -> Option<f64> {
     let text = String::from_utf8_lossy(&recording.bytes);
-    let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    events
-        .filter_map(|data| serde_json::from_str::<Value>(data).ok()?["usage"]["cost"].as_f64())
-        .last()
+    let mut events = text
+        .lines()
+        .rev()
+        .filter_map(|line| line.strip_prefix("data: "));
+    events.find_map(|data| serde_json::from_str::<Value>(data).ok()?["usage"]["cost"].as_f64())
 }
 
 // R 40, R 50: Google's counts, signatures where they came, calls without ids.
