@@ -96,7 +96,7 @@ fn anthropic_messages(bencher: Bencher, count: usize) {
 fn openai_chat(bencher: Bencher, count: usize) {
     let request = request(count, Api::OpenAiChat);
     measure(bencher, &request, |request| {
-        openai::chat::request::body(request, "http://127.0.0.1:1")
+        openai::chat::request::body(request)
     });
 }
 
@@ -104,7 +104,7 @@ fn openai_chat(bencher: Bencher, count: usize) {
 fn openai_responses(bencher: Bencher, count: usize) {
     let request = request(count, Api::OpenAiResponses);
     measure(bencher, &request, |request| {
-        openai::responses::request::body(request, "http://127.0.0.1:1")
+        openai::responses::request::body(request)
     });
 }
 

@@ -105,7 +105,11 @@ impl Models {
 
     /// Asks the servers of this machine and remembers what they said.
     pub async fn look_around(&self, patience: Duration) -> Arc<[Found]> {
-        let found: Arc<[Found]> = local::find(&self.places, patience).await.into();
+        let mut found = local::find(&self.places, patience).await;
+        for local in found.iter_mut().flat_map(|found| &mut found.models) {
+            local.model = self.catalog.with_quirks(local.model.clone());
+        }
+        let found: Arc<[Found]> = found.into();
         self.remember(Arc::clone(&found));
         found
     }
@@ -134,7 +138,7 @@ impl Models {
             Err(error) => error.to_string(),
         };
         match local::resolve(&self.unaliased(name), &look(), &self.places) {
-            Ok(Some(named)) => Ok(named),
+            Ok(Some((model, level))) => Ok((self.catalog.with_quirks(model), level)),
             Ok(None) => Err(unknown),
             Err(error) => Err(error),
         }
@@ -254,7 +258,7 @@ fn newest_first(rows: &mut [Row]) {
     rows.sort_by_cached_key(|row| {
         let provider = providers.iter().position(|it| *it == row.model.provider);
         let name = Name::parse(&row.model.id);
-        let (version, undated) = name.age();
-        (provider, Reverse((version.to_vec(), undated)))
+        let (version, undated, date) = name.age();
+        (provider, Reverse((version.to_vec(), undated, date)))
     });
 }

@@ -164,6 +164,7 @@ pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> 
     let options = CatalogOptions {
         aliases: settings.aliases.clone(),
         context_window: settings.context_window,
+        ..CatalogOptions::default()
     };
     Catalog::open(&dirs.models_file(), options).map_err(StartError::usage)
 }

@@ -21,6 +21,8 @@ pub struct Subject {
     pub model: String,
     /// The way to set the provider's key.
     pub key_hint: String,
+    /// Whether a 400 without a body refuses a prompt that is too long.
+    pub empty_400_is_overflow: bool,
     /// Strikes keys out of what a server says, before it is cut to length.
     pub redactor: Redactor,
 }
@@ -31,8 +33,7 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
     let body = about.redactor.redact(&body);
     let (kind, said) = words(&body);
     let mut text = format!("{kind} {body}");
-    if status == 400 && body.trim().is_empty() && about.model.starts_with("cerebras/") {
-        // Its way to refuse a prompt that is too long.
+    if status == 400 && body.trim().is_empty() && about.empty_400_is_overflow {
         text.push_str("context_length_exceeded");
     }
     let mut error = from_words(Some(status), &text, &said, about);
@@ -264,7 +265,7 @@ mod tests {
         Subject {
             model: "lab/m1".into(),
             key_hint: "Set it with: export LAB_KEY=YOUR_KEY".into(),
-            redactor: Redactor::default(),
+            ..Subject::default()
         }
     }
 

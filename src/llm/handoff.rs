@@ -10,12 +10,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use super::message::{
     AssistantMessage, Content, Image, Message, StopReason, ToolCall, ToolResultMessage,
 };
 use super::model::{Api, Model};
+use super::quirks::IdRule;
 
 /// What stands first in the turn after an answer the person cut off.
 pub const INTERRUPTED: &str = "[interrupted by the user]";
@@ -51,25 +50,6 @@ pub struct Answer<'a> {
     pub content: Vec<Cow<'a, Content>>,
     /// Whether it failed.
     pub is_error: bool,
-}
-
-/// Which ids of tool calls a wire accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IdRule {
-    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
-    Anthropic,
-    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
-    Google,
-    /// At most 40 characters; what others made up, as `[a-zA-Z0-9_-]{1,40}`.
-    OpenAi,
-    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation; a call of the model's own keeps the
-    /// id of its item behind a `|`, as it was stored.
-    Responses,
-    /// Exactly nine letters and digits.
-    Mistral,
-    /// Whatever the server itself made up; what others made up, as `OpenAi`.
-    Any,
 }
 
 /// The steps `messages` come down to for `model`.

@@ -7,6 +7,7 @@ pub mod provider;
 pub mod model;
 pub mod window;
 pub mod quirks;
+pub mod nearest;
 mod options;
 pub mod catalog;
 pub mod local;
@@ -29,7 +30,7 @@ pub mod sse;
 pub mod scripted;
 
 pub use auth::{Keys, Secret};
-pub use catalog::{Catalog, CatalogError, CatalogOptions, Listed};
+pub use catalog::{BuiltIn, Catalog, CatalogError, CatalogOptions, Listed};
 pub use error::{ErrorClass, LlmError};
 pub use event::StreamEvent;
 pub use message::{
@@ -38,6 +39,6 @@ pub use message::{
 };
 pub use model::{Api, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
-pub use quirks::{QuirkWords, ThinkingForm};
+pub use quirks::{IdRule, Quirks, ThinkingForm};
 pub use window::{Window, WindowSource};
 pub use wires::{Caching, Wires};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::message::{Cost, Usage};
-use super::quirks::QuirkWords;
+use super::quirks::Quirks;
 use super::window::{self, WindowSource};
 
 /// The wire protocol a model is spoken to in.
@@ -113,7 +113,7 @@ impl FromStr for ThinkingLevel {
 
 /// US dollars per million tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Prices {
     /// Fresh prompt tokens.
     pub input: f64,
@@ -129,7 +129,7 @@ pub struct Prices {
 
 /// What a response costs, all of it, when its prompt is longer than `above`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct PriceTier {
     /// Prompt tokens, cached ones included.
     pub above: u64,
@@ -143,7 +143,29 @@ pub struct PriceTier {
     pub cache_write: f64,
 }
 
+/// What one request may hold; nothing where no limit is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct InputLimits {
+    /// Images.
+    pub images: Option<u64>,
+    /// Bytes of the whole request.
+    pub request_bytes: Option<u64>,
+}
+
 impl Prices {
+    /// All figures, each with its key, those of the tiers too.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let rows = [[self.input, self.output, self.cache_read, self.cache_write]].into_iter();
+        let tiers = self.tiers.iter();
+        let rows = rows.chain(tiers.map(|it| [it.input, it.output, it.cache_read, it.cache_write]));
+        rows.flat_map(|row| {
+            ["input", "output", "cache_read", "cache_write"]
+                .into_iter()
+                .zip(row)
+        })
+    }
+
     /// What `usage` costs, by kind and in all.
     pub fn cost(&self, usage: &Usage) -> Cost {
         let of = |tokens: u64, price: f64| tokens as f64 * price / 1_000_000.0;
@@ -192,16 +214,18 @@ pub struct Model {
     /// asked for by leaving the parameter out). No entry at all means: the usual ones, see
     /// [`Model::supported_thinking`].
     pub thinking_levels: BTreeMap<ThinkingLevel, String>,
-    /// Whether it can see pictures.
+    /// Whether it can see images.
     pub vision: bool,
+    /// Most images and bytes of one request.
+    pub limits: InputLimits,
     /// Whether it takes tools; one that does not is not offered any.
     pub tools: bool,
     /// What it costs.
     pub prices: Prices,
     /// The shape in which it edits files best.
     pub edit_format: EditFormat,
-    /// What the user says about how its server wants to be spoken to.
-    pub quirks: QuirkWords,
+    /// How its server wants to be spoken to.
+    pub quirks: Quirks,
     /// What the user wants in every request: fields of the wire, laid over what is written.
     pub options: Map<String, Value>,
 }
@@ -244,10 +268,11 @@ impl Model {
             reasoning: false,
             thinking_levels: BTreeMap::new(),
             vision: false,
+            limits: InputLimits::default(),
             tools: true,
             prices: Prices::default(),
             edit_format: EditFormat::default(),
-            quirks: QuirkWords::default(),
+            quirks: Quirks::of_api(api),
             options: Map::new(),
         }
     }

@@ -9,7 +9,7 @@ use super::auth::Secret;
 use super::classify::{self, Subject};
 use super::error::ErrorClass;
 use super::http::{self, Http};
-use super::model::Api;
+use super::model::{Api, Model};
 
 /// How long the whole question may take.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -27,24 +27,17 @@ pub enum Verdict {
     Unclear(String),
 }
 
-/// Asks the provider at `base_url`, which speaks `api`. `about.model` is the provider's name in
-/// errors.
-pub async fn probe(
-    http: &Http,
-    api: Api,
-    base_url: &str,
-    key: Option<&Secret>,
-    about: &Subject,
-) -> Verdict {
+/// Asks the provider of `model`. `about.model` is the provider's name in errors.
+pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Subject) -> Verdict {
+    let api = model.api;
     let (path, header, prefix) = match api {
         Api::AnthropicMessages => ("/v1/models", "x-api-key", ""),
-        // Its list of models is open to everybody.
-        _ if base_url.contains("openrouter.ai") => ("/key", "authorization", "Bearer "),
         Api::OpenAiResponses | Api::OpenAiChat => ("/models", "authorization", "Bearer "),
         Api::GoogleGenerateContent => ("/v1beta/models", "x-goog-api-key", ""),
         Api::Scripted => return Verdict::Accepted,
     };
-    let url = http::join(base_url, path);
+    let path = model.quirks.key_check.as_deref().unwrap_or(path);
+    let url = http::join(&model.base_url, path);
     let client = match http.client(&url) {
         Ok(client) => client,
         Err(error) => return Verdict::Unreachable(error.to_string()),

@@ -1,55 +1,175 @@
-//! What a person says about how a server wants to be spoken to, where hosts differ. What is not said
-//! is decided by the wire from provider and address.
+//! Where servers and models differ: one struct, read by serde from `quirks` tables of the built-in
+//! catalogue and of the user's `models.toml`.
+//!
+//! What is known of a host is data in `assets/models.toml`, never code. The wires only read the
+//! fields.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use toml::Table;
 
-use super::handoff::IdRule;
+use super::model::Api;
 
-/// The words of a `quirks` table in `models.toml`: of a provider, or of one model.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct QuirkWords {
+/// How a server wants to be spoken to. What is not known to differ gets the oldest form, which every
+/// server understands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quirks {
     /// Chat: the system prompt of a thinking model goes under `developer`.
-    pub developer_role: Option<bool>,
+    pub developer_role: bool,
     /// Chat: the output limit is `max_completion_tokens`, not `max_tokens`.
-    pub completion_tokens: Option<bool>,
-    /// Chat: the parameter that asks for thinking.
-    pub thinking: Option<ThinkingForm>,
-    /// Chat: every answer of a thinking model carries `reasoning_content`.
-    pub reasoning_always: Option<bool>,
+    pub completion_tokens: bool,
+    /// Chat and Google: the parameter that asks for thinking.
+    pub thinking: ThinkingForm,
+    /// Chat: drops the reasoning of earlier turns unless told not to (`clear_thinking: false`).
+    pub clears_thinking: bool,
+    /// Chat: every answer of a thinking model carries `reasoning_content`, and an empty one counts
+    /// as none.
+    pub reasoning_always: bool,
     /// Chat: reasoning goes back as a part of the content.
-    pub reasoning_parts: Option<bool>,
+    pub reasoning_parts: bool,
     /// Chat: which ids of tool calls are taken.
-    pub ids: Option<IdRule>,
-    /// Chat: `prompt_cache_key` is understood.
-    pub cache_key: Option<bool>,
+    pub ids: IdRule,
+    /// Chat: `prompt_cache_key` is understood. Only of the host itself: a proxy may not know it.
+    pub cache_key: bool,
     /// Chat and Anthropic: Anthropic's cache marks are understood.
-    pub cache_marks: Option<bool>,
+    pub cache_marks: bool,
+    /// Anthropic: cache marks are taken on tools too.
+    pub tool_cache_marks: bool,
     /// Chat: usage in streams has to be asked for (`stream_options`).
-    pub stream_usage: Option<bool>,
+    pub stream_usage: bool,
+    /// Chat: the arguments of calls are streamed only when asked for (`tool_stream: true`).
+    pub tool_stream: bool,
     /// Chat: a conversation with tool calls needs a list of tools, an empty one if need be.
-    pub empty_tools: Option<bool>,
+    pub empty_tools: bool,
     /// Chat: results carry the name of their tool.
-    pub result_names: Option<bool>,
-    /// Chat: an answer must stand between results and a person's words.
-    pub answer_after_results: Option<bool>,
+    pub result_names: bool,
+    /// Chat: an answer must stand between results and the user's words.
+    pub answer_after_results: bool,
     /// Responses: a tool may take free text in a grammar's form instead of JSON.
-    pub custom_tools: Option<bool>,
-    /// Responses: the result of a call may hold pictures.
-    pub result_images: Option<bool>,
-    /// Responses: thoughts may be asked for in summary.
-    pub summaries: Option<bool>,
-    /// Anthropic: the model is told how hard to try, not how many tokens to think.
+    pub custom_tools: bool,
+    /// Responses and Google: the result of a call may hold images.
+    pub result_images: bool,
+    /// Responses: summaries of the reasoning may be asked for.
+    pub summaries: bool,
+    /// Anthropic: the model is given an effort, not a budget of tokens to think. Without it: whether
+    /// its levels are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_thinking: Option<bool>,
+    /// Anthropic: thinking blocks are bound to the exact system prompt, tools and messages they were
+    /// made with; a request with another prefix is refused.
+    pub thinking_binding: bool,
+    /// Anthropic: thinking blocks with an empty signature are sent back.
+    pub empty_signatures: bool,
+    /// Anthropic: tools take `eager_input_streaming`.
+    pub eager_tool_input: bool,
     /// Anthropic: the key goes into `authorization: Bearer`, not `x-api-key`.
-    pub bearer: Option<bool>,
+    pub bearer: bool,
+    /// Google: calls and results carry ids.
+    pub call_ids: bool,
+    /// Google: the first call of an answer needs a signature.
+    pub call_signatures: bool,
+    /// Google: the tokens a thinking budget may have; without it the model decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_budget: Option<BudgetRange>,
+    /// Headers that carry the id of the session, so that requests of one session reach the same
+    /// cache.
+    pub session_headers: Vec<String>,
+    /// A 400 with an empty body refuses a prompt that is too long.
+    pub empty_400_is_overflow: bool,
+    /// The path that checks a key, where the list of models is open to everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_check: Option<String>,
+}
+
+impl Default for Quirks {
+    fn default() -> Self {
+        Self {
+            developer_role: false,
+            completion_tokens: false,
+            thinking: ThinkingForm::Effort,
+            clears_thinking: false,
+            reasoning_always: false,
+            reasoning_parts: false,
+            ids: IdRule::Any,
+            cache_key: false,
+            cache_marks: false,
+            tool_cache_marks: true,
+            stream_usage: true,
+            tool_stream: false,
+            empty_tools: false,
+            result_names: false,
+            answer_after_results: false,
+            custom_tools: false,
+            result_images: false,
+            summaries: true,
+            adaptive_thinking: None,
+            thinking_binding: false,
+            empty_signatures: false,
+            eager_tool_input: true,
+            bearer: false,
+            call_ids: true,
+            call_signatures: false,
+            thinking_budget: None,
+            session_headers: Vec::new(),
+            empty_400_is_overflow: false,
+            key_check: None,
+        }
+    }
+}
+
+impl Quirks {
+    /// What holds for a server of which nothing is known but its API.
+    pub fn of_api(api: Api) -> Self {
+        Self {
+            cache_marks: api == Api::AnthropicMessages,
+            thinking: match api {
+                Api::GoogleGenerateContent => ThinkingForm::Budget,
+                _ => ThinkingForm::Effort,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// These quirks with those of `table` in their place.
+    pub fn with(self, table: &QuirksTable) -> Self {
+        if table.0.is_empty() {
+            return self;
+        }
+        let mut all = Table::try_from(&self).unwrap_or_default();
+        all.extend(table.0.clone());
+        // Each table was checked when it was read.
+        all.try_into().unwrap_or(self)
+    }
+}
+
+/// A `quirks` table as written: checked, and kept so that only what it holds is laid over others.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "Table")]
+pub struct QuirksTable(Table);
+
+impl QuirksTable {
+    /// Whether the table sets the quirk `name`.
+    pub fn sets(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+impl TryFrom<Table> for QuirksTable {
+    type Error = String;
+
+    fn try_from(table: Table) -> Result<Self, String> {
+        match Quirks::deserialize(table.clone()) {
+            Ok(_) => Ok(Self(table)),
+            Err(error) => Err(error.message().to_owned()),
+        }
+    }
 }
 
 /// The parameter that asks for thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingForm {
-    /// `reasoning_effort: WORD`.
+    /// `reasoning_effort: WORD`; for Google `thinkingLevel: WORD`.
     Effort,
     /// `reasoning: { effort: WORD }`.
     Object,
@@ -62,75 +182,41 @@ pub enum ThinkingForm {
     Enabled,
     /// `chat_template_kwargs: { enable_thinking: BOOL }` and `reasoning_effort`.
     Template,
-    /// Nothing: it thinks as it likes.
+    /// `chat_template_args: { enable_thinking: BOOL }` and `reasoning_effort`.
+    TemplateArgs,
+    /// Google: `thinkingBudget: TOKENS`.
+    Budget,
+    /// No parameter: the model thinks as it likes.
     None,
 }
 
-impl QuirkWords {
-    /// The keys of the table.
-    pub const KEYS: [&str; 17] = [
-        "developer_role",
-        "completion_tokens",
-        "thinking",
-        "reasoning_always",
-        "reasoning_parts",
-        "ids",
-        "cache_key",
-        "cache_marks",
-        "stream_usage",
-        "empty_tools",
-        "result_names",
-        "answer_after_results",
-        "custom_tools",
-        "result_images",
-        "summaries",
-        "adaptive_thinking",
-        "bearer",
-    ];
-
-    /// Lays what `words` say over these.
-    pub fn overlay(&mut self, words: &Self) {
-        let Self {
-            developer_role,
-            completion_tokens,
-            thinking,
-            reasoning_always,
-            reasoning_parts,
-            ids,
-            cache_key,
-            cache_marks,
-            stream_usage,
-            empty_tools,
-            result_names,
-            answer_after_results,
-            custom_tools,
-            result_images,
-            summaries,
-            adaptive_thinking,
-            bearer,
-        } = self;
-        lay(developer_role, words.developer_role);
-        lay(completion_tokens, words.completion_tokens);
-        lay(thinking, words.thinking);
-        lay(reasoning_always, words.reasoning_always);
-        lay(reasoning_parts, words.reasoning_parts);
-        lay(ids, words.ids);
-        lay(cache_key, words.cache_key);
-        lay(cache_marks, words.cache_marks);
-        lay(stream_usage, words.stream_usage);
-        lay(empty_tools, words.empty_tools);
-        lay(result_names, words.result_names);
-        lay(answer_after_results, words.answer_after_results);
-        lay(custom_tools, words.custom_tools);
-        lay(result_images, words.result_images);
-        lay(summaries, words.summaries);
-        lay(adaptive_thinking, words.adaptive_thinking);
-        lay(bearer, words.bearer);
-    }
+/// The tokens a thinking budget may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetRange {
+    /// What is sent for no thinking.
+    pub off: i64,
+    /// At least.
+    pub min: i64,
+    /// At most.
+    pub max: i64,
 }
 
-fn lay<T>(below: &mut Option<T>, above: Option<T>) {
-    if above.is_some() {
-        *below = above;
-    }
+/// Which ids of tool calls a wire accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IdRule {
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
+    Anthropic,
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
+    Google,
+    /// At most 40 characters; what others made up, as `[a-zA-Z0-9_-]{1,40}`.
+    OpenAi,
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation; a call of the model's own keeps the
+    /// id of its item behind a `|`, as it was stored.
+    Responses,
+    /// Exactly nine letters and digits.
+    Mistral,
+    /// Whatever the server itself made up; what others made up, as `OpenAi`.
+    Any,
 }

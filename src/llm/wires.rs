@@ -90,7 +90,7 @@ impl Wires {
     async fn answer(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
         let mut answer = self.ask(request).await;
         let model = &request.model;
-        if model.api != Api::OpenAiResponses || model.quirks.summaries == Some(false) {
+        if model.api != Api::OpenAiResponses || !model.quirks.summaries {
             return answer;
         }
         match answer.next().await {
@@ -98,7 +98,7 @@ impl Wires {
                 tracing::info!("{}: {}", model.full_id(), error.message);
                 self.terse().insert(model.provider.clone());
                 let mut plain = request.clone();
-                plain.model.quirks.summaries = Some(false);
+                plain.model.quirks.summaries = false;
                 self.ask(&plain).await
             }
             Some(first) => stream::iter([first]).chain(answer).boxed(),
@@ -118,10 +118,10 @@ impl Wires {
         }
         if self.caching == Caching::Left {
             request.session_id = None;
-            request.model.quirks.cache_marks = Some(false);
+            request.model.quirks.cache_marks = false;
         }
         if self.terse().contains(&request.model.provider) {
-            request.model.quirks.summaries = Some(false);
+            request.model.quirks.summaries = false;
         }
         request
     }
@@ -210,36 +210,35 @@ impl Wires {
         key: Option<Secret>,
     ) -> BoxStream<'static, StreamEvent> {
         let model = &request.model;
-        let base_url = self.catalog.base_url(model, &self.keys);
+        let base_url = model.base_url.as_str();
         let about = Subject {
             model: model.full_id(),
             key_hint: self.catalog.key_hint(&model.provider),
+            empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
-        let body = self
-            .ready
-            .body(request, &base_url, |request| write(request, &base_url));
+        let body = self.ready.body(request, base_url, write);
         match model.api {
             Api::AnthropicMessages => {
                 let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
-                let call = anthropic::call(request, &base_url, key, about, body);
+                let call = anthropic::call(request, base_url, key, about, body);
                 exchange::run(http.clone(), call, decoder)
             }
             Api::OpenAiChat => {
                 let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
-                let call = chat::call(&base_url, key, about, body);
+                let call = chat::call(base_url, key, about, body);
                 exchange::run(http.clone(), call, decoder)
             }
             Api::OpenAiResponses => {
                 let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
-                let call = responses::call(&base_url, key, about, body);
+                let call = responses::call(base_url, key, about, body);
                 let events = exchange::run(http.clone(), call, decoder);
                 events.map(responses::explained).boxed()
             }
             Api::GoogleGenerateContent => {
                 let messages = request.messages.len();
                 let decoder = GoogleDecoder::new(model.prices.clone(), about.clone(), messages);
-                let call = google::call(request, &base_url, key, about, body);
+                let call = google::call(request, base_url, key, about, body);
                 exchange::run(http.clone(), call, decoder)
             }
             Api::Scripted => failed(LlmError::new(
@@ -255,11 +254,11 @@ impl Wires {
 }
 
 /// The JSON of `request` in the words of its wire.
-fn write(request: &Request, base_url: &str) -> Vec<u8> {
+fn write(request: &Request) -> Vec<u8> {
     let body = match request.model.api {
         Api::AnthropicMessages => anthropic::request::body(request),
-        Api::OpenAiChat => chat::request::body(request, base_url),
-        Api::OpenAiResponses => responses::request::body(request, base_url),
+        Api::OpenAiChat => chat::request::body(request),
+        Api::OpenAiResponses => responses::request::body(request),
         Api::GoogleGenerateContent => google::request::body(request),
         Api::Scripted => Vec::new(),
     };
@@ -285,9 +284,8 @@ impl Provider for Wires {
         if request.model.api == Api::Scripted {
             return;
         }
-        let base_url = self.catalog.base_url(&request.model, &self.keys);
-        let written = |request: &Request| write(request, &base_url);
-        self.ready.prepare(self.fit(request), &base_url, written);
+        let base_url = request.model.base_url.clone();
+        self.ready.prepare(self.fit(request), &base_url, write);
     }
 
     /// Fetches the key, builds the client and opens a connection, by a request for the host's root
@@ -308,7 +306,7 @@ impl Provider for Wires {
             // What is wrong with it the first request will say.
             runtime.spawn(async move { keys.fetch(&provider, &place).await.is_ok() });
         }
-        let (http, url) = (self.http.clone(), self.catalog.base_url(model, &self.keys));
+        let (http, url) = (self.http.clone(), model.base_url.clone());
         runtime.spawn(async move {
             // Reading the certificates blocks for milliseconds: not on a thread that draws frames.
             let (build, at) = (http.clone(), url.clone());

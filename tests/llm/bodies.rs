@@ -12,15 +12,15 @@ use tiller::llm::{
 
 use super::kit::{
     answer, call, custom_call, cut_call, image, model, request, result, said, signed_text, text,
-    thought, user, wires,
+    thought, user, wires, with_quirks,
 };
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 
 fn body(wire: Wire, request: &Request) -> Value {
     let bytes = match wire {
         Wire::Anthropic => anthropic::request::body(request),
-        Wire::Chat => openai::chat::request::body(request, &request.model.base_url),
-        Wire::Responses => openai::responses::request::body(request, &request.model.base_url),
+        Wire::Chat => openai::chat::request::body(request),
+        Wire::Responses => openai::responses::request::body(request),
         Wire::Google => google::request::body(request),
     };
     serde_json::from_slice(&bytes).unwrap()
@@ -216,6 +216,7 @@ fn thinking_is_asked_for_in_the_models_own_way() {
     let asked = |wire: Wire, id: &str, levels: &[(ThinkingLevel, &str)], level: ThinkingLevel| {
         let mut model = model(wire, "https://host/v1");
         model.id = id.into();
+        model = with_quirks(model);
         model.max_output = 64_000;
         model.thinking_levels = levels
             .iter()
@@ -355,6 +356,7 @@ fn the_output_limit_leaves_room_for_the_prompt() {
         "the provider says that it is too long"
     );
     model.id = "claude-sonnet-4-5".into();
+    model = with_quirks(model);
     model.reasoning = true;
     for bytes in [300, 15_000, 22_000, 900_000] {
         let mut request = request(model.clone(), vec![Message::user("x".repeat(bytes), 0)]);

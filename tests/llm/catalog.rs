@@ -1,10 +1,11 @@
 //! What a model's name means, where keys come from, and what is said when neither is clear.
 
-use std::time::{Duration, Instant};
-
 use tiller::llm::{
-    Api, Catalog, CatalogOptions, ErrorClass, Keys, QuirkWords, ThinkingLevel, WindowSource,
+    Api, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
+    ThinkingForm, ThinkingLevel, WindowSource,
 };
+
+use super::kit::with_quirks;
 
 const LAB: &str = r#"
 [providers.lab]
@@ -364,13 +365,12 @@ fn keys_and_what_is_said_without_them() {
 #[test]
 fn base_urls_from_the_environment_give_way_to_settings() {
     let address = |catalog: &Catalog, name: &str| {
-        let (model, _) = catalog.resolve(name, &keys(&[])).unwrap();
         let keys = keys(&[
             ("ANTHROPIC_BASE_URL", "http://env:1"),
             ("OPENAI_BASE_URL", "http://env:2/v1"),
             ("GROQ_BASE_URL", "http://env:3/v1"),
         ]);
-        catalog.base_url(&model, &keys)
+        catalog.resolve(name, &keys).unwrap().0.base_url
     };
     assert_eq!(address(&catalog(""), "sonnet"), "http://env:1");
     assert_eq!(address(&catalog(""), "openai/gpt-5"), "http://env:2/v1");
@@ -416,23 +416,6 @@ fn a_wrong_file_is_named() {
     }
 }
 
-#[test]
-fn naming_one_model_does_not_parse_them_all() {
-    let none = catalog("");
-    let time = |work: &dyn Fn()| {
-        let runs = (0..5).map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        });
-        runs.min().unwrap_or(Duration::MAX)
-    };
-    let one = time(&|| drop(none.resolve("anthropic/claude-sonnet-5-5", &keys(&[]))));
-    let all = time(&|| drop(none.models(&keys(&[]))));
-    assert!(one * 5 < all, "one model {one:?}, all models {all:?}");
-    assert!(none.models(&keys(&[])).len() > 400);
-}
-
 // A9
 #[test]
 fn a_changed_models_file_counts_without_a_restart() {
@@ -472,7 +455,7 @@ fn aliases_go_before_patterns() {
         aliases: aliases
             .map(|(name, target)| (name.to_owned(), target.to_owned()))
             .into(),
-        context_window: 0,
+        ..CatalogOptions::default()
     };
     let lab = catalog_with("", options);
     for (name, expected) in [
@@ -591,13 +574,147 @@ fn the_manual_is_true() {
     let lab = catalog(manual);
     let (model, _) = lab.resolve("lab/scripted", &keys(&[])).unwrap();
     assert_eq!(model.prices.tiers[0].above, 200_000);
-    let words = QuirkWords::KEYS;
-    let untold: Vec<&&str> = words
-        .iter()
-        .filter(|key| !manual.contains(&format!("\n{key} = ")))
-        .collect();
-    assert!(untold.is_empty(), "not in the README: {untold:?}");
-    // Each word of the table is one that is understood, and arrives.
-    let told = format!("{:?}", model.quirks);
-    assert!(!told.contains("None"), "{told}");
+    assert_eq!(model.quirks.thinking, ThinkingForm::Effort);
+}
+
+/// The model `id` of a provider of one's own at `base_url`.
+fn at(provider: &str, id: &str, api: Api, base_url: &str) -> Model {
+    with_quirks(Model::new(provider, id, api, base_url))
+}
+
+#[test]
+fn a_host_is_known_by_its_address_and_a_provider_behind_a_proxy() {
+    let chat = |provider: &str, base_url: &str| at(provider, "m", Api::OpenAiChat, base_url).quirks;
+    let plain = Quirks::of_api(Api::OpenAiChat);
+    assert_eq!(chat("lab", "http://127.0.0.1:1/v1"), plain);
+    let cases = [
+        ("openai", "https://api.openai.com/v1"),
+        ("openrouter", "https://OpenRouter.ai/api/v2"),
+        ("mistral", "https://api.mistral.ai/v1"),
+        ("moonshotai", "https://api.moonshot.cn/v1"),
+        ("zai", "https://open.bigmodel.cn/api"),
+        ("azure", "https://me.openai.azure.com/openai/v1"),
+    ];
+    for (provider, base_url) in cases {
+        let at_home = chat("mine", base_url);
+        assert_ne!(at_home, plain, "{provider}");
+        // What stands between may not know the key of the cache.
+        let behind_a_proxy = Quirks {
+            cache_key: false,
+            ..at_home
+        };
+        let proxied = chat(provider, "http://127.0.0.1:1/v1");
+        assert_eq!(proxied, behind_a_proxy, "{provider}");
+    }
+    // The address says more than the name.
+    assert!(chat("openai", "https://api.deepseek.com").reasoning_always);
+    assert_eq!(
+        chat("vllm", "http://10.0.0.1/v1").thinking,
+        ThinkingForm::Template
+    );
+}
+
+#[test]
+fn an_id_tells_what_a_model_is_whoever_serves_it() {
+    use EditFormat::{ApplyPatch, Edit, Replace};
+    let cases = [
+        ("gpt-5", ApplyPatch),
+        ("gpt-5-2025-08-07", ApplyPatch),
+        ("GPT-5.1-Codex-Mini", ApplyPatch),
+        ("gpt-10", ApplyPatch),
+        ("gpt-daybreak-red-latest", ApplyPatch),
+        ("codex-mini-latest", ApplyPatch),
+        ("o1", ApplyPatch),
+        ("o4-mini-deep-research", ApplyPatch),
+        ("openai/gpt-5.6-luna:batch", ApplyPatch),
+        ("openai/o3:free", ApplyPatch),
+        ("openai.gpt-6-sol", ApplyPatch),
+        ("gpt-4.1", Edit),
+        ("gpt-4o-2024-08-06", Edit),
+        ("gpt-35-turbo", Edit),
+        ("gpt-5-chat-latest", Edit),
+        ("openai/gpt-5.2-chat", Edit),
+        ("openai/gpt-oss-20b:free", Edit),
+        ("olmo-3", Edit),
+        ("o1x", Edit),
+        ("google/gemini-2.5-pro", Replace),
+        ("models/gemini-flash-latest", Replace),
+        ("gemma-4-31b-it", Edit),
+        ("claude-sonnet-5-5", Edit),
+    ];
+    let lab = catalog(
+        "[providers.lab]\napi = 'openai-chat'\nbase_url = 'http://x'\nmodels = [{ id = 'm' }]\n",
+    );
+    for (id, expected) in cases {
+        let (model, _) = lab.resolve(&format!("lab/{id}"), &keys(&[])).unwrap();
+        assert_eq!(model.edit_format, expected, "{id}");
+    }
+    for (id, custom) in [
+        ("gpt-6.1-sol", true),
+        ("openai/gpt-5.4-mini", true),
+        ("gpt-4.1-mini", false),
+        ("gpt-4o-2024-08-06", false),
+        ("gpt-oss-120b", false),
+        ("o4-mini", false),
+    ] {
+        let quirks = at("lab", id, Api::OpenAiResponses, "http://x").quirks;
+        assert_eq!(quirks.custom_tools, custom, "{id}");
+    }
+    for (id, adaptive, bound) in [
+        ("claude-sonnet-4-5-20250929", None, false),
+        ("us.anthropic.claude-opus-4-6", Some(true), false),
+        ("anthropic/claude-opus-5", Some(true), false),
+        ("claude-sonnet-5-5", Some(true), true),
+        ("claude-nova-9", Some(true), true),
+        ("MiniMax-M3", None, false),
+    ] {
+        let quirks = at("lab", id, Api::AnthropicMessages, "http://x").quirks;
+        assert_eq!(
+            (quirks.adaptive_thinking, quirks.thinking_binding),
+            (adaptive, bound),
+            "{id}"
+        );
+    }
+    for (id, form, ids, signed) in [
+        ("gemini-2.0-flash", ThinkingForm::Budget, false, false),
+        ("models/gemini-2.5-pro", ThinkingForm::Budget, false, false),
+        ("gemini-live-2.5-flash", ThinkingForm::Budget, false, false),
+        (
+            "gemini-2.5-computer-use-preview-10-2025",
+            ThinkingForm::Budget,
+            false,
+            false,
+        ),
+        ("Gemini-3.8-Flash", ThinkingForm::Effort, true, true),
+        ("gemini-12-x", ThinkingForm::Effort, true, true),
+        ("gemini-flash-latest", ThinkingForm::Effort, true, true),
+        (
+            "gemini-robotics-er-2-preview",
+            ThinkingForm::Effort,
+            true,
+            true,
+        ),
+        ("gemma-4-31b-it", ThinkingForm::Budget, true, false),
+    ] {
+        let quirks = at("lab", id, Api::GoogleGenerateContent, "http://x").quirks;
+        let got = (quirks.thinking, quirks.call_ids, quirks.call_signatures);
+        assert_eq!(got, (form, ids, signed), "{id}");
+    }
+}
+
+#[test]
+fn what_the_user_says_of_a_host_wins() {
+    let lab = catalog(
+        "[providers.mistral.quirks]\nids = 'any'\nresult_names = false\n\
+         [[providers.mistral.models]]\nid = 'm'\nquirks = { stream_usage = true }\n",
+    );
+    let quirks = |id: &str| lab.resolve(id, &keys(&[])).unwrap().0.quirks;
+    let m = quirks("mistral/m");
+    assert_eq!(
+        (m.ids, m.result_names, m.stream_usage),
+        (IdRule::Any, false, true)
+    );
+    assert!(m.reasoning_parts, "what the user does not say stays");
+    let other = quirks("mistral/other");
+    assert_eq!((other.ids, other.stream_usage), (IdRule::Any, false));
 }

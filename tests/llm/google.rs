@@ -10,7 +10,7 @@ use tiller::llm::{
     StopReason, StreamEvent, Text, ThinkingLevel, ToolCall,
 };
 
-use super::kit::{call, image, request, result, said, text, thought, tool, user};
+use super::kit::{call, image, request, result, said, text, thought, tool, user, with_quirks};
 
 fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
     let about = Subject {
@@ -300,7 +300,7 @@ fn gemini(id: &str) -> Model {
     let mut model = Model::new("google", id, Api::GoogleGenerateContent, "http://host");
     model.vision = true;
     model.reasoning = true;
-    model
+    with_quirks(model)
 }
 
 fn sent(request: &Request) -> Value {

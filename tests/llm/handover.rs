@@ -9,7 +9,7 @@ use tiller::llm::{
     ThinkingLevel, ToolCall, ToolSpec, Wires,
 };
 
-use super::kit::{answer, image, model, request, result, text, tool, user, wires};
+use super::kit::{answer, image, model, request, result, text, tool, user, wires, with_quirks};
 use crate::support::model_server::{Failure, ModelServer, Reply, Said, Script, Step, Wire};
 
 /// All orders of `wires`.
@@ -272,7 +272,7 @@ fn models(server: &ModelServer) -> Vec<[Model; 2]> {
             Wire::Chat => old.provider = "groq".into(),
         }
         old.vision = false;
-        [new, old]
+        [new, with_quirks(old)]
     };
     Wire::ALL.into_iter().map(of).collect()
 }

@@ -10,7 +10,7 @@ use tiller::llm::{
     ThinkingLevel,
 };
 
-use super::kit::{call, image, request, result, said, text, thought};
+use super::kit::{call, image, request, result, said, text, thought, with_quirks};
 
 fn host(provider: &str, id: &str) -> Model {
     let home = match provider {
@@ -21,11 +21,11 @@ fn host(provider: &str, id: &str) -> Model {
     let mut model = Model::new(provider, id, Api::OpenAiChat, home);
     model.reasoning = true;
     model.vision = true;
-    model
+    with_quirks(model)
 }
 
 fn body(request: &Request) -> Value {
-    let bytes = openai::chat::request::body(request, &request.model.base_url);
+    let bytes = openai::chat::request::body(request);
     serde_json::from_slice(&bytes).unwrap()
 }
 
@@ -424,8 +424,8 @@ fn each_host_gets_back_what_it_wants() {
 #[test]
 fn what_users_may_say_of_their_servers() {
     let mut model = host("lab", "m");
-    model.quirks.answer_after_results = Some(true);
-    model.quirks.empty_tools = Some(true);
+    model.quirks.answer_after_results = true;
+    model.quirks.empty_tools = true;
     let mut messages = conversation(&model, "reasoning");
     let Message::ToolResult(last) = &mut messages[4] else {
         panic!()

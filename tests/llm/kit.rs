@@ -1,6 +1,6 @@
 //! What the tests of this folder share: models, conversations, a way to read a whole stream.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -32,7 +32,13 @@ pub fn model(wire: Wire, base_url: &str) -> Model {
     };
     model.vision = true;
     model.reasoning = true;
-    model
+    with_quirks(model)
+}
+
+/// `model` with what the built-in catalogue knows of its host.
+pub fn with_quirks(model: Model) -> Model {
+    static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::default);
+    CATALOG.with_quirks(model)
 }
 
 pub fn request(model: Model, messages: Vec<Message>) -> Request {

@@ -13,6 +13,7 @@ use tiller::llm::{
 
 use super::kit::{
     answer, call, custom_call, image, model, request, result, said, text, thought, tool, wires,
+    with_quirks,
 };
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 
@@ -21,7 +22,7 @@ fn ours() -> Model {
 }
 
 fn input(model: &Model, messages: Vec<Message>) -> Vec<Value> {
-    let bytes = body(&request(model.clone(), messages), &model.base_url);
+    let bytes = body(&request(model.clone(), messages));
     let body: Value = serde_json::from_slice(&bytes).unwrap();
     body["input"].as_array().unwrap().clone()
 }
@@ -119,6 +120,7 @@ async fn a_custom_tool_goes_there_and_back() {
 fn a_model_without_custom_tools_gets_functions() {
     let mut model = ours();
     model.id = "grok-4.7".into();
+    model = with_quirks(model);
     let conversation = vec![
         Message::user("x", 0),
         said(
@@ -130,7 +132,7 @@ fn a_model_without_custom_tools_gets_functions() {
     ];
     let mut request = request(model, conversation);
     request.tools = vec![patch()];
-    let body: Value = serde_json::from_slice(&body(&request, "https://host")).unwrap();
+    let body: Value = serde_json::from_slice(&body(&request)).unwrap();
     assert_eq!(body["tools"][0]["type"], "function");
     assert_eq!(body["tools"][0]["strict"], false);
     assert_eq!(
@@ -259,7 +261,7 @@ fn other_wires_take_its_calls_by_the_calls_id() {
         let request = request(model.clone(), conversation);
         let bytes = match wire {
             Wire::Anthropic => tiller::llm::anthropic::request::body(&request),
-            _ => tiller::llm::openai::chat::request::body(&request, &model.base_url),
+            _ => tiller::llm::openai::chat::request::body(&request),
         };
         let body: Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(body.pointer(pointer).unwrap(), "call_1", "{body}");
@@ -295,6 +297,8 @@ fn pictures_of_results_go_where_the_host_takes_them() {
 
     let mut local = ours();
     local.provider = "lab".into();
+    local.base_url = "http://127.0.0.1:8080/v1".into();
+    local = with_quirks(local);
     let items = input(&local, conversation(&local));
     assert_eq!(items[3]["output"], "(see the image below)");
     assert_eq!(items[4]["output"], "words");
@@ -317,7 +321,7 @@ fn the_request_is_what_the_vendor_wants() {
     let sent = |change: &dyn Fn(&mut tiller::llm::Request)| -> Value {
         let mut request = request(ours(), vec![Message::user("x", 0)]);
         change(&mut request);
-        serde_json::from_slice(&body(&request, "https://host")).unwrap()
+        serde_json::from_slice(&body(&request)).unwrap()
     };
     let plain = sent(&|_| {});
     assert_eq!(plain["store"], false);

@@ -12,9 +12,9 @@ use super::out;
 use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
 use crate::llm::auth::{Place, Secret, Stored};
-use crate::llm::catalog::nearest;
 use crate::llm::classify::Subject;
 use crate::llm::http::Http;
+use crate::llm::nearest::nearest;
 use crate::llm::probe::{Verdict, probe};
 use crate::llm::{Catalog, Keys};
 
@@ -224,7 +224,7 @@ impl AuthDesk {
             Ok(key) => key,
             Err(error) => return Verdict::Refused(error.to_string().replace('\n', ". ")),
         };
-        let Some(model) = self.catalog.any_model(provider) else {
+        let Some(model) = self.catalog.any_model(provider, &self.keys) else {
             return Verdict::Unclear("no address is known".to_owned());
         };
         let about = Subject {
@@ -232,8 +232,7 @@ impl AuthDesk {
             redactor: self.keys.redactor().clone(),
             ..Subject::default()
         };
-        let base_url = self.catalog.base_url(&model, &self.keys);
-        probe(http, model.api, &base_url, key.as_ref(), &about).await
+        probe(http, &model, key.as_ref(), &about).await
     }
 
     fn place(&self, provider: &str) -> Result<Place, crate::llm::LlmError> {

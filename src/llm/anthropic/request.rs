@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::llm::auth::Secret;
-use crate::llm::catalog::pattern::Name;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
-use crate::llm::handoff::{self, Answer, IdRule, Step};
+use crate::llm::handoff::{self, Answer, Step};
 use crate::llm::http;
 use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
+use crate::llm::quirks::IdRule;
 use crate::llm::room;
 
 /// The API's version, a header of every request.
@@ -25,8 +25,6 @@ const VERSION: &str = "2023-06-01";
 const FINE_GRAINED: &str = "fine-grained-tool-streaming-2025-05-14";
 /// Models with a thinking budget may think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
-/// The first version of Claude that decides by itself how much to think.
-const ADAPTIVE_SINCE: [u32; 2] = [4, 6];
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
@@ -50,10 +48,7 @@ pub fn call(
     if !betas.is_empty() {
         headers.push(("anthropic-beta", betas.join(",")));
     }
-    // Resellers take the key as everybody but Anthropic does.
-    let said = request.model.quirks.bearer;
-    let bearer = said.unwrap_or(request.model.provider == "openrouter");
-    let (header, prefix) = if bearer {
+    let (header, prefix) = if request.model.quirks.bearer {
         ("authorization", "Bearer ")
     } else {
         ("x-api-key", "")
@@ -86,7 +81,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         _ => None,
     };
     let mut messages = messages(&steps);
-    let marks = request.model.quirks.cache_marks.unwrap_or(true);
+    let marks = request.model.quirks.cache_marks;
     if marks {
         mark_last_two_user_turns(&mut messages);
     }
@@ -105,9 +100,8 @@ pub fn body(request: &Request) -> Vec<u8> {
         ToolChoice { r#type: "none" }
     });
     let tool_choice = tool_choice.filter(|_| !tools.is_empty());
-    // Resellers of other models take none there.
-    let marked = marks && request.model.provider != "fireworks";
-    if let (Some(last), true) = (tools.last_mut(), marked) {
+    let mark_tools = marks && request.model.quirks.tool_cache_marks;
+    if let (Some(last), true) = (tools.last_mut(), mark_tools) {
         last.cache_control = Some(CacheControl::EPHEMERAL);
     }
     let system = (!request.system.trim().is_empty()).then(|| {
@@ -393,15 +387,10 @@ fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
     })
 }
 
-/// Whether the model is told how hard to try rather than how many tokens to think: those of which a
-/// list of levels is known, and Claude from 4.6 on.
+/// Whether the model is given an effort rather than a budget of tokens to think.
 fn adaptive(model: &Model) -> bool {
-    if let Some(adaptive) = model.quirks.adaptive_thinking {
-        return adaptive;
-    }
-    let claude = model.id.contains("claude");
-    let name = Name::parse(&model.id);
-    !model.thinking_levels.is_empty() || (claude && name.age().0 >= ADAPTIVE_SINCE.as_slice())
+    let listed = !model.thinking_levels.is_empty();
+    model.quirks.adaptive_thinking.unwrap_or(listed)
 }
 
 fn effort(request: &Request) -> String {

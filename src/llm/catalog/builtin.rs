@@ -1,155 +1,160 @@
-//! The built-in models: `assets/models.toml`, never parsed as a whole to find one of them.
+//! The built-in catalogue: `assets/models.toml`, or a newer one that was fetched.
 //!
-//! A look-up scans the text for table headers and ids (about 120 kB, no allocation) and parses only
-//! the piece it wants: naming a model must not delay the first frame.
+//! Its models are found by their table headers and parsed one by one when they are asked for: naming
+//! a model must not delay the first frame by the time it takes to parse them all.
 
-use super::file::{self, ModelEntry, ProviderEntry};
+use std::borrow::Cow;
+use std::ops::Range;
 
-const TEXT: &str = include_str!("../../../assets/models.toml");
+use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 
-/// The header of the built-in provider `id`, without its models.
-pub fn provider(id: &str) -> Option<ProviderEntry> {
-    pieces()
-        .find(|piece| piece.provider == id && piece.model.is_none())
-        .map(|piece| piece.parse())
+const SHIPPED: &str = include_str!("../../../assets/models.toml");
+
+/// A whole catalogue.
+pub struct BuiltIn {
+    text: Cow<'static, str>,
+    /// Everything but the models.
+    head: ModelsFile,
+    /// The ids of the providers in their order, which is the order in which keys are looked for.
+    providers: Vec<String>,
+    models: Vec<Piece>,
 }
 
-/// The headers of all built-in providers, in the order in which their keys are looked for. One pass.
-pub fn headers() -> impl Iterator<Item = (&'static str, ProviderEntry)> {
-    let headers = pieces().filter(|piece| piece.model.is_none());
-    headers.map(|piece| (piece.provider, piece.parse()))
-}
-
-/// The built-in model `id` of `provider`.
-pub fn model(provider: &str, id: &str) -> Option<ModelEntry> {
-    pieces()
-        .find(|piece| piece.provider == provider && piece.model == Some(id))
-        .and_then(|piece| piece.parse().models.pop())
-}
-
-/// The variables that the keys of built-in providers are looked for in. Parses nothing but them.
-pub fn key_variables() -> Vec<String> {
-    pieces()
-        .filter(|piece| piece.model.is_none())
-        .filter_map(|piece| {
-            piece
-                .text
-                .lines()
-                .find_map(|line| line.strip_prefix("env = "))
-        })
-        .flat_map(|list| list.split('"').skip(1).step_by(2))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The ids of all built-in providers, in the order in which their keys are looked for.
-pub fn provider_ids() -> impl Iterator<Item = &'static str> {
-    pieces()
-        .filter(|piece| piece.model.is_none())
-        .map(|piece| piece.provider)
-}
-
-/// Provider and id of all built-in models.
-pub fn model_ids() -> impl Iterator<Item = (&'static str, &'static str)> {
-    pieces().filter_map(|piece| Some((piece.provider, piece.model?)))
-}
-
-/// All built-in providers with all their models, in order. Parses everything.
-pub fn all() -> Vec<(&'static str, ProviderEntry)> {
-    let mut entries = file::parse(TEXT).unwrap_or_default();
-    provider_ids()
-        .filter_map(|id| Some((id, entries.remove(id)?)))
-        .collect()
-}
-
-/// One table of the text.
+/// Where one model stands in the text.
 struct Piece {
-    provider: &'static str,
-    model: Option<&'static str>,
-    text: &'static str,
+    provider: usize,
+    id: Range<usize>,
+    table: Range<usize>,
 }
 
-impl Piece {
-    fn parse(&self) -> ProviderEntry {
-        file::parse(self.text)
-            .ok()
-            .and_then(|mut entries| entries.remove(self.provider))
-            .unwrap_or_default()
+impl Default for BuiltIn {
+    /// The catalogue this version was built with. A test looks whether it can be read.
+    fn default() -> Self {
+        Self::parse(Cow::Borrowed(SHIPPED)).unwrap_or_else(|_| Self {
+            text: Cow::Borrowed(""),
+            head: ModelsFile::default(),
+            providers: Vec::new(),
+            models: Vec::new(),
+        })
     }
 }
 
-fn pieces() -> impl Iterator<Item = Piece> {
-    // Every header starts a line, and nothing else in the file does so with a bracket.
-    let mut rest = TEXT.find("\n[").map_or("", |start| &TEXT[start + 1..]);
-    std::iter::from_fn(move || {
-        loop {
-            if rest.is_empty() {
-                return None;
+impl BuiltIn {
+    /// Reads a catalogue, but for its models.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: Cow<'static, str>) -> Result<Self, String> {
+        let mut providers: Vec<String> = Vec::new();
+        let mut models = Vec::new();
+        let mut head = String::new();
+        let mut start = 0;
+        while start < text.len() {
+            // Every table header starts a line, and nothing else does so with a bracket.
+            let end = text[start..]
+                .find("\n[")
+                .map_or(text.len(), |at| start + at + 1);
+            let table = &text[start..end];
+            match table.strip_prefix("[[providers.") {
+                Some(rest) => {
+                    let place = || {
+                        let (name, body) = rest.split_once(".models]]\n")?;
+                        let id = body.strip_prefix("id = \"")?;
+                        let from = end - id.len();
+                        let provider = providers.iter().position(|known| known == name)?;
+                        Some((provider, from..from + id.find('"')?))
+                    };
+                    let (provider, id) = place().ok_or_else(|| {
+                        let line = table.lines().next().unwrap_or_default();
+                        format!("{line}: no id below it, or no provider above it")
+                    })?;
+                    models.push(Piece {
+                        provider,
+                        id,
+                        table: start..end,
+                    });
+                }
+                None => {
+                    let name = table.strip_prefix("[providers.");
+                    if let Some((name, _)) = name.and_then(|name| name.split_once("]\n")) {
+                        providers.push(name.to_owned());
+                    }
+                    head.push_str(table);
+                }
             }
-            let end = rest.find("\n[").map_or(rest.len(), |end| end + 1);
-            let text = &rest[..end];
-            rest = &rest[end..];
-            if let Some(piece) = piece(text) {
-                return Some(piece);
-            }
+            start = end;
         }
-    })
-}
-
-fn piece(text: &'static str) -> Option<Piece> {
-    let header = text.lines().next()?;
-    if let Some(provider) = header.strip_prefix("[[providers.") {
-        let provider = provider.strip_suffix(".models]]")?;
-        let id = text
-            .lines()
-            .nth(1)?
-            .strip_prefix("id = \"")?
-            .strip_suffix('"')?;
-        return Some(Piece {
-            provider,
-            model: Some(id),
+        let head = file::parse(&head)?;
+        Ok(Self {
             text,
-        });
+            head,
+            providers,
+            models,
+        })
     }
-    let provider = header.strip_prefix("[providers.")?.strip_suffix(']')?;
-    Some(Piece {
-        provider,
-        model: None,
-        text,
-    })
+
+    /// Everything but the models.
+    pub fn head(&self) -> &ModelsFile {
+        &self.head
+    }
+
+    /// The provider `id`, without its models.
+    pub fn provider(&self, id: &str) -> Option<&ProviderEntry> {
+        self.head.providers.get(id)
+    }
+
+    /// The ids of all providers, in the order in which their keys are looked for.
+    pub fn providers(&self) -> impl Iterator<Item = &str> {
+        self.providers.iter().map(String::as_str)
+    }
+
+    /// Provider and id of all models.
+    pub fn model_ids(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.models.iter().map(|piece| {
+            let provider = &self.providers[piece.provider];
+            (provider.as_str(), &self.text[piece.id.clone()])
+        })
+    }
+
+    /// The model `id` of `provider`.
+    pub fn model(&self, provider: &str, id: &str) -> Option<ModelEntry> {
+        let at = self.model_ids().position(|it| it == (provider, id))?;
+        let table = &self.text[self.models[at].table.clone()];
+        let mut file = file::parse(table).ok()?;
+        file.providers.remove(provider)?.models.pop()
+    }
+
+    /// All models of each provider, in order. Parses everything.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub fn all(&self) -> Result<Vec<(&str, Vec<ModelEntry>)>, String> {
+        let mut file = file::parse(&self.text)?;
+        let mut models = |id| file.providers.remove(id).unwrap_or_default().models;
+        Ok(self.providers().map(|id| (id, models(id))).collect())
+    }
+
+    /// The provider or host that answers at `base_url`.
+    pub fn host_at(&self, base_url: &str) -> Option<&str> {
+        let base_url = base_url.to_ascii_lowercase();
+        let wanted = authority(&base_url)?;
+        let provider = self.providers().find(|id| {
+            let own = self
+                .provider(id)
+                .and_then(|entry| entry.base_url.as_deref());
+            own.and_then(authority) == Some(wanted)
+        });
+        provider.or_else(|| {
+            let mut hosts = self.head.hosts.iter();
+            let at = |part: &String| wanted.contains(part.as_str());
+            let host = hosts.find(|(_, host)| host.addresses.iter().any(at));
+            host.map(|(name, _)| name.as_str())
+        })
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cutting_finds_what_parsing_the_whole_finds() {
-        let whole = file::parse(TEXT).unwrap_or_else(|error| panic!("{error}"));
-        let mut cut: Vec<&str> = provider_ids().collect();
-        assert_eq!(cut[..3], ["anthropic", "openai", "openrouter"]);
-        cut.sort_unstable();
-        assert_eq!(cut, whole.keys().collect::<Vec<_>>());
-        let mut count = 0;
-        for (id, entry) in &whole {
-            let header = provider(id).unwrap();
-            assert_eq!(header.base_url, entry.base_url);
-            assert!(!header.env.is_empty(), "{id} says where its key is");
-            let default = header.default.expect("every provider has a default");
-            assert!(
-                entry.models.iter().any(|model| model.id == default),
-                "{id}/{default}"
-            );
-            for expected in &entry.models {
-                let found = model(id, &expected.id).unwrap();
-                assert_eq!(found.name, expected.name);
-                count += 1;
-            }
-        }
-        let variables = key_variables();
-        let every = |entry: &ProviderEntry| entry.env.iter().all(|name| variables.contains(name));
-        assert!(whole.values().all(every), "{variables:?}");
-        assert_eq!(model_ids().count(), count);
-        assert!(count > 400);
-    }
+/// Host and port of a URL.
+fn authority(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split('/').next().filter(|host| !host.is_empty())
 }

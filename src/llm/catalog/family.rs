@@ -1,86 +1,62 @@
-//! What a model's id tells about its make, whoever serves it.
+//! What a model's id tells about it, whoever serves it: the `[[families]]` of the catalogue.
 
-use crate::llm::model::EditFormat;
+use serde::Deserialize;
 
-/// The shape in which the model `id` edits files best: patches for OpenAI's own reasoning models,
-/// Gemini's own shape for Gemini, old and new text for all others.
-pub fn edit_format(id: &str) -> EditFormat {
-    let id = id.to_lowercase();
-    // Resellers put the maker in front: `openai/gpt-6`, `google/gemini-3`, `openai.gpt-6`.
-    let name = id.rsplit('/').next().unwrap_or_default();
-    let name = name.strip_prefix("openai.").unwrap_or(name);
-    if openai_reasons(name) {
-        EditFormat::ApplyPatch
-    } else if name.starts_with("gemini") {
-        EditFormat::Replace
-    } else {
-        EditFormat::Edit
-    }
+use super::pattern::Name;
+use crate::llm::model::{Api, EditFormat};
+use crate::llm::quirks::QuirksTable;
+
+/// Models whose ids are alike. Every rule that is given must hold.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Family {
+    /// One of these stands in the id as whole words.
+    pub ids: Vec<String>,
+    /// The version in the id is this or later.
+    pub since: Option<Vec<u32>>,
+    /// The version in the id is earlier.
+    pub before: Option<Vec<u32>>,
+    /// None of these words stands in the id.
+    pub without: Vec<String>,
+    /// The model is spoken to in this API.
+    pub api: Option<Api>,
+    /// The model is served by this provider.
+    pub provider: Option<String>,
+    /// The shape in which the models edit files best.
+    pub edit_format: Option<EditFormat>,
+    /// How they want to be spoken to.
+    pub quirks: QuirksTable,
 }
 
-/// gpt-5 and later, the o-series and Codex; not the chat models among them, which do not reason,
-/// and not the open ones.
-fn openai_reasons(name: &str) -> bool {
-    if name.split('-').any(|word| word == "chat") {
-        return false;
+impl Family {
+    /// Whether the model `id`, served by `provider` over `api`, belongs to the family.
+    pub fn holds(&self, id: &str, api: Api, provider: &str) -> bool {
+        let id = id.to_lowercase();
+        self.ids.iter().any(|part| has_words(&id, part))
+            && !self.without.iter().any(|part| has_words(&id, part))
+            && self.api.is_none_or(|wanted| wanted == api)
+            && (self.provider.as_ref()).is_none_or(|wanted| wanted == provider)
+            && self.spans(&id)
     }
-    if name.starts_with("codex") || name.starts_with("gpt-daybreak") {
-        return true;
-    }
-    if let Some(rest) = name.strip_prefix('o') {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        return digits == 1 && matches!(rest.as_bytes().get(1), None | Some(b'-' | b':'));
-    }
-    let Some(version) = name.strip_prefix("gpt-") else {
-        return false;
-    };
-    let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
-    // Azure's `gpt-35-turbo` is 3.5, and nothing else has two digits yet.
-    digits.parse::<u32>().is_ok_and(|major| major >= 5) && digits != "35"
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_id_tells_the_edit_format() {
-        use EditFormat::{ApplyPatch, Edit, Replace};
-        let cases = [
-            ("gpt-5", ApplyPatch),
-            ("gpt-5-2025-08-07", ApplyPatch),
-            ("GPT-5.1-Codex-Mini", ApplyPatch),
-            ("gpt-6.1-sol", ApplyPatch),
-            ("gpt-10", ApplyPatch),
-            ("gpt-daybreak-red-latest", ApplyPatch),
-            ("codex-mini-latest", ApplyPatch),
-            ("o1", ApplyPatch),
-            ("o3-mini", ApplyPatch),
-            ("o4-mini-deep-research", ApplyPatch),
-            ("openai/gpt-5.6-luna:batch", ApplyPatch),
-            ("openai/o3:free", ApplyPatch),
-            ("openai.gpt-6-sol", ApplyPatch),
-            ("gpt-4.1", Edit),
-            ("gpt-4o", Edit),
-            ("gpt-35-turbo", Edit),
-            ("gpt-5-chat-latest", Edit),
-            ("openai/gpt-5.2-chat", Edit),
-            ("chat-latest", Edit),
-            ("gpt-oss-120b", Edit),
-            ("openai/gpt-oss-20b:free", Edit),
-            ("olmo-3", Edit),
-            ("o", Edit),
-            ("o1x", Edit),
-            ("gemini-3.8-flash", Replace),
-            ("google/gemini-2.5-pro", Replace),
-            ("models/gemini-flash-latest", Replace),
-            ("gemma-4-31b-it", Edit),
-            ("claude-sonnet-5-5", Edit),
-            ("deepseek-ai/DeepSeek-V4-Pro", Edit),
-            ("", Edit),
-        ];
-        for (id, expected) in cases {
-            assert_eq!(edit_format(id), expected, "{id}");
+    /// Whether the version in `id` is one of these; an id without a version has none.
+    fn spans(&self, id: &str) -> bool {
+        if self.since.is_none() && self.before.is_none() {
+            return true;
         }
+        let version = Name::parse(id).version;
+        !version.is_empty()
+            && self.since.as_ref().is_none_or(|since| version >= *since)
+            && self.before.as_ref().is_none_or(|before| version < *before)
     }
+}
+
+/// Whether `part` stands in `id` with no letter or digit right before or behind it.
+fn has_words(id: &str, part: &str) -> bool {
+    id.match_indices(part).any(|(start, found)| {
+        let before = id[..start].chars().next_back();
+        let behind = id[start + found.len()..].chars().next();
+        let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        edge(before) && (edge(behind) || part.ends_with('/'))
+    })
 }

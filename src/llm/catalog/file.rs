@@ -1,26 +1,54 @@
 //! The form of `models.toml`, the user's and the built-in one: text in, checked entries out.
 //!
-//! Knows no merging and no look-up; that is `listing`. Which keys there are is `check`'s.
+//! Knows no merging and no look-up; that is `snapshot`'s.
 
 use std::collections::BTreeMap;
 
+use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
-use toml::{Table, Value};
 
-use super::check::{check, parse_api};
-use crate::llm::model::{EditFormat, Model, Prices, ThinkingLevel};
+use super::family::Family;
+use crate::llm::model::{Api, EditFormat, InputLimits, Model, Prices, ThinkingLevel};
+use crate::llm::nearest::nearest;
 use crate::llm::options;
-use crate::llm::quirks::QuirkWords;
+use crate::llm::quirks::QuirksTable;
+
+/// The fields of a request that no one may set.
+const OWN: [&str; 5] = ["model", "messages", "input", "contents", "stream"];
+
+/// A whole `models.toml`.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelsFile {
+    /// The day of its facts, `YYYY-MM-DD`.
+    pub as_of: Option<String>,
+    /// What the ids of models tell, later ones over earlier ones.
+    pub families: Vec<Family>,
+    /// What is known of servers beside the providers, by the name of the server.
+    pub hosts: BTreeMap<String, Host>,
+    /// The providers by id.
+    pub providers: BTreeMap<String, ProviderEntry>,
+}
+
+/// One `[hosts.NAME]`: more addresses of a provider, or a server that is no provider here.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Host {
+    /// Parts of its addresses, in lower case.
+    pub addresses: Vec<String>,
+    /// How it wants to be spoken to.
+    pub quirks: QuirksTable,
+}
 
 /// One `[providers.NAME]` as written. Not `Debug`: it may hold a key.
 #[derive(Clone, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ProviderEntry {
     /// A name for people.
     pub name: Option<String>,
     /// The wire.
-    pub api: Option<String>,
+    pub api: Option<Api>,
     /// Scheme, host and path prefix.
     pub base_url: Option<String>,
     /// A literal, `$NAME` or `!command`.
@@ -36,7 +64,7 @@ pub struct ProviderEntry {
     /// Headers sent with every request: a literal, `$NAME` or `!command` each.
     pub headers: BTreeMap<String, String>,
     /// How its server wants to be spoken to.
-    pub quirks: QuirkWords,
+    pub quirks: QuirksTable,
     /// Fields of every request.
     pub options: Map<String, Json>,
     /// Its models.
@@ -45,14 +73,14 @@ pub struct ProviderEntry {
 
 /// One `[[providers.NAME.models]]` as written.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ModelEntry {
     /// The id the provider knows it by.
     pub id: String,
     /// A name for people.
     pub name: Option<String>,
     /// Another wire than the provider's.
-    pub api: Option<String>,
+    pub api: Option<Api>,
     /// Another address than the provider's.
     pub base_url: Option<String>,
     /// Tokens.
@@ -61,8 +89,10 @@ pub struct ModelEntry {
     pub max_output: Option<u64>,
     /// Whether and how it thinks.
     pub thinking: Option<Thinking>,
-    /// `text`, `image`.
-    pub input: Option<Vec<String>>,
+    /// What it takes.
+    pub input: Option<Vec<Input>>,
+    /// Most images and bytes of one request.
+    pub limits: Option<InputLimits>,
     /// US dollars per million tokens.
     pub prices: Option<Prices>,
     /// Whether it takes tools.
@@ -70,104 +100,161 @@ pub struct ModelEntry {
     /// The shape in which it edits files best.
     pub edit_format: Option<EditFormat>,
     /// How it wants to be spoken to, where that differs from its provider.
-    pub quirks: QuirkWords,
+    pub quirks: QuirksTable,
     /// Fields of every request to it.
     pub options: Map<String, Json>,
 }
 
-/// `true`, `false`, or the levels, each `level` or `level:word`.
+/// What a model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Input {
+    /// Text.
+    Text,
+    /// Images.
+    Image,
+}
+
+/// The levels a `thinking` key stands for: none, the usual ones (an empty map), or these, each with
+/// the provider's word.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Thinking {
-    /// The usual levels, or none.
+#[serde(try_from = "WrittenThinking")]
+pub struct Thinking(Option<BTreeMap<ThinkingLevel, String>>);
+
+/// `true`, `false`, or the levels, each `level` or `level:word`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected true, false or a list of levels")]
+enum WrittenThinking {
     Usual(bool),
-    /// Exactly these.
     Levels(Vec<String>),
+}
+
+impl TryFrom<WrittenThinking> for Thinking {
+    type Error = String;
+
+    fn try_from(written: WrittenThinking) -> Result<Self, String> {
+        let list = match written {
+            WrittenThinking::Usual(usual) => return Ok(Self(usual.then(BTreeMap::new))),
+            WrittenThinking::Levels(list) => list,
+        };
+        let level = |item: &String| {
+            let (level, word) = match item.split_once(':') {
+                Some((level, word)) => (level.parse::<ThinkingLevel>()?, word),
+                None => match item.parse()? {
+                    ThinkingLevel::Off => (ThinkingLevel::Off, ""),
+                    level => (level, level.as_str()),
+                },
+            };
+            Ok((level, word.to_owned()))
+        };
+        list.iter()
+            .map(level)
+            .collect::<Result<_, _>>()
+            .map(Some)
+            .map(Self)
+    }
 }
 
 /// Reads the text of a `models.toml`.
 ///
 /// # Errors
-/// What is wrong, with the key and, for a misspelt one, the nearest right one; without the file's
-/// name, which the caller knows.
-pub fn parse(text: &str) -> Result<BTreeMap<String, ProviderEntry>, String> {
-    let top: Table = text.parse().map_err(|error: toml::de::Error| {
-        let line = error
-            .span()
-            .map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
-        match line {
-            Some(line) => format!("line {line}: {}", error.message()),
-            None => error.message().to_owned(),
-        }
-    })?;
-    check(&top)?;
-    let mut entries = BTreeMap::new();
-    let providers = top.get("providers").and_then(Value::as_table);
-    for (provider, value) in providers.into_iter().flatten() {
-        let at = format!("providers.{provider}");
-        let entry: ProviderEntry = value
-            .clone()
-            .try_into()
-            .map_err(|error: toml::de::Error| format!("{at}: {}", error.message()))?;
-        check_entry(&at, &entry)?;
-        entries.insert(provider.clone(), entry);
+/// What is wrong, with its line or its key and, for a misspelt word, the nearest right one; without
+/// the file's name, which the caller knows.
+pub fn parse(text: &str) -> Result<ModelsFile, String> {
+    let file: ModelsFile = toml::from_str(text).map_err(|error| explain(text, &error))?;
+    for (id, provider) in &file.providers {
+        check(&format!("providers.{id}"), provider)?;
     }
-    Ok(entries)
+    Ok(file)
 }
 
-fn check_entry(at: &str, provider: &ProviderEntry) -> Result<(), String> {
-    parse_api(provider.api.as_deref(), at)?;
+/// What serde cannot know.
+fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
+    spoken(at, provider.api)?;
+    let bad = |name: &&String| HeaderName::from_bytes(name.as_bytes()).is_err();
+    if let Some(name) = provider.headers.keys().find(bad) {
+        return Err(format!(
+            "{at}.headers: '{name}' cannot be the name of a header"
+        ));
+    }
+    free(at, &provider.options)?;
     for (number, model) in provider.models.iter().enumerate() {
         let at = format!("{at}.models[{number}]");
         if model.id.trim().is_empty() {
             return Err(format!("{at}: 'id' is missing"));
         }
-        parse_api(model.api.as_deref(), &at)?;
-        levels(model.thinking.as_ref()).map_err(|error| format!("{at}.thinking: {error}"))?;
-        for kind in model.input.iter().flatten() {
-            if kind != "text" && kind != "image" {
-                return Err(format!(
-                    "{at}.input: unknown kind '{kind}': use text, image"
-                ));
-            }
+        spoken(&at, model.api)?;
+        free(&at, &model.options)?;
+        let prices = model.prices.iter().flat_map(Prices::all);
+        if let Some((name, price)) = prices
+            .filter(|(_, price)| !price.is_finite() || *price < 0.0)
+            .next()
+        {
+            return Err(format!(
+                "{at}.prices.{name} = {price}: expected a number from 0"
+            ));
         }
     }
     Ok(())
 }
 
-/// The levels a `thinking` key stands for: none, the usual ones (an empty map), or these.
-fn levels(thinking: Option<&Thinking>) -> Result<Option<BTreeMap<ThinkingLevel, String>>, String> {
-    let list = match thinking {
-        None | Some(Thinking::Usual(false)) => return Ok(None),
-        Some(Thinking::Usual(true)) => return Ok(Some(BTreeMap::new())),
-        Some(Thinking::Levels(list)) => list,
-    };
-    let mut levels = BTreeMap::new();
-    for item in list {
-        let (level, word) = match item.split_once(':') {
-            Some((level, word)) => (level.parse::<ThinkingLevel>()?, word.to_owned()),
-            None => {
-                let level = item.parse::<ThinkingLevel>()?;
-                let word = if level == ThinkingLevel::Off {
-                    ""
-                } else {
-                    level.as_str()
-                };
-                (level, word.to_owned())
-            }
-        };
-        levels.insert(level, word);
+/// Scripts are for tests: no server speaks them.
+fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
+    match api {
+        Some(Api::Scripted) => Err(format!("{at}.api: no server speaks 'scripted'")),
+        _ => Ok(()),
     }
-    Ok(Some(levels))
+}
+
+/// Fields are the wire's and not ours to know; but what a request is about, tiller says.
+fn free(at: &str, options: &Map<String, Json>) -> Result<(), String> {
+    match options.keys().find(|key| OWN.contains(&key.as_str())) {
+        Some(key) => Err(format!("{at}.options.{key} is written by tiller")),
+        None => Ok(()),
+    }
+}
+
+/// The error with its line and key, and with the right word for a misspelt one.
+fn explain(text: &str, error: &toml::de::Error) -> String {
+    let what = reworded(error.message());
+    let Some(span) = error.span() else {
+        return what;
+    };
+    let start = span.start.min(text.len());
+    let line = 1 + text[..start].matches('\n').count();
+    let source = text.lines().nth(line - 1).unwrap_or_default();
+    let key = source.split_once('=').map(|(key, _)| key.trim());
+    match key.filter(|key| !key.is_empty() && !what.contains(&format!("'{key}'"))) {
+        Some(key) => format!("line {line}, {key}: {what}"),
+        None => format!("line {line}: {what}"),
+    }
+}
+
+/// Serde's word for an unknown key or value, as the rest of tiller says it.
+fn reworded(message: &str) -> String {
+    for (begin, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
+        let Some((word, known)) = message
+            .strip_prefix(begin)
+            .and_then(|it| it.split_once('`'))
+        else {
+            continue;
+        };
+        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        return match nearest(word, known.iter().copied()) {
+            Some(near) => format!("unknown {kind} '{word}': did you mean '{near}'?"),
+            None => format!("unknown {kind} '{word}': known are {}", known.join(", ")),
+        };
+    }
+    message.to_owned()
 }
 
 impl ModelEntry {
-    /// Lays what the entry says over `model`.
+    /// Lays what the entry says over `model`; its quirks are `snapshot`'s.
     pub fn apply(&self, model: &mut Model) {
         if let Some(name) = &self.name {
             model.name.clone_from(name);
         }
-        if let Ok(Some(api)) = parse_api(self.api.as_deref(), "") {
+        if let Some(api) = self.api {
             model.api = api;
         }
         if let Some(base_url) = &self.base_url {
@@ -179,14 +266,15 @@ impl ModelEntry {
         if let Some(tokens) = self.max_output {
             model.max_output = tokens;
         }
-        if self.thinking.is_some()
-            && let Ok(levels) = levels(self.thinking.as_ref())
-        {
+        if let Some(Thinking(levels)) = &self.thinking {
             model.reasoning = levels.is_some();
-            model.thinking_levels = levels.unwrap_or_default();
+            model.thinking_levels = levels.clone().unwrap_or_default();
         }
         if let Some(input) = &self.input {
-            model.vision = input.iter().any(|kind| kind == "image");
+            model.vision = input.contains(&Input::Image);
+        }
+        if let Some(limits) = &self.limits {
+            model.limits = *limits;
         }
         if let Some(prices) = &self.prices {
             model.prices.clone_from(prices);
@@ -199,7 +287,6 @@ impl ModelEntry {
         if let Some(format) = self.edit_format {
             model.edit_format = format;
         }
-        model.quirks.overlay(&self.quirks);
         options::overlay(&mut model.options, &self.options);
     }
 }
@@ -209,111 +296,113 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_file_is_told_with_its_key_and_the_right_one() {
+    fn a_wrong_file_is_told_with_its_line_and_the_right_word() {
+        let model = |line: &str| format!("[[providers.lab.models]]\nid = 'a'\n{line}\n");
         let cases = [
             (
-                "[provider.lab]\n",
-                "unknown key 'provider': did you mean 'providers'?",
+                "[provider.lab]\n".to_owned(),
+                "line 1: unknown key 'provider': did you mean 'providers'?",
             ),
             (
-                "[providers.lab]\nbase_ur = 'x'\n",
-                "unknown key 'base_ur' in providers.lab: did you mean 'base_url'?",
+                "[providers.lab]\nbase_ur = 'x'\n".into(),
+                "line 2: unknown key 'base_ur': did you mean 'base_url'?",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\ncontextwindow = 1\n",
-                "unknown key 'contextwindow' in providers.lab.models[0]: did you mean 'context_window'?",
+                model("contextwindow = 1"),
+                "line 3: unknown key 'contextwindow': did you mean 'context_window'?",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nprices = { inputs = 1 }\n",
-                "unknown key 'inputs' in providers.lab.models[0].prices: did you mean 'input'?",
+                model("prices = { inputs = 1 }"),
+                "line 3, prices: unknown key 'inputs': did you mean 'input'?",
             ),
             (
-                "[providers.lab]\nzzz = 1\n",
-                "unknown key 'zzz' in providers.lab: known are api, base_url, api_key, models, name, \
-                 env, base_url_env, default, resells, headers, quirks, options",
+                "[providers.lab]\nzzz = 1\n".into(),
+                "line 2: unknown key 'zzz': known are name, api, base_url, api_key, env, \
+                 base_url_env, default, resells, headers, quirks, options, models",
             ),
             (
-                "[[providers.lab.models]]\nname = 'a'\n",
+                "[[providers.lab.models]]\nname = 'a'\n".into(),
                 "providers.lab.models[0]: 'id' is missing",
             ),
             (
-                "[providers.lab.models]\nid = 'a'\n",
-                "providers.lab.models must be a list: write [[providers.lab.models]]",
+                "[providers.lab.models]\nid = 'a'\n".into(),
+                "line 1: invalid type: map, expected a sequence",
             ),
             (
-                "[providers.lab]\napi = 'openai-chats'\n",
-                "providers.lab.api: unknown api 'openai-chats': did you mean 'openai-chat'? known are \
-                 anthropic-messages, openai-responses, openai-chat, google-generate-content",
+                "[providers.lab]\napi = 'openai-chats'\n".into(),
+                "line 2, api: unknown value 'openai-chats': did you mean 'openai-chat'?",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nthinking = ['loud']\n",
-                "providers.lab.models[0].thinking: unknown thinking level 'loud': use off, minimal, \
-                 low, medium, high, xhigh or max",
+                "[providers.lab]\napi = 'scripted'\n".into(),
+                "providers.lab.api: no server speaks 'scripted'",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\ninput = ['sound']\n",
-                "providers.lab.models[0].input: unknown kind 'sound': use text, image",
-            ),
-            ("providers = 1\n", "providers must be a table"),
-            (
-                "[[providers.lab.models]]\nid = 'a'\ncontext_window = 'big'\n",
-                "providers.lab.models[0].context_window = \"big\": expected a whole number from 0",
+                model("thinking = ['loud']"),
+                "line 3, thinking: unknown thinking level 'loud': use off, minimal, low, medium, \
+                 high, xhigh or max",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nmax_output = -1\n",
-                "providers.lab.models[0].max_output = -1: expected a whole number from 0",
+                model("thinking = 3"),
+                "line 3, thinking: expected true, false or a list of levels",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nprices = { input = nan }\n",
-                "providers.lab.models[0].prices.input = nan: expected a number from 0",
+                model("input = ['sound']"),
+                "line 3, input: unknown value 'sound': known are text, image",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nprices = { tiers = [{ over = 1 }] }\n",
-                "unknown key 'over' in providers.lab.models[0].prices.tiers[0]: known are above, \
-                 input, output, cache_read, cache_write",
+                model("context_window = 'big'"),
+                "line 3, context_window: invalid type: string \"big\", expected u64",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nedit_format = 'patch'\n",
-                "providers.lab.models[0].edit_format = \"patch\": use edit, apply_patch, replace",
+                model("max_output = -1"),
+                "line 3, max_output: invalid value: integer `-1`, expected u64",
             ),
             (
-                "[providers.lab.headers]\nx-team = 1\n",
-                "providers.lab.headers = { x-team = 1 }: expected a table of strings",
+                model("prices = { input = nan }"),
+                "providers.lab.models[0].prices.input = NaN: expected a number from 0",
             ),
             (
-                "[providers.lab.headers]\n'x team' = 'a'\n",
+                model("prices = { tiers = [{ over = 1 }] }"),
+                "line 3, prices: unknown key 'over': known are above, input, output, cache_read, \
+                 cache_write",
+            ),
+            (
+                model("edit_format = 'patch'"),
+                "line 3, edit_format: unknown value 'patch': known are edit, apply_patch, replace",
+            ),
+            (
+                "[providers.lab.headers]\nx-team = 1\n".into(),
+                "line 2, x-team: invalid type: integer `1`, expected a string",
+            ),
+            (
+                "[providers.lab.headers]\n'x team' = 'a'\n".into(),
                 "providers.lab.headers: 'x team' cannot be the name of a header",
             ),
             (
-                "[providers.lab.quirks]\ndeveloper = true\n",
-                "unknown key 'developer' in providers.lab.quirks: did you mean 'developer_role'?",
+                "[providers.lab]\nquirks = { developer = true }\n".into(),
+                "line 2, quirks: unknown key 'developer': did you mean 'developer_role'?",
             ),
             (
-                "[providers.lab.quirks]\nthinking = 'swich'\n",
-                "providers.lab.quirks.thinking = \"swich\": did you mean \"switch\"? use effort, \
-                 object, switch_and_effort, switch, enabled, template, none",
+                "[providers.lab]\nquirks = { thinking = 'swich' }\n".into(),
+                "line 2, quirks: unknown value 'swich': did you mean 'switch'?",
             ),
             (
-                "[[providers.lab.models]]\nid = 'a'\nquirks = { cache_key = 1 }\n",
-                "providers.lab.models[0].quirks.cache_key = 1: expected true or false",
+                model("quirks = { cache_key = 1 }"),
+                "line 3, quirks: invalid type: integer `1`, expected a boolean",
             ),
             (
-                "[providers.lab.options]\nmessages = []\n",
+                "[providers.lab.options]\nmessages = []\n".into(),
                 "providers.lab.options.messages is written by tiller",
             ),
             (
-                "[providers.lab]\nenv = 'LAB_KEY'\n",
-                "providers.lab.env = \"LAB_KEY\": expected a list of strings",
+                "[providers.lab]\nenv = 'LAB_KEY'\n".into(),
+                "line 2, env: invalid type: string \"LAB_KEY\", expected a sequence",
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(parse(text).err().as_deref(), Some(expected), "{text}");
+            assert_eq!(parse(&text).err().as_deref(), Some(expected), "{text}");
         }
         assert!(parse("a = 1\n[x\n").err().unwrap().starts_with("line 2: "));
-    }
-
-    #[test]
-    fn an_empty_file_has_no_providers() {
-        assert!(parse("").is_ok_and(|entries| entries.is_empty()));
+        assert!(parse("").is_ok_and(|file| file.providers.is_empty()));
     }
 }

@@ -3,14 +3,13 @@
 //! Knows no wire and sends nothing.
 
 mod models;
-mod live;
-mod listing;
+mod reloading;
+mod snapshot;
 mod naming;
 pub mod pattern;
 mod family;
 mod file;
-mod check;
 mod builtin;
 
-pub use check::nearest;
+pub use builtin::BuiltIn;
 pub use models::{Catalog, CatalogError, CatalogOptions, Listed};

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::builtin;
-use super::listing::Listing;
-use super::live::Live;
+use super::builtin::BuiltIn;
 use super::naming::Names;
+use super::reloading::Live;
 use crate::llm::auth::{KeySource, Keys, Place};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -27,12 +26,14 @@ pub struct Catalog {
 }
 
 /// What the settings say about models.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct CatalogOptions {
     /// The user's own names, and what they stand for.
     pub aliases: BTreeMap<String, String>,
     /// The window, in tokens, of models that do not tell theirs; 0 when nothing is set.
     pub context_window: u64,
+    /// The catalogue beneath the user's file.
+    pub built_in: Arc<BuiltIn>,
 }
 
 /// One row of a list of models.
@@ -59,7 +60,8 @@ impl Catalog {
     /// What is wrong with the file.
     pub fn open(user_file: &Path, options: CatalogOptions) -> Result<Self, CatalogError> {
         Ok(Self {
-            live: Live::open(user_file, options.context_window).map_err(CatalogError)?,
+            live: Live::open(user_file, options.built_in, options.context_window)
+                .map_err(CatalogError)?,
             aliases: options.aliases,
         })
     }
@@ -81,26 +83,26 @@ impl Catalog {
             aliases: &self.aliases,
             keys,
         };
-        names.resolve(name)
+        let (model, level) = names.resolve(name)?;
+        Ok((listing.located(model, keys), level))
     }
 
     /// The newest sensible model of the first provider that has a key, built-in providers first;
     /// nothing without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
         let listing = self.live.listing();
-        for (provider, header) in builtin::headers() {
-            match listing.owner(provider, Some(&header)).place(keys) {
-                Ok(Place::None) | Err(_) => continue,
-                Ok(_) => {}
-            }
-            if let Some(model) = default_of(&listing, provider) {
-                return Some(model);
-            }
-        }
-        let mut own = listing.user().keys();
-        own.find_map(|provider| {
-            let model = default_of(&listing, provider)?;
-            listing.has_key(provider, keys).then_some(model)
+        let default = |provider: &str| {
+            let model = listing.known(provider, listing.default_of(provider)?)?;
+            Some(listing.located(model, keys))
+        };
+        let with_key = |provider: &&str| match listing.owner(provider).place(keys) {
+            Ok(place) => place != Place::None,
+            Err(_) => false,
+        };
+        let mut built_in = listing.built_in().providers().filter(with_key);
+        built_in.find_map(default).or_else(|| {
+            let mut own = listing.user().keys();
+            own.find_map(|id| default(id).filter(|_| listing.has_key(id, keys)))
         })
     }
 
@@ -116,7 +118,10 @@ impl Catalog {
             let has_key = *asked
                 .entry(&model.provider)
                 .or_insert_with(|| listing.has_key(&model.provider, keys));
-            let model = Arc::clone(model);
+            let model = match listing.base_url(model, keys) {
+                own if own == model.base_url => Arc::clone(model),
+                _ => Arc::new(listing.located(Model::clone(model), keys)),
+            };
             list.push(Listed { model, has_key });
         }
         list
@@ -135,9 +140,7 @@ impl Catalog {
 
     /// Whether `provider/id` stands in the user's file.
     pub fn is_own(&self, provider: &str, id: &str) -> bool {
-        let listing = self.live.listing();
-        let own = listing.user().get(provider);
-        own.is_some_and(|entry| entry.models.iter().any(|model| model.id == id))
+        self.live.listing().own(provider, id).is_some()
     }
 
     /// Where the key of `provider` is, without fetching it.
@@ -146,9 +149,7 @@ impl Catalog {
     /// A missing key, as an [`ErrorClass::Auth`](crate::llm::ErrorClass::Auth) error that says what
     /// was looked for, where, and the exact line that sets it.
     pub fn key_place(&self, provider: &str, keys: &Keys) -> Result<Place, LlmError> {
-        let header = builtin::provider(provider);
-        let listing = self.live.listing();
-        listing.owner(provider, header.as_ref()).place(keys)
+        self.live.listing().owner(provider).place(keys)
     }
 
     /// The ids of all providers, the user's first.
@@ -157,11 +158,16 @@ impl Catalog {
         listing.providers().map(str::to_owned).collect()
     }
 
-    /// A model of `provider`, for what all of them share: wire and address.
-    pub fn any_model(&self, provider: &str) -> Option<Model> {
+    /// A model of `provider`, for what all of them share: wire, address and quirks.
+    pub fn any_model(&self, provider: &str, keys: &Keys) -> Option<Model> {
         let listing = self.live.listing();
         let id = listing.default_of(provider).unwrap_or_default();
-        listing.unlisted(provider, &id)
+        Some(listing.located(listing.unlisted(provider, id)?, keys))
+    }
+
+    /// `model` of a server that was found rather than listed, with what is known of such servers.
+    pub fn with_quirks(&self, model: Model) -> Model {
+        self.live.listing().with_quirks(model)
     }
 
     /// The variables that keys are looked for in, those of all providers.
@@ -169,48 +175,16 @@ impl Catalog {
         self.live.listing().key_variables()
     }
 
-    /// The headers that `models.toml` has for `provider`, each with where its value comes from, and
-    /// the file.
+    /// The headers sent to `provider`, each with where its value comes from, and the user's file.
     pub fn headers(&self, provider: &str) -> (Vec<(String, KeySource)>, PathBuf) {
         let listing = self.live.listing();
-        let entry = listing.user().get(provider);
-        let headers = entry.into_iter().flat_map(|entry| &entry.headers);
-        let headers = headers.map(|(name, value)| (name.clone(), KeySource::parse(value)));
+        let headers = listing.headers(provider).into_iter();
+        let headers = headers.map(|(name, value)| (name.to_owned(), KeySource::parse(value)));
         (headers.collect(), listing.file().to_owned())
     }
 
     /// The line that sets the key of `provider`, for a server that refused the one it got.
     pub fn key_hint(&self, provider: &str) -> String {
-        let header = builtin::provider(provider);
-        let listing = self.live.listing();
-        listing.owner(provider, header.as_ref()).hint()
+        self.live.listing().owner(provider).hint()
     }
-
-    /// Where `model` is reached: its own address, or what the environment puts in its place
-    /// (`ANTHROPIC_BASE_URL` and the like) unless `models.toml` settled it.
-    pub fn base_url(&self, model: &Model, keys: &Keys) -> String {
-        let listing = self.live.listing();
-        let settled = listing.user().get(&model.provider).is_some_and(|entry| {
-            let of_model = entry
-                .models
-                .iter()
-                .any(|own| own.id == model.id && own.base_url.is_some());
-            entry.base_url.is_some() || of_model
-        });
-        // Where nothing else is said, LAB_BASE_URL goes with LAB_API_KEY.
-        let variable = builtin::provider(&model.provider).and_then(|entry| {
-            let beside_key =
-                || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
-            entry.base_url_env.clone().or_else(beside_key)
-        });
-        match variable.as_deref().and_then(|name| keys.get(name)) {
-            Some(base_url) if !settled => base_url.to_owned(),
-            _ => model.base_url.clone(),
-        }
-    }
-}
-
-fn default_of(listing: &Listing, provider: &str) -> Option<Model> {
-    let id = listing.default_of(provider)?;
-    listing.known(provider, &id)
 }

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::check::nearest;
-use super::listing::Listing;
 use super::models::CatalogError;
 use super::pattern::{Fit, Name, fit};
+use super::snapshot::Listing;
 use crate::llm::auth::Keys;
 use crate::llm::model::{Model, ThinkingLevel};
+use crate::llm::nearest::nearest;
 
 /// Most candidates an error lists.
 const LISTED: usize = 12;
@@ -170,7 +170,7 @@ impl Names<'_> {
         }
         let versioned = part.contains(|c: char| c.is_ascii_digit() || c == '/');
         let words = own(Fit::Words);
-        if versioned || words.is_empty() || super::builtin::provider(provider).is_none() {
+        if versioned || words.is_empty() || self.listing.built_in().provider(provider).is_none() {
             return Ok(None);
         }
         self.one_of(&format!("{provider}/{part}"), &words).map(Some)
@@ -207,7 +207,7 @@ impl Names<'_> {
             if !name.contains(|c: char| c.is_ascii_digit()) {
                 return None;
             }
-            family = Name::parse(&self.listing.default_of(provider)?).family;
+            family = Name::parse(self.listing.default_of(provider)?).family;
         }
         Some((provider, newest(ids, provider, &family)?))
     }
@@ -254,7 +254,7 @@ type Worth = (bool, bool, Fit, u8);
 /// Whose models a pattern means first: the user's own, then a maker's, then a reseller's.
 fn rank(listing: &Listing, provider: &str) -> u8 {
     let user = listing.user().get(provider);
-    match super::builtin::provider(provider) {
+    match listing.built_in().provider(provider) {
         None => 0,
         Some(_) if user.is_some_and(|entry| !entry.models.is_empty()) => 0,
         Some(entry) => 1 + u8::from(entry.resells),

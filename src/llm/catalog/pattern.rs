@@ -61,30 +61,43 @@ fn plain(text: &str) -> String {
 
 /// An id taken apart: `claude-sonnet-4-5-20250929` is the family `claude sonnet`, version 4.5,
 /// dated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     /// The words, without versions and dates.
     pub family: Vec<String>,
-    version: Vec<u32>,
-    dated: bool,
+    /// The numbers, from the most to the least significant; none for an id without a version.
+    pub version: Vec<u32>,
+    /// As a number, year first; only ever compared.
+    date: Option<u64>,
 }
 
 impl Name {
     /// Takes `id` apart.
     pub fn parse(id: &str) -> Self {
-        let mut name = Self {
-            family: Vec::new(),
-            version: Vec::new(),
-            dated: false,
-        };
-        for token in plain(id)
+        let mut name = Self::default();
+        let id = plain(id);
+        let mut tokens = id
             .split(['-', '/'])
             .filter(|token| !token.is_empty())
-        {
+            .peekable();
+        while let Some(token) = tokens.next() {
             let letters = token.trim_end_matches(|c: char| c.is_ascii_digit());
             let digits = &token[letters.len()..];
+            if letters.is_empty() && is_year(digits) {
+                // 2025-10-31, or 10-2025.
+                let mut date = digits.to_owned();
+                while let Some(part) = tokens.next_if(|part| date.len() < 8 && is_two_digits(part))
+                {
+                    date.push_str(part);
+                }
+                if date.len() == 4 && name.version.last().is_some_and(|month| *month <= 12) {
+                    name.version.pop();
+                }
+                name.date = date.parse().ok();
+                continue;
+            }
             match digits.parse() {
-                Ok(_) if digits.len() >= 6 => name.dated = true,
+                Ok(_) if digits.len() >= 6 => name.date = digits.parse().ok(),
                 Ok(number) => {
                     name.version.push(number);
                     if !letters.is_empty() {
@@ -99,9 +112,17 @@ impl Name {
     }
 
     /// Greater is newer; of the same version the id without a date.
-    pub fn age(&self) -> (&[u32], bool) {
-        (&self.version, !self.dated)
+    pub fn age(&self) -> (&[u32], bool, Option<u64>) {
+        (&self.version, self.date.is_none(), self.date)
     }
+}
+
+fn is_year(digits: &str) -> bool {
+    digits.len() == 4 && digits.starts_with("20")
+}
+
+fn is_two_digits(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -133,6 +154,7 @@ mod tests {
     fn the_newest_of_a_family() {
         let ids = [
             "claude-sonnet-4-5-20250929",
+            "claude-sonnet-4-5-2025-09-30",
             "claude-sonnet-4-5",
             "claude-sonnet-4-6",
             "claude-sonnet-5",
@@ -142,6 +164,16 @@ mod tests {
             let (older, newer) = (Name::parse(pair[0]), Name::parse(pair[1]));
             assert_eq!(older.family, newer.family);
             assert!(older.age() < newer.age(), "{pair:?}");
+        }
+        for (id, version) in [
+            ("gpt-4o-2024-08-06", &[][..]),
+            ("gpt-5-2025-08-07", &[5]),
+            ("gemini-2.5-computer-use-preview-10-2025", &[2, 5]),
+            ("claude-3-7-sonnet-20250219", &[3, 7]),
+            ("codestral-2508", &[2508]),
+            ("gpt-2000", &[]),
+        ] {
+            assert_eq!(Name::parse(id).version, version, "{id}");
         }
         assert_eq!(Name::parse("o3-mini").family, ["o", "mini"]);
         assert_eq!(Name::parse("kimi-k3.1-pro").family, ["kimi", "k", "pro"]);

@@ -1,7 +1,7 @@
 //! Google generateContent: the Gemini API, and hosts in the style of Vertex.
 
 pub mod request;
-mod family;
+mod thinking;
 pub mod decode;
 mod pieces;
 

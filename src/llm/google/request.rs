@@ -1,7 +1,7 @@
 //! Our conversation as a generateContent request.
 //!
 //! Validity (pairs of calls and results, roles, ids) is `handoff`'s, what a model takes is
-//! `family`'s; here is only form.
+//! `thinking`'s; here is only form.
 //!
 //! Tools are declared with `parametersJsonSchema`: both of Google's hosts take JSON Schema as it is,
 //! and the older `parameters` knows only a part of it.
@@ -13,14 +13,15 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::MADE_UP;
-use super::family::{self, Family, ThinkingConfig};
+use super::thinking::{self, ThinkingConfig};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
-use crate::llm::handoff::{self, Answer, IdRule, Step};
+use crate::llm::handoff::{self, Answer, Step};
 use crate::llm::http;
 use crate::llm::message::{self, Image};
 use crate::llm::provider::Request;
+use crate::llm::quirks::{IdRule, Quirks};
 use crate::llm::room;
 
 /// What Google documents for a call that comes from elsewhere and has no signature.
@@ -57,7 +58,7 @@ pub fn call(
 
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
-    let family = Family::of(&request.model);
+    let quirks = &request.model.quirks;
     let steps = handoff::steps(&request.messages, &request.model, IdRule::Google);
     let limit = room::max_output(request, &steps);
     let declarations = request.tools.iter().map(|tool| Declaration {
@@ -72,14 +73,14 @@ pub fn body(request: &Request) -> Vec<u8> {
     });
     let body = Body {
         system_instruction: system,
-        contents: contents(&steps, family),
+        contents: contents(&steps, quirks),
         tools: tools.then_some([Tools {
             function_declarations: declarations,
         }]),
         tool_config: tools.then(|| json!({ "functionCallingConfig": { "mode": "AUTO" } })),
         generation_config: GenerationConfig {
             max_output_tokens: limit,
-            thinking_config: family::thinking(&request.model, request.thinking, limit),
+            thinking_config: thinking::config(&request.model, request.thinking, limit),
         },
     };
     room::json(&body, request, &steps)
@@ -238,13 +239,13 @@ impl<'a> Part<'a> {
 }
 
 /// Results and the person's words are both `user` here, so neighbours become one content.
-fn contents<'a>(steps: &'a [Step<'a>], family: Family) -> Vec<Content<'a>> {
+fn contents<'a>(steps: &'a [Step<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
     let mut contents: Vec<Content<'a>> = Vec::new();
     for step in steps {
         let (role, mut parts): (_, Vec<Part>) = match step {
-            Step::User(content) => ("user", content.iter().map(|it| part(it, family)).collect()),
-            Step::Assistant(content) => ("model", answer(content, family)),
-            Step::Results(answers) => ("user", results(answers, family)),
+            Step::User(content) => ("user", content.iter().map(|it| part(it, quirks)).collect()),
+            Step::Assistant(content) => ("model", answer(content, quirks)),
+            Step::Results(answers) => ("user", results(answers, quirks)),
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.append(&mut parts),
@@ -256,16 +257,16 @@ fn contents<'a>(steps: &'a [Step<'a>], family: Family) -> Vec<Content<'a>> {
 
 /// The model's parts. From Gemini 3 on the first call of each step must be signed; only the current
 /// turn is checked, but what is written must not depend on what follows it.
-fn answer<'a>(content: &'a [Cow<'a, message::Content>], family: Family) -> Vec<Part<'a>> {
-    let mut parts: Vec<Part> = content.iter().map(|it| part(it, family)).collect();
+fn answer<'a>(content: &'a [Cow<'a, message::Content>], quirks: &Quirks) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part> = content.iter().map(|it| part(it, quirks)).collect();
     let first = parts.iter_mut().find(|part| part.function_call.is_some());
-    if let (Some(part), Family::Level) = (first, family) {
+    if let (Some(part), true) = (first, quirks.call_signatures) {
         part.thought_signature.get_or_insert(UNSIGNED);
     }
     parts
 }
 
-fn part<'a>(content: &'a Cow<'a, message::Content>, family: Family) -> Part<'a> {
+fn part<'a>(content: &'a Cow<'a, message::Content>, quirks: &Quirks) -> Part<'a> {
     match content.as_ref() {
         message::Content::Text(text) => Part {
             thought_signature: signature(text.text_signature.as_ref()),
@@ -279,7 +280,7 @@ fn part<'a>(content: &'a Cow<'a, message::Content>, family: Family) -> Part<'a> 
         message::Content::Image(image) => Part::image(image),
         message::Content::ToolCall(call) => Part {
             function_call: Some(FunctionCall {
-                id: id(&call.id, family),
+                id: id(&call.id, quirks),
                 name: function_name(&call.name),
                 args: match &call.arguments {
                     object @ Value::Object(_) => Cow::Borrowed(object),
@@ -295,7 +296,7 @@ fn part<'a>(content: &'a Cow<'a, message::Content>, family: Family) -> Part<'a> 
 
 /// The results of one answer's calls. Their pictures stand within them, or behind all of them where
 /// the model does not know that.
-fn results<'a>(answers: &'a [Answer<'a>], family: Family) -> Vec<Part<'a>> {
+fn results<'a>(answers: &'a [Answer<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(answers.len());
     let mut behind = Vec::new();
     for answer in answers {
@@ -317,12 +318,12 @@ fn results<'a>(answers: &'a [Answer<'a>], family: Family) -> Vec<Part<'a>> {
         if text.is_empty() {
             text = Cow::Borrowed("(see the image)");
         }
-        if family != Family::Level {
+        if !quirks.result_images {
             behind.append(&mut pictures);
         }
         parts.push(Part {
             function_response: Some(FunctionResponse {
-                id: id(&answer.id, family),
+                id: id(&answer.id, quirks),
                 name: function_name(&answer.call.name),
                 response: if answer.is_error {
                     Response::Error(text)
@@ -352,8 +353,8 @@ fn append<'a>(text: &mut Cow<'a, str>, more: Cow<'a, str>) {
 }
 
 /// The id as the server gets it back: none where it gave none.
-fn id(id: &str, family: Family) -> Option<&str> {
-    (family != Family::Budget && !id.starts_with(MADE_UP)).then_some(id)
+fn id<'a>(id: &'a str, quirks: &Quirks) -> Option<&'a str> {
+    (quirks.call_ids && !id.starts_with(MADE_UP)).then_some(id)
 }
 
 /// A signature that can be one: the field holds base64, and the whole request is refused otherwise.

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::quirks::Quirks;
 use super::reasoning::{FIELDS, Form};
 use crate::llm::handoff::{Answer, Step, wire_name};
 use crate::llm::message::{Content, Thinking, ToolCall};
 use crate::llm::provider::Request;
+use crate::llm::quirks::Quirks;
 
 /// The field of `reasoning_details`.
 const DETAILS: &str = "reasoning_details";
@@ -17,7 +17,7 @@ const DETAILS: &str = "reasoning_details";
 const READ: &str = "I have read the results.";
 
 /// The messages `steps` come down to, behind the system prompt.
-pub fn of<'a>(steps: &'a [Step<'a>], request: &'a Request, quirks: Quirks) -> Vec<Line<'a>> {
+pub fn of<'a>(steps: &'a [Step<'a>], request: &'a Request, quirks: &Quirks) -> Vec<Line<'a>> {
     let mut lines = Vec::with_capacity(steps.len() + 1);
     if !request.system.trim().is_empty() {
         let developer = quirks.developer_role && request.model.reasoning;
@@ -152,7 +152,7 @@ fn part(block: &Content) -> Option<Part<'_>> {
     }
 }
 
-fn assistant<'a>(content: &'a [Cow<'a, Content>], request: &Request, quirks: Quirks) -> Line<'a> {
+fn assistant<'a>(content: &'a [Cow<'a, Content>], request: &Request, quirks: &Quirks) -> Line<'a> {
     let mut line = Line::new("assistant");
     let mut thoughts = Vec::new();
     let mut tagged = String::new();
@@ -200,7 +200,7 @@ fn assistant<'a>(content: &'a [Cow<'a, Content>], request: &Request, quirks: Qui
     line
 }
 
-fn form(thinking: &Thinking, quirks: Quirks) -> Option<Form> {
+fn form(thinking: &Thinking, quirks: &Quirks) -> Option<Form> {
     let form = Form::of(thinking.thinking_signature.as_deref()?)?;
     Some(match form {
         Form::Field(_) if quirks.reasoning_parts => Form::Parts,
@@ -209,7 +209,7 @@ fn form(thinking: &Thinking, quirks: Quirks) -> Option<Form> {
 }
 
 /// Results take text only; their pictures follow as the person's.
-fn results<'a>(answers: &'a [Answer<'a>], quirks: Quirks, lines: &mut Vec<Line<'a>>) {
+fn results<'a>(answers: &'a [Answer<'a>], quirks: &Quirks, lines: &mut Vec<Line<'a>>) {
     let mut pictures = Vec::new();
     for answer in answers {
         let images = answer
@@ -241,7 +241,7 @@ fn results<'a>(answers: &'a [Answer<'a>], quirks: Quirks, lines: &mut Vec<Line<'
 }
 
 /// Adds what a person says.
-fn person<'a>(line: Line<'a>, quirks: Quirks, lines: &mut Vec<Line<'a>>) {
+fn person<'a>(line: Line<'a>, quirks: &Quirks, lines: &mut Vec<Line<'a>>) {
     let after_results = lines.last().is_some_and(|last| last.role == "tool");
     if quirks.answer_after_results && after_results {
         lines.push(Line {

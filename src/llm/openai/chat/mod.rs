@@ -1,6 +1,5 @@
 //! Chat Completions: OpenAI's older wire, and everybody else's.
 
-mod quirks;
 mod reasoning;
 pub mod request;
 mod lines;

@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::lines::{self, Function, Line};
-use super::quirks::{self, Quirks};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
@@ -16,7 +15,7 @@ use crate::llm::http;
 use crate::llm::message::Message;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
-use crate::llm::quirks::ThinkingForm;
+use crate::llm::quirks::{Quirks, ThinkingForm};
 use crate::llm::room;
 
 /// Longest `prompt_cache_key`, in characters.
@@ -38,8 +37,8 @@ pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) 
 }
 
 /// The request's JSON.
-pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
-    let quirks = quirks::of(&request.model, base_url);
+pub fn body(request: &Request) -> Vec<u8> {
+    let quirks = &request.model.quirks;
     let steps = handoff::steps(&request.messages, &request.model, quirks.ids);
     let messages = lines::of(&steps, request, quirks);
     let limit = room::max_output(request, &steps);
@@ -58,6 +57,8 @@ pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
         reasoning: None,
         thinking: None,
         chat_template_kwargs: None,
+        chat_template_args: None,
+        tool_stream: (quirks.tool_stream && !request.tools.is_empty()).then_some(true),
     };
     if quirks.cache_key {
         body.prompt_cache_key = request
@@ -70,7 +71,7 @@ pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
 }
 
 /// The tools on offer; none at all when there is none, unless the host wants to see so.
-fn tools(request: &Request, quirks: Quirks) -> Option<Vec<Function<'_>>> {
+fn tools<'a>(request: &'a Request, quirks: &Quirks) -> Option<Vec<Function<'a>>> {
     let tools: Vec<Function> = request
         .tools
         .iter()
@@ -108,6 +109,10 @@ struct Body<'a> {
     thinking: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chat_template_kwargs: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat_template_args: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_stream: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -115,7 +120,7 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-fn ask_to_think<'a>(body: &mut Body<'a>, request: &'a Request, quirks: Quirks) {
+fn ask_to_think<'a>(body: &mut Body<'a>, request: &'a Request, quirks: &Quirks) {
     let model = &request.model;
     if !model.reasoning {
         return;
@@ -145,7 +150,11 @@ fn ask_to_think<'a>(body: &mut Body<'a>, request: &'a Request, quirks: Quirks) {
             body.chat_template_kwargs = Some(json!({ "enable_thinking": on }));
             body.reasoning_effort = word.filter(|_| on);
         }
-        ThinkingForm::None => {}
+        ThinkingForm::TemplateArgs => {
+            body.chat_template_args = Some(json!({ "enable_thinking": on }));
+            body.reasoning_effort = word;
+        }
+        ThinkingForm::Budget | ThinkingForm::None => {}
     }
 }
 

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::quirks::Quirks;
 use crate::llm::handoff::{Answer, Step};
 use crate::llm::message::{Content, Image, Text, ToolCall};
+use crate::llm::quirks::Quirks;
 
 /// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
 pub const ID_LENGTH: usize = 64;
@@ -105,7 +105,7 @@ pub enum Output<'a> {
 }
 
 /// The items `steps` come down to.
-pub fn of<'a>(steps: &'a [Step<'a>], quirks: Quirks) -> Vec<Item<'a>> {
+pub fn of<'a>(steps: &'a [Step<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
     let mut items = Vec::with_capacity(steps.len());
     let mut used = Ids::default();
     for (at, step) in steps.iter().enumerate() {
@@ -156,7 +156,7 @@ fn picture<'a>(image: &Image) -> Part<'a> {
 fn assistant<'a>(
     content: &'a [Cow<'a, Content>],
     step: usize,
-    quirks: Quirks,
+    quirks: &Quirks,
     used: &mut Ids,
     items: &mut Vec<Item<'a>>,
 ) {
@@ -204,7 +204,7 @@ fn said<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut Ids) -> I
     })
 }
 
-fn called<'a>(call: &'a ToolCall, ids: bool, quirks: Quirks, used: &mut Ids) -> Written<'a> {
+fn called<'a>(call: &'a ToolCall, ids: bool, quirks: &Quirks, used: &mut Ids) -> Written<'a> {
     let (call_id, id) = match call.id.split_once('|') {
         Some((call_id, id)) => (call_id, Some(id).filter(|_| ids)),
         None => (call.id.as_str(), None),
@@ -232,7 +232,7 @@ fn called<'a>(call: &'a ToolCall, ids: bool, quirks: Quirks, used: &mut Ids) -> 
     }
 }
 
-fn results<'a>(answers: &'a [Answer<'a>], quirks: Quirks, items: &mut Vec<Item<'a>>) {
+fn results<'a>(answers: &'a [Answer<'a>], quirks: &Quirks, items: &mut Vec<Item<'a>>) {
     let mut pictures = Vec::new();
     for answer in answers {
         let images = answer

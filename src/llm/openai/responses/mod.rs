@@ -1,7 +1,6 @@
 //! Responses: OpenAI's newer wire, which gives reasoning back, as OpenAI, xAI, Meta, Azure and local
 //! servers speak it. The conversation is sent whole each time and nothing is stored on the server.
 
-mod quirks;
 pub mod request;
 mod items;
 pub mod decode;

@@ -4,16 +4,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::items::{self, Item};
-use super::quirks::{self, Quirks};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
 use crate::llm::exchange::{Auth, Call};
-use crate::llm::handoff::{self, IdRule};
+use crate::llm::handoff;
 use crate::llm::http;
 use crate::llm::model::ThinkingLevel;
 use crate::llm::provider::{Request, ToolSpec};
+use crate::llm::quirks::{IdRule, Quirks};
 use crate::llm::room;
 
 /// Longest `prompt_cache_key`, in characters.
@@ -63,8 +63,8 @@ pub fn refuses_summaries(error: &LlmError) -> bool {
 }
 
 /// The request's JSON.
-pub fn body(request: &Request, base_url: &str) -> Vec<u8> {
-    let quirks = quirks::of(&request.model, base_url);
+pub fn body(request: &Request) -> Vec<u8> {
+    let quirks = &request.model.quirks;
     let steps = handoff::steps(&request.messages, &request.model, IdRule::Responses);
     let (reasoning, include) = thinking(request, quirks);
     let body = Body {
@@ -141,7 +141,7 @@ struct Grammar<'a> {
 }
 
 impl<'a> Tool<'a> {
-    fn offer(tool: &'a ToolSpec, quirks: Quirks) -> Self {
+    fn offer(tool: &'a ToolSpec, quirks: &Quirks) -> Self {
         match &tool.custom {
             Some(format) if quirks.custom_tools => Self::Custom {
                 name: &tool.name,
@@ -164,10 +164,10 @@ impl<'a> Tool<'a> {
 
 /// How hard to think, and whether the thoughts are wanted back: a model that does not think refuses
 /// to be asked for them.
-fn thinking(
-    request: &Request,
-    quirks: Quirks,
-) -> (Option<Reasoning<'_>>, Option<[&'static str; 1]>) {
+fn thinking<'a>(
+    request: &'a Request,
+    quirks: &Quirks,
+) -> (Option<Reasoning<'a>>, Option<[&'static str; 1]>) {
     let model = &request.model;
     if !model.reasoning {
         return (None, None);

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::listing::Listing;
+use super::builtin::BuiltIn;
+use super::snapshot::Listing;
 
 /// A file changed this recently may change again without its stamp showing it.
 const UNSETTLED: Duration = Duration::from_secs(2);
@@ -16,6 +17,7 @@ const UNSETTLED: Duration = Duration::from_secs(2);
 #[derive(Default)]
 pub struct Live {
     file: PathBuf,
+    built_in: Arc<BuiltIn>,
     budget: u64,
     state: Mutex<State>,
 }
@@ -42,9 +44,10 @@ impl Live {
     ///
     /// # Errors
     /// What is wrong with the file, with its name.
-    pub fn open(file: &Path, budget: u64) -> Result<Self, String> {
+    pub fn open(file: &Path, built_in: Arc<BuiltIn>, budget: u64) -> Result<Self, String> {
         let live = Self {
             file: file.to_owned(),
+            built_in,
             budget,
             state: Mutex::default(),
         };
@@ -88,7 +91,12 @@ impl Live {
             return Ok(());
         }
         state.text.clone_from(&text);
-        state.listing = Arc::new(Listing::parse(&self.file, &text, self.budget)?);
+        state.listing = Arc::new(Listing::parse(
+            &self.file,
+            &text,
+            Arc::clone(&self.built_in),
+            self.budget,
+        )?);
         state.trouble = None;
         Ok(())
     }
@@ -131,7 +139,7 @@ mod tests {
     fn a_changed_file_is_read_again_and_a_broken_one_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("models.toml");
-        let live = Live::open(&file, 0).unwrap();
+        let live = Live::open(&file, Arc::default(), 0).unwrap();
         assert_eq!(first(&live), None);
         fs::write(&file, lab("a")).unwrap();
         assert_eq!(first(&live).as_deref(), Some("a"));
@@ -144,7 +152,7 @@ mod tests {
         assert_eq!(first(&live).as_deref(), Some("b"));
         let trouble = live.take_trouble().unwrap();
         assert!(
-            trouble.contains("models.toml: unknown key 'base_ur'")
+            trouble.contains("models.toml: line 2: unknown key 'base_ur'")
                 && trouble.contains("stays in force"),
             "{trouble}"
         );
@@ -167,7 +175,7 @@ mod tests {
             open.set_modified(old).unwrap();
         };
         write(lab("a"));
-        let live = Live::open(&file, 0).unwrap();
+        let live = Live::open(&file, Arc::default(), 0).unwrap();
         let before = live.listing();
         // Behind its back: same time, same length. That it goes unseen shows that nothing was read.
         write(lab("b"));

@@ -1,40 +1,9 @@
-//! What a model of Google takes, by its id: generations differ in how they are told to think and in
-//! what they want back of their calls.
+//! How a model of Google is asked to think: by a level or by a budget of tokens.
 
 use serde::Serialize;
 
 use crate::llm::model::{Model, ThinkingLevel};
-
-/// Models that take the same things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Gemini up to 2.5: thinks by a budget of tokens, knows no ids of calls.
-    Budget,
-    /// Gemini from 3 on: thinks by level, checks the signatures of its calls, takes pictures within
-    /// results.
-    Level,
-    /// Another model behind the same API.
-    Other,
-}
-
-impl Family {
-    /// The family of `model`.
-    pub fn of(model: &Model) -> Self {
-        let id = model.id.to_ascii_lowercase();
-        let Some((_, rest)) = id.split_once("gemini-") else {
-            return Self::Other;
-        };
-        let rest = rest.strip_prefix("live-").unwrap_or(rest);
-        let digits = rest.split(|c: char| !c.is_ascii_digit()).next();
-        match digits.and_then(|digits| digits.parse::<u32>().ok()) {
-            Some(0..=2) => Self::Budget,
-            Some(_) => Self::Level,
-            // `gemini-flash-latest` is whatever is newest.
-            None if rest.contains("latest") || !model.thinking_levels.is_empty() => Self::Level,
-            None => Self::Budget,
-        }
-    }
-}
+use crate::llm::quirks::{BudgetRange, ThinkingForm};
 
 /// How to think.
 #[derive(Debug, Default, PartialEq, Serialize)]
@@ -50,7 +19,7 @@ pub struct ThinkingConfig {
 }
 
 /// What `model` is told for `level`, when prompt and answer leave room for `limit` tokens.
-pub fn thinking(model: &Model, level: ThinkingLevel, limit: u64) -> Option<ThinkingConfig> {
+pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<ThinkingConfig> {
     if !model.reasoning {
         return None;
     }
@@ -64,8 +33,8 @@ pub fn thinking(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Think
             thinking_level: None,
         });
     }
-    if Family::of(model) != Family::Level && model.thinking_levels.is_empty() {
-        let budget = budget(&model.id, level, limit);
+    if model.quirks.thinking == ThinkingForm::Budget && model.thinking_levels.is_empty() {
+        let budget = budget(model.quirks.thinking_budget, level, limit);
         return Some(ThinkingConfig {
             include_thoughts: wanted,
             thinking_budget: Some(budget),
@@ -88,34 +57,32 @@ pub fn thinking(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Think
 
 /// The budget of a model that has one. It counts towards the output limit; some of it must stay for
 /// the answer.
-fn budget(id: &str, level: ThinkingLevel, limit: u64) -> i64 {
-    let (least, most) = if id.contains("2.5-pro") {
-        (128, 32_768)
-    } else if id.contains("2.5-flash-lite") {
-        (512, 24_576)
-    } else if id.contains("2.5-flash") {
-        (1, 24_576)
-    } else if level == ThinkingLevel::Off {
-        return 0;
-    } else {
-        return -1;
+fn budget(range: Option<BudgetRange>, level: ThinkingLevel, limit: u64) -> i64 {
+    let off = level == ThinkingLevel::Off;
+    let Some(BudgetRange {
+        off: none,
+        min,
+        max,
+    }) = range
+    else {
+        // As many tokens as it likes.
+        return if off { 0 } else { -1 };
     };
     let wanted = match level {
-        // The large one always thinks.
-        ThinkingLevel::Off if id.contains("2.5-pro") => least,
-        ThinkingLevel::Off => return 0,
+        ThinkingLevel::Off => return none,
         ThinkingLevel::Minimal => 128,
         ThinkingLevel::Low => 2048,
         ThinkingLevel::Medium => 8192,
-        ThinkingLevel::High | ThinkingLevel::Xhigh | ThinkingLevel::Max => most,
+        ThinkingLevel::High | ThinkingLevel::Xhigh | ThinkingLevel::Max => max,
     };
-    let room = i64::try_from(limit / 2).unwrap_or(most);
-    wanted.min(room).max(least)
+    let room = i64::try_from(limit / 2).unwrap_or(max);
+    wanted.min(room).max(min)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::catalog::Catalog;
     use crate::llm::model::Api;
 
     fn model(id: &str, levels: &[(ThinkingLevel, &str)]) -> Model {
@@ -125,33 +92,7 @@ mod tests {
             .iter()
             .map(|(level, word)| (*level, (*word).to_owned()))
             .collect();
-        model
-    }
-
-    #[test]
-    fn families_are_told_apart_by_id() {
-        for (id, family) in [
-            ("gemini-1.5-pro", Family::Budget),
-            ("gemini-2.0-flash", Family::Budget),
-            ("models/gemini-2.5-pro", Family::Budget),
-            ("gemini-live-2.5-flash", Family::Budget),
-            ("gemini-pro", Family::Budget),
-            ("gemini-robotics-er-1.5-preview", Family::Budget),
-            ("gemini-3-flash-preview", Family::Level),
-            ("Gemini-3.8-Flash", Family::Level),
-            ("gemini-4-argon", Family::Level),
-            ("gemini-12-x", Family::Level),
-            ("gemini-flash-latest", Family::Level),
-            ("gemma-4-31b-it", Family::Other),
-            ("claude-opus-5", Family::Other),
-        ] {
-            assert_eq!(Family::of(&model(id, &[])), family, "{id}");
-        }
-        let known = model(
-            "gemini-robotics-er-2-preview",
-            &[(ThinkingLevel::Low, "low")],
-        );
-        assert_eq!(Family::of(&known), Family::Level);
+        Catalog::default().with_quirks(model)
     }
 
     // R 37
@@ -291,11 +232,11 @@ mod tests {
                 thinking_budget,
                 thinking_level: word.map(str::to_owned),
             };
-            let asked = thinking(&model(id, levels), level, limit);
+            let asked = config(&model(id, levels), level, limit);
             assert_eq!(asked, Some(expected), "{id} {level}");
         }
         let mut plain = model("gemini-2.0-flash", &[]);
         plain.reasoning = false;
-        assert_eq!(thinking(&plain, High, 65_536), None);
+        assert_eq!(config(&plain, High, 65_536), None);
     }
 }

@@ -1,0 +1,350 @@
+//! One state of the catalogue: the built-in models with the user's `models.toml` over them.
+//!
+//! Finds and puts together; what a name means is `naming`'s, when the file is read `reloading`'s. A
+//! built-in model is parsed when it is asked for; all of them only for a list.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::builtin::BuiltIn;
+use super::family::Family;
+use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
+use crate::llm::auth::{KeySource, Keys, Owner};
+use crate::llm::model::{Api, Model};
+use crate::llm::options;
+use crate::llm::quirks::Quirks;
+use crate::llm::window::Window;
+
+/// The models there are, until the file changes.
+#[derive(Default)]
+pub struct Listing {
+    file: PathBuf,
+    built_in: Arc<BuiltIn>,
+    user: ModelsFile,
+    budget: u64,
+    all: OnceLock<Arc<[Arc<Model>]>>,
+}
+
+impl Listing {
+    /// Reads the text of the user's `file`, which is laid over `built_in`. `budget` is the window, in
+    /// tokens, of models that do not tell theirs; 0 when the user set none.
+    ///
+    /// # Errors
+    /// What is wrong with the file, without its name.
+    pub fn parse(
+        file: &Path,
+        text: &str,
+        built_in: Arc<BuiltIn>,
+        budget: u64,
+    ) -> Result<Self, String> {
+        let user = file::parse(text)?;
+        for (id, entry) in &user.providers {
+            if built_in.provider(id).is_none() {
+                reachable(id, entry)?;
+            }
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            built_in,
+            user,
+            budget,
+            all: OnceLock::new(),
+        })
+    }
+
+    /// The user's file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The built-in catalogue.
+    pub fn built_in(&self) -> &BuiltIn {
+        &self.built_in
+    }
+
+    /// What the user says of each provider.
+    pub fn user(&self) -> &BTreeMap<String, ProviderEntry> {
+        &self.user.providers
+    }
+
+    /// The model of exactly this provider and id, if it is listed.
+    pub fn known(&self, provider: &str, id: &str) -> Option<Model> {
+        let built_in = self.built_in.model(provider, id);
+        if built_in.is_none() && self.own(provider, id).is_none() {
+            return None;
+        }
+        self.assemble(provider, id, built_in.as_ref())
+    }
+
+    /// A model nobody listed, of a provider that is known.
+    pub fn unlisted(&self, provider: &str, id: &str) -> Option<Model> {
+        self.assemble(provider, id, None)
+    }
+
+    /// What the user says of a model.
+    pub fn own(&self, provider: &str, id: &str) -> Option<&ModelEntry> {
+        let entry = self.user().get(provider)?;
+        entry.models.iter().find(|model| model.id == id)
+    }
+
+    /// All models, the user's first, then the built-in ones in the order of their providers. The
+    /// first call parses the whole built-in list: not for the way to the first frame.
+    pub fn models(&self) -> Arc<[Arc<Model>]> {
+        let all = self.all.get_or_init(|| {
+            let mut models = Vec::new();
+            let mut taken = HashSet::new();
+            for (provider, entry) in self.user() {
+                for model in &entry.models {
+                    if taken.insert((provider.as_str(), model.id.as_str())) {
+                        models.extend(self.known(provider, &model.id).map(Arc::new));
+                    }
+                }
+            }
+            for (provider, entries) in self.built_in.all().unwrap_or_default() {
+                for entry in &entries {
+                    if self.own(provider, &entry.id).is_none() {
+                        let model = self.assemble(provider, &entry.id, Some(entry));
+                        models.extend(model.map(Arc::new));
+                    }
+                }
+            }
+            models.into()
+        });
+        Arc::clone(all)
+    }
+
+    /// Provider and id of all models, the user's first.
+    pub fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
+        let user = self.user().iter().flat_map(|(provider, entry)| {
+            let ids = entry.models.iter().map(|model| model.id.as_str());
+            ids.map(move |id| (provider.as_str(), id))
+        });
+        let built_in = self.built_in.model_ids();
+        user.chain(built_in.filter(|(provider, id)| self.own(provider, id).is_none()))
+    }
+
+    /// The ids of all providers, the user's first.
+    pub fn providers(&self) -> impl Iterator<Item = &str> {
+        let built_in = self.built_in.providers();
+        let other = built_in.filter(|id| !self.user().contains_key(*id));
+        self.user().keys().map(String::as_str).chain(other)
+    }
+
+    /// The id of the model to take of `provider` when none was named.
+    pub fn default_of(&self, provider: &str) -> Option<&str> {
+        let user = self.user().get(provider);
+        let named = |entry: &'_ ProviderEntry| entry.default.is_some();
+        let entries = [user, self.built_in.provider(provider)];
+        let entry = entries.into_iter().flatten().find(|entry| named(entry));
+        let first = || Some(user?.models.first()?.id.as_str());
+        entry
+            .and_then(|entry| entry.default.as_deref())
+            .or_else(first)
+    }
+
+    /// Whether there is a key for `provider`, or it needs none. Fetches nothing.
+    pub fn has_key(&self, provider: &str, keys: &Keys) -> bool {
+        self.owner(provider).place(keys).is_ok()
+    }
+
+    /// `provider` as far as its key is concerned.
+    pub fn owner<'a>(&'a self, provider: &'a str) -> Owner<'a> {
+        let user = self.user().get(provider);
+        let variables = match (user, self.built_in.provider(provider)) {
+            (Some(entry), _) if !entry.env.is_empty() => &entry.env[..],
+            (_, Some(entry)) => &entry.env,
+            _ => &[],
+        };
+        Owner {
+            provider,
+            api_key: user.and_then(|entry| entry.api_key.as_deref()),
+            variables,
+            models_file: &self.file,
+        }
+    }
+
+    /// The headers sent to `provider`, the user's over the built-in ones, each as it is written.
+    pub fn headers(&self, provider: &str) -> BTreeMap<&str, &str> {
+        let built_in = self.built_in.provider(provider);
+        let entries = built_in.into_iter().chain(self.user().get(provider));
+        let headers = entries.flat_map(|entry| &entry.headers);
+        headers
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect()
+    }
+
+    /// The variables that keys are looked for in, those of all providers.
+    pub fn key_variables(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for entry in self
+            .built_in
+            .head()
+            .providers
+            .values()
+            .chain(self.user().values())
+        {
+            names.extend(entry.env.iter().cloned());
+            let written = entry.headers.values().chain(&entry.api_key);
+            names.extend(written.filter_map(|text| match KeySource::parse(text) {
+                KeySource::Variable(name) => Some(name),
+                _ => None,
+            }));
+        }
+        names
+    }
+
+    /// Where `model` is reached: its own address, or what the environment puts in its place
+    /// (`ANTHROPIC_BASE_URL` and the like) unless `models.toml` settled it.
+    pub fn base_url<'a>(&self, model: &'a Model, keys: &'a Keys) -> &'a str {
+        let provider = self.user().get(&model.provider);
+        let own = self.own(&model.provider, &model.id);
+        let settled = provider.is_some_and(|entry| entry.base_url.is_some())
+            || own.is_some_and(|own| own.base_url.is_some());
+        // Where nothing else is said, LAB_BASE_URL goes with LAB_API_KEY.
+        let variable = self.built_in.provider(&model.provider).and_then(|entry| {
+            let beside_key =
+                || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
+            entry.base_url_env.clone().or_else(beside_key)
+        });
+        match variable.as_deref().and_then(|name| keys.get(name)) {
+            Some(base_url) if !settled => base_url,
+            _ => &model.base_url,
+        }
+    }
+
+    /// `model` at the address where it is reached.
+    pub fn located(&self, mut model: Model, keys: &Keys) -> Model {
+        let base_url = self.base_url(&model, keys);
+        if base_url == model.base_url {
+            return model;
+        }
+        model.base_url = base_url.to_owned();
+        self.with_quirks(model)
+    }
+
+    /// `model` with what is known of the server at its address.
+    pub fn with_quirks(&self, mut model: Model) -> Model {
+        let built_in = self.built_in.model(&model.provider, &model.id);
+        model.quirks = self.quirks(&model, built_in.as_ref());
+        model
+    }
+
+    /// A model out of its provider's entry, its built-in entry and what the user says of both, each
+    /// winning over the one before.
+    fn assemble(&self, provider: &str, id: &str, built_in: Option<&ModelEntry>) -> Option<Model> {
+        let header = self.built_in.provider(provider);
+        let user = self.user().get(provider);
+        let own = self.own(provider, id);
+        if user.is_none() && header.is_none() {
+            return None;
+        }
+        let layers = || user.into_iter().chain(header);
+        let api = layers()
+            .find_map(|entry| entry.api)
+            .unwrap_or(Api::OpenAiChat);
+        let base_url = layers().find_map(|entry| entry.base_url.as_deref());
+        let mut model = Model::new(provider, id, api, base_url.unwrap_or_default());
+        model.context_window = 0;
+        if let Some(header) = header {
+            options::overlay(&mut model.options, &header.options);
+        }
+        if let Some(entry) = built_in {
+            entry.apply(&mut model);
+        }
+        if let Some(user) = user {
+            // A user's address for a built-in provider is meant for all of its models.
+            if let Some(base_url) = &user.base_url {
+                model.base_url.clone_from(base_url);
+            }
+            options::overlay(&mut model.options, &user.options);
+        }
+        if let Some(own) = own {
+            own.apply(&mut model);
+        }
+        let families = self.families(&model, provider);
+        let written = [own, built_in].map(|entry| entry.and_then(|entry| entry.edit_format));
+        let format = written.into_iter().flatten().next();
+        let family = families.iter().rev().find_map(|family| family.edit_format);
+        model.edit_format = format.or(family).unwrap_or_default();
+        model.quirks = self.quirks(&model, built_in);
+        let window = Window::of(model.context_window, self.budget);
+        model.context_window = window.tokens;
+        model.window_source = window.source;
+        Some(model)
+    }
+
+    /// How the server at the address of `model` wants to be spoken to. A host is known by its address
+    /// whatever the user calls it, and a provider stays itself behind a proxy.
+    fn quirks(&self, model: &Model, built_in: Option<&ModelEntry>) -> Quirks {
+        let head = self.built_in.head();
+        let at_home = self.built_in.host_at(&model.base_url);
+        let host = at_home.unwrap_or(&model.provider);
+        let elsewhere = (host != model.provider)
+            .then(|| self.built_in.model(host, &model.id))
+            .flatten();
+        let of_model = if host == model.provider {
+            built_in
+        } else {
+            elsewhere.as_ref()
+        };
+        let of_host = match self.built_in.provider(host) {
+            Some(provider) => Some(&provider.quirks),
+            None => head.hosts.get(host).map(|host| &host.quirks),
+        };
+        let mut quirks = Quirks::of_api(model.api);
+        for family in self.families(model, host) {
+            quirks = quirks.with(&family.quirks);
+        }
+        for table in of_host
+            .into_iter()
+            .chain(of_model.map(|entry| &entry.quirks))
+        {
+            quirks = quirks.with(table);
+        }
+        // A proxy may not know it.
+        quirks.cache_key &= at_home.is_some();
+        let user = self.user().get(&model.provider).map(|entry| &entry.quirks);
+        let own = self.own(&model.provider, &model.id);
+        for table in user.into_iter().chain(own.map(|entry| &entry.quirks)) {
+            quirks = quirks.with(table);
+        }
+        quirks
+    }
+
+    /// The families `model` belongs to when `host` serves it, the user's last.
+    fn families(&self, model: &Model, host: &str) -> Vec<&Family> {
+        let all = self
+            .built_in
+            .head()
+            .families
+            .iter()
+            .chain(&self.user.families);
+        all.filter(|family| family.holds(&model.id, model.api, host))
+            .collect()
+    }
+}
+
+/// A provider nobody but the user knows must say how and where it is reached.
+fn reachable(id: &str, entry: &ProviderEntry) -> Result<(), String> {
+    let missing = [
+        ("api", entry.api.is_none()),
+        ("base_url", entry.base_url.is_none()),
+    ];
+    for (key, missing) in missing {
+        let everywhere = |model: &ModelEntry| match key {
+            "api" => model.api.is_some(),
+            _ => model.base_url.is_some(),
+        };
+        if missing && (entry.models.is_empty() || !entry.models.iter().all(everywhere)) {
+            let example = match key {
+                "api" => "openai-chat",
+                _ => "http://127.0.0.1:8080/v1",
+            };
+            return Err(format!(
+                "providers.{id}: '{key}' is missing; add {key} = \"{example}\" or the like"
+            ));
+        }
+    }
+    Ok(())
+}
