@@ -293,6 +293,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_empty_400_is_an_overflow_where_the_host_says_so() {
+        let class = |empty_400_is_overflow| {
+            let about = Subject {
+                empty_400_is_overflow,
+                ..about()
+            };
+            from_response(400, &HeaderMap::new(), b" ", &about).class
+        };
+        assert_eq!((class(true), class(false)), (Overflow, Client));
+    }
+
     // G1
     #[test]
     fn every_status_has_its_class() {

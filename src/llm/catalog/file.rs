@@ -185,11 +185,9 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
         }
         spoken(&at, model.api)?;
         free(&at, &model.options)?;
-        let prices = model.prices.iter().flat_map(Prices::all);
-        if let Some((name, price)) = prices
-            .filter(|(_, price)| !price.is_finite() || *price < 0.0)
-            .next()
-        {
+        let mut prices = model.prices.iter().flat_map(Prices::all);
+        let wrong = prices.find(|(_, price)| !price.is_finite() || *price < 0.0);
+        if let Some((name, price)) = wrong {
             return Err(format!(
                 "{at}.prices.{name} = {price}: expected a number from 0"
             ));

@@ -215,11 +215,11 @@ impl Listing {
 
     /// `model` at the address where it is reached.
     pub fn located(&self, mut model: Model, keys: &Keys) -> Model {
-        let base_url = self.base_url(&model, keys);
+        let base_url = self.base_url(&model, keys).to_owned();
         if base_url == model.base_url {
             return model;
         }
-        model.base_url = base_url.to_owned();
+        model.base_url = base_url;
         self.with_quirks(model)
     }
 
