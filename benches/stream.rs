@@ -137,7 +137,7 @@ impl Stage {
         now.resize(area);
         now.reset();
         let drawn = draw(&self.transcript, &mut self.cache, area, now, &self.theme);
-        self.transcript.settle(&drawn);
+        self.transcript.after_draw(&drawn);
         if before.area == now.area {
             before.diff(now).len()
         } else {

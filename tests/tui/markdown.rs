@@ -299,4 +299,20 @@ proptest! {
             prop_assert!(!row.text.chars().any(char::is_control), "{:?}", row.text);
         }
     }
+
+    #[test]
+    fn rows_stand_in_the_order_of_their_source(
+        blocks in proptest::collection::vec(block(), 0..14),
+        columns in 4_usize..50,
+    ) {
+        let source = blocks.concat();
+        let mut before = 0;
+        for row in whole(&source, columns) {
+            prop_assert!(before <= row.source.start, "{row:?}");
+            prop_assert!(row.source.start <= row.source.end, "{row:?}");
+            prop_assert!(row.source.end as usize <= source.len(), "{row:?}");
+            prop_assert!(row.content.end as usize <= row.text.len(), "{row:?}");
+            before = row.source.start;
+        }
+    }
 }

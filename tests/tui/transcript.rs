@@ -134,6 +134,23 @@ fn a_rebuilt_transcript_gives_the_same_picture() {
 }
 
 #[test]
+fn another_conversation_takes_the_place_of_the_one_before() {
+    let mut stage = played(86, 80);
+    stage.draw();
+    let messages = [Arc::new(tiller::llm::Message::user("elsewhere", 0))];
+    stage
+        .transcript
+        .replace(Transcript::from_messages(&messages));
+    assert_eq!(stage.text().trim(), "❯ elsewhere");
+    let mut again = Stage::new(86, 80);
+    again.transcript = Transcript::from_messages(&stored());
+    stage
+        .transcript
+        .replace(Transcript::from_messages(&stored()));
+    assert_eq!(stage.text(), again.text());
+}
+
+#[test]
 fn a_prompt_that_was_shown_at_once_is_not_shown_twice() {
     let mut stage = Stage::new(40, 10);
     stage.transcript.push_user("hello");
@@ -272,6 +289,91 @@ fn opening_at_the_end_keeps_what_stands_above() {
     assert!(!stage.transcript.is_following());
 }
 
+/// Where the reader stands does not depend on what the cell is made of.
+#[test]
+fn a_narrower_screen_keeps_the_place_in_a_long_answer_with_rules_and_tables() {
+    let mut stage = Stage::new(100, 12);
+    let mut text = String::new();
+    for section in 0..60 {
+        text.push_str(&format!(
+            "## Section {section}\n\nSome words of it that wrap when it is narrow.\n\n---\n\n\
+             | a | b |\n|---|---|\n| {section} | cell |\n\n- item {section}\n-\n\n> [!NOTE]\n> quoted\n\n"
+        ));
+    }
+    stage.say(&text, 4096);
+    stage.draw();
+    for rows in [-100, -203, -301] {
+        stage.transcript.scroll(ScrollBy::Rows(rows));
+        stage.draw();
+        let before = place(&stage);
+        stage.width -= 1;
+        stage.draw();
+        stage.width += 1;
+        stage.draw();
+        assert!(
+            before.abs_diff(place(&stage)) < 60,
+            "{before} {}",
+            place(&stage)
+        );
+    }
+}
+
+/// The byte of its cell that the top row shows.
+fn place(stage: &Stage) -> u32 {
+    match stage.transcript.viewport().position() {
+        Position::At(anchor) => anchor.byte,
+        Position::Follow => u32::MAX,
+    }
+}
+
+/// The pill counts what came, not what another width makes of what was there.
+#[test]
+fn a_narrower_screen_brings_no_new_lines() {
+    let mut stage = Stage::new(120, 12);
+    stage.say(
+        &"some words that wrap on a narrow screen, and more of them\n\n".repeat(40),
+        4096,
+    );
+    let text = "words of an answer that is a single paragraph ".repeat(30);
+    stage.say(&text, 4096);
+    stage.draw();
+    stage.transcript.scroll(ScrollBy::Top);
+    stage.draw();
+    for width in [60, 40, 119, 20, 120] {
+        stage.width = width;
+        let (drawn, _) = stage.draw();
+        assert_eq!(drawn.new_below, 0, "at {width}");
+    }
+    stage.say("one more", 8);
+    stage.width = 70;
+    assert_eq!(stage.draw().0.new_below, 2);
+}
+
+/// Rows refer to the text of their cell in order, and to the same bytes that they show.
+#[test]
+fn rows_refer_to_the_source_of_their_cell() {
+    let mut stage = played(60, 110);
+    stage.transcript.set_all(CellClass::Tool, Fold::Open);
+    stage.transcript.set_all(CellClass::Thinking, Fold::Open);
+    let (drawn, _) = stage.draw();
+    let mut before = (usize::MAX, 0);
+    let mut exact = 0;
+    for at in drawn.rows.iter().flatten() {
+        let row = stage.cache.row(*at).unwrap();
+        let source = stage.transcript.cells()[at.cell].source();
+        assert!(row.source.start <= row.source.end, "{row:?}");
+        assert!(
+            before.0 != at.cell || before.1 <= row.source.start,
+            "{row:?}"
+        );
+        before = (at.cell, row.source.start);
+        let shown = &row.text[row.content.start as usize..row.content.end as usize];
+        let wanted = &source[row.source.start as usize..row.source.end as usize];
+        exact += usize::from(!shown.is_empty() && shown == wanted);
+    }
+    assert!(exact > 40, "{exact} rows show what they refer to");
+}
+
 #[test]
 fn the_position_survives_a_change_of_width() {
     let mut stage = Stage::new(100, 12);
@@ -304,13 +406,13 @@ fn a_frame_lays_out_what_is_visible() {
         stage.transcript = Transcript::from_messages(&messages);
         // Resumed cells count as changed once; only their heights are guessed.
         stage.draw();
-        let first = stage.cache.laid_out();
+        let first = stage.cache.kept_cells();
         assert!(first <= 60, "{first} of {prompts}");
         stage.transcript.scroll(ScrollBy::Rows(-10));
         stage.draw();
         stage.width = 60;
         stage.draw();
-        let after = stage.cache.laid_out();
+        let after = stage.cache.kept_cells();
         assert!(after <= first + 60, "{after} after {first}");
         assert!(stage.cache.kept_rows() < 2_000);
         while stage
@@ -344,7 +446,6 @@ fn a_streamed_megabyte_costs_what_its_open_block_costs() {
     let work = stage.cache.work(0);
     assert!(work.closed > 990_000, "{work:?}");
     assert!(work.written < sent * 2 + frames * 1_000, "{work:?}");
-    assert_eq!(stage.cache.laid_out(), frames as u64);
 }
 
 #[test]
@@ -363,31 +464,10 @@ fn code_gets_its_colours_when_they_are_found() {
     assert_eq!(picture(&before), picture(&after));
     let ink = |buffer: &ratatui::buffer::Buffer| buffer[(3, 0)].fg;
     assert_ne!(ink(&before), ink(&after));
-    assert_eq!(stage.cache.lines_highlighted(), 1);
-    // Another width does not look for them again.
+    // At another width they are still there.
     stage.width = 50;
     let (_, narrow) = stage.draw();
     assert_eq!(ink(&narrow), ink(&after));
-    assert_eq!(stage.cache.lines_highlighted(), 1);
-}
-
-/// A long answer that comes at once costs no colours for what nobody looks at.
-#[test]
-fn only_code_that_was_seen_is_coloured() {
-    let mut stage = Stage::new(60, 10);
-    let worker = tiller::app::tui::text::HighlightWorker::start(&stage.theme, || {});
-    stage.cache = TranscriptCache::new(Some(worker));
-    let block = "```rust\nlet x = \"text\";\nlet y = 2;\n```\n\n";
-    stage.say(&block.repeat(100), 3);
-    stage.draw();
-    let seen = stage.cache.lines_highlighted();
-    assert!((1..=10).contains(&seen), "{seen} lines");
-    stage.transcript.scroll(ScrollBy::Top);
-    stage.draw();
-    let both = stage.cache.lines_highlighted();
-    assert!((seen + 1..=seen + 10).contains(&both), "{both} lines");
-    stage.draw();
-    assert_eq!(stage.cache.lines_highlighted(), both);
 }
 
 /// H11
@@ -550,7 +630,7 @@ proptest! {
             if n % 3 > 0 {
                 let (drawn, _) = stage.draw();
                 // A cell's height in the sums is the number of rows it has when it is drawn.
-                let rows: Vec<_> = drawn.hits.iter().flatten().collect();
+                let rows: Vec<_> = drawn.rows.iter().flatten().collect();
                 for pair in rows.windows(2) {
                     let next = pair[0].cell == pair[1].cell && pair[0].row + 1 == pair[1].row;
                     prop_assert!(next || (pair[1].cell > pair[0].cell && pair[1].row == 0));

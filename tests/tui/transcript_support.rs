@@ -44,7 +44,7 @@ impl Stage {
             &mut buffer,
             &self.theme,
         );
-        self.transcript.settle(&drawn);
+        self.transcript.after_draw(&drawn);
         (drawn, buffer)
     }
 

@@ -56,6 +56,7 @@ fn a_call_whose_turn_has_not_come_says_so() {
         Content::ToolCall(ToolCall {
             id: id.to_owned(),
             name: "bash".to_owned(),
+            arguments: serde_json::json!({"timeout": 5, "command": "make\nmake install"}),
             ..ToolCall::default()
         })
     };
@@ -74,7 +75,8 @@ fn a_call_whose_turn_has_not_come_says_so() {
     stage.wait(2000);
     let text = stage.text();
     assert!(text.contains("● bash  sleep 9"), "{text}");
-    assert!(text.contains("○ bash  waits its turn"), "{text}");
+    assert!(text.contains("○ bash  make  "), "{text}");
+    assert!(text.contains("  waits its turn\n"), "{text}");
     stage.tool_start("b", "bash", command("make"));
     assert!(stage.text().contains("● bash  make"));
 }

@@ -328,7 +328,7 @@ impl App {
     /// Takes back what a draw found out.
     pub fn settle(&mut self, areas: Areas, drawn: &Drawn) {
         self.areas = areas;
-        self.transcript.settle(drawn);
+        self.transcript.after_draw(drawn);
     }
 
     /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers, times and amounts as people read them.
 
 /// A count in at most four characters or so: `950`, `4.1k`, `38k`, `1.2M`.
 pub fn short(count: u64) -> String {
@@ -10,7 +10,30 @@ pub fn short(count: u64) -> String {
     }
 }
 
-/// An amount of money, finer while it is small.
+/// A count with its thousands apart: `1,234,567`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: `1 line`, `3 lines`.
+pub fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", noun(count, one, many))
+}
+
+/// The noun that fits a count.
+pub fn noun<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
+    if count == 1 { one } else { many }
+}
+
+/// What something has cost, finer while it is little: `$0.003`, `$1.20`.
 pub fn dollars(amount: f64) -> String {
     if amount < 0.1 {
         format!("${amount:.3}")
@@ -19,20 +42,65 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
-/// A measured time, exact where it is short: `12 ms`, `6.2 s`, `2 min 05 s`.
-pub fn millis(millis: u64) -> String {
+/// A price without needless zeros: `$3`, `$0.25`.
+pub fn price(amount: f64) -> String {
+    let text = format!("{amount:.4}");
+    format!("${}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A measured time in milliseconds, exact where it is short: `12 ms`, `6.2 s`, `2 min 05 s`.
+pub fn measured(millis: u64) -> String {
     match millis {
-        0..1_000 => format!("{millis} ms"),
+        0 => "<1 ms".to_owned(),
+        1..1_000 => format!("{millis} ms"),
         1_000..60_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
         _ => duration((millis / 1000) as i64),
     }
 }
 
-/// A time in seconds: `6 s`, `2 min 05 s`, `1 h 10 min`.
+/// A time in whole seconds: `6 s`, `2 min 05 s`, `1 h 10 min`.
 pub fn duration(seconds: i64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, s) => format!("{s} s"),
         (0, m, s) => format!("{m} min {s:02} s"),
         (h, m, _) => format!("{h} h {m:02} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        let cases = [
+            (0, "<1 ms"),
+            (999, "999 ms"),
+            (1_000, "1.0 s"),
+            (6_249, "6.2 s"),
+            (59_999, "59.9 s"),
+            (60_000, "1 min 00 s"),
+            (125_000, "2 min 05 s"),
+            (7_265_000, "2 h 01 min"),
+        ];
+        for (millis, expected) in cases {
+            assert_eq!(measured(millis), expected);
+        }
+    }
+
+    #[test]
+    fn amounts() {
+        for (amount, expected) in [
+            (3.0, "$3"),
+            (12.5, "$12.5"),
+            (0.25, "$0.25"),
+            (0.0375, "$0.0375"),
+            (100.0, "$100"),
+            (0.0, "$0"),
+        ] {
+            assert_eq!(price(amount), expected);
+        }
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(999), "999");
     }
 }

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use super::highlight::{CodeJob, CodeKey, HighlightWorker};
-use super::row::{CodeLine, CodeRef, Run};
+use ratatui::style::Style;
+
+use super::row::{CodeLine, CodeRef, Row, Run};
 
 /// Colours of code blocks, by cell and number of the block.
 #[derive(Debug, Default)]
@@ -14,7 +16,6 @@ pub struct CodeStore {
     /// Blocks with lines to hand over.
     due: Vec<CodeKey>,
     generation: u32,
-    lines_sent: u64,
 }
 
 #[derive(Debug, Default)]
@@ -82,7 +83,6 @@ impl CodeStore {
             if lines.is_empty() {
                 continue;
             }
-            self.lines_sent += lines.len() as u64;
             worker.send(CodeJob {
                 key,
                 generation: block.generation,
@@ -108,19 +108,16 @@ impl CodeStore {
         found
     }
 
-    /// The colours of the line that a row of `cell` shows.
-    pub fn line(&self, cell: usize, code: CodeRef) -> Option<&CodeLine> {
-        let line = self
-            .blocks
-            .get(&(cell, code.block))?
-            .lines
-            .get(code.line as usize)?;
-        // Colours of another text (a block that was read differently while it was open) would
-        // stand in the wrong places.
-        let fits = line
-            .last()
-            .is_some_and(|run| run.end >= code.from + code.len);
-        fits.then_some(line)
+    /// The colors of the line that a row of `cell` shows.
+    pub fn line(&self, cell: usize, row: &Row) -> Option<&CodeLine> {
+        let place = row.code?;
+        let block = self.blocks.get(&(cell, place.block))?;
+        let line = block.lines.get(place.line as usize)?;
+        // A block that was read differently while it was open has colors of another text.
+        let end = place.from + row.content.len() as u32;
+        line.last()
+            .is_some_and(|run| run.end >= end)
+            .then_some(line)
     }
 
     /// Drops what is known of a cell, because its text is another now or it is far away.
@@ -135,9 +132,47 @@ impl CodeStore {
         self.blocks.clear();
         self.due.clear();
     }
+}
 
-    /// Lines handed over in all.
-    pub fn lines_sent(&self) -> u64 {
-        self.lines_sent
+/// Marks `rows` as those of one line of code, and fills them.
+pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Style) {
+    let mut from = 0;
+    for row in rows {
+        row.fill = fill;
+        row.code = Some(CodeRef {
+            block,
+            line: line as u32,
+            from,
+        });
+        from += row.content.len() as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long answer that comes at once costs no colors for what nobody looks at, and no line is
+    /// handed over twice.
+    #[test]
+    fn only_code_that_was_seen_is_handed_over_and_only_once() {
+        let (worker, jobs) = HighlightWorker::unstarted();
+        let mut store = CodeStore::new(Some(worker));
+        let sent = |store: &mut CodeStore| -> Vec<String> {
+            store.flush();
+            jobs.try_iter().flat_map(|job| job.lines).collect()
+        };
+        for block in 0..3 {
+            store.offer((0, block), "rust", 0, "let x;");
+        }
+        assert_eq!(sent(&mut store), [""; 0]);
+        store.see((0, 1));
+        assert_eq!(sent(&mut store), ["let x;"]);
+        // Laid out again, at another width.
+        store.offer((0, 1), "rust", 0, "let x;");
+        store.see((0, 1));
+        assert_eq!(sent(&mut store), [""; 0]);
+        store.offer((0, 1), "rust", 1, "let y;");
+        assert_eq!(sent(&mut store), ["let y;"]);
     }
 }

@@ -1,14 +1,15 @@
 //! Diffs in their display form to rows: numbers, signs, tint, and within changed lines the words
 //! that differ.
 
-use ratatui::style::Style;
+use std::ops::Range;
+
+use ratatui::style::{Modifier, Style};
 use similar::{ChangeTag, TextDiff};
 
-use super::code::CodeStore;
+use super::code::{CodeStore, mark_code};
 use super::markdown::Sheet;
-use super::row::{CodeRef, Line, Row};
+use super::row::{Line, Row, lines};
 use super::sanitize::visible_line;
-use super::width::width;
 use super::wrap::{Break, Prefix, wrap};
 
 /// What a line of a diff is.
@@ -33,6 +34,8 @@ pub struct DiffLine {
     pub number: String,
     /// The text, free of control characters.
     pub text: String,
+    /// The bytes of the source that the text stands at.
+    pub source: Range<u32>,
     /// Byte ranges that differ from the line it replaces or is replaced by.
     pub changed: Vec<(usize, usize)>,
 }
@@ -40,17 +43,22 @@ pub struct DiffLine {
 /// Pairs of lines longer than this are not compared word by word.
 const LONGEST_PAIR: usize = 1_000;
 
+/// Pairs of lines of a run beyond which they are taken one after the other.
+const MAX_COMPARED: usize = 400;
+
 /// Lines less alike than this are a new text, not a changed one.
 const LEAST_ALIKE: f32 = 0.35;
 
-/// Reads the display form (see `DiffDetails::diff`).
-pub fn read(diff: &str) -> Vec<DiffLine> {
-    let mut lines: Vec<_> = diff.lines().map(read_line).collect();
+/// Reads the display form (see `DiffDetails::diff`), which stands at byte `base` of the source.
+pub fn read(diff: &str, base: usize) -> Vec<DiffLine> {
+    let mut lines: Vec<_> = lines(diff)
+        .map(|(at, line)| read_line(line, base + at))
+        .collect();
     mark_words(&mut lines);
     lines
 }
 
-fn read_line(line: &str) -> DiffLine {
+fn read_line(line: &str, base: usize) -> DiffLine {
     let sign = match line.as_bytes().first() {
         Some(b'+') => Sign::Added,
         Some(b'-') => Sign::Removed,
@@ -73,15 +81,18 @@ fn read_line(line: &str) -> DiffLine {
         } else {
             (sign, "", body)
         };
+    let end = (base + line.len()) as u32;
     DiffLine {
         sign,
         number: number.to_owned(),
         text: visible_line(text).into_owned(),
+        source: end - text.len() as u32..end,
         changed: Vec::new(),
     }
 }
 
-/// Compares each run of removed lines with the run of added lines behind it, line by line.
+/// Compares each run of removed lines with the run of added lines behind it. Lines are paired by
+/// likeness, in their order: what was put in between is new.
 fn mark_words(lines: &mut [DiffLine]) {
     let mut at = 0;
     while at < lines.len() {
@@ -93,12 +104,60 @@ fn mark_words(lines: &mut [DiffLine]) {
         };
         let removed = run(at, Sign::Removed);
         let added = run(at + removed, Sign::Added);
-        for index in 0..removed.min(added) {
-            let (head, tail) = lines.split_at_mut(at + removed);
-            mark_pair(&mut head[at + index], &mut tail[index]);
+        let (old, rest) = lines[at..].split_at_mut(removed);
+        let new = &mut rest[..added];
+        for (in_old, in_new) in pairs(old, new) {
+            mark_pair(&mut old[in_old], &mut new[in_new]);
         }
         at += (removed + added).max(1);
     }
+}
+
+/// Which lines of `old` became which of `new`: the choice in order with the most likeness in all.
+fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
+    if old.len() * new.len() > MAX_COMPARED {
+        return (0..old.len().min(new.len())).map(|at| (at, at)).collect();
+    }
+    let columns = new.len() + 1;
+    let likeness: Vec<u32> = old
+        .iter()
+        .flat_map(|old| new.iter().map(|new| likeness(&old.text, &new.text)))
+        .collect();
+    // The best sum for the lines from here on, filled from the end.
+    let mut best = vec![0; (old.len() + 1) * columns];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            let pair = likeness[i * new.len() + j] + best[(i + 1) * columns + j + 1];
+            let skip = best[(i + 1) * columns + j].max(best[i * columns + j + 1]);
+            best[i * columns + j] = pair.max(skip);
+        }
+    }
+    let mut pairs = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() && j < new.len() {
+        let here = best[i * columns + j];
+        if here == best[i * columns + j + 1] {
+            j += 1;
+        } else if here == best[(i + 1) * columns + j] {
+            i += 1;
+        } else {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    pairs
+}
+
+/// How much of two lines is the same, in thousandths; 0 when they are not compared.
+fn likeness(old: &str, new: &str) -> u32 {
+    if old.len().max(new.len()) > LONGEST_PAIR {
+        return 0;
+    }
+    let ratio = TextDiff::from_unicode_words(old, new).ratio();
+    if ratio < LEAST_ALIKE {
+        return 0;
+    }
+    (ratio * 1000.0) as u32
 }
 
 fn mark_pair(old: &mut DiffLine, new: &mut DiffLine) {
@@ -190,56 +249,33 @@ pub fn write(
         first.push(&format!("{sign} {number:>numbers$}  "), gutter);
         let mut rest = Line::of(margin, Style::new());
         rest.push(&" ".repeat(numbers + 4), gutter);
-        let text = styled(line, base, base.patch(word), index);
+        let text = styled(line, base, base.patch(word));
         store.offer((sheet.cell, place.block), place.language, index, &line.text);
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
         wrap(&text, &prefix, sheet.columns, Break::Anywhere, rows);
-        let gutter = super::wrap::prefix_width(&prefix.first, sheet.columns);
-        let mut from = 0;
-        for row in &mut rows[from_row..] {
-            let (head, _) = super::width::fit(&row.text, gutter);
-            let (at, len) = (head.len(), row.text.len() - head.len());
-            row.byte = index as u32;
-            row.fill = Style {
-                add_modifier: ratatui::style::Modifier::empty(),
-                ..fill
-            };
-            row.code = Some(CodeRef {
-                block: place.block,
-                line: index as u32,
-                at: at as u32,
-                from,
-                len: len as u32,
-            });
-            from += len as u32;
-        }
+        let fill = Style {
+            add_modifier: Modifier::empty(),
+            ..fill
+        };
+        mark_code(&mut rows[from_row..], place.block, index, fill);
     }
 }
 
-fn styled(line: &DiffLine, base: Style, word: Style, index: usize) -> Line {
-    let mut out = Line {
-        byte: index as u32,
-        ..Line::default()
-    };
+fn styled(line: &DiffLine, base: Style, word: Style) -> Line {
+    let mut out = Line::default();
     let mut at = 0;
+    let mut push = |to: usize, style| {
+        let byte = |at: usize| (line.source.start + at as u32).min(line.source.end);
+        out.push_source(&line.text[at..to], style, byte(at)..byte(to));
+        at = to;
+    };
     for &(start, end) in &line.changed {
-        out.push(&line.text[at..start], base);
-        out.push(&line.text[start..end], word);
-        at = end;
+        push(start, base);
+        push(end, word);
     }
-    out.push(&line.text[at..], base);
+    push(line.text.len(), base);
     out
-}
-
-/// Columns that the gutter of `lines` takes.
-pub fn gutter_width(lines: &[DiffLine]) -> usize {
-    lines
-        .iter()
-        .map(|line| width(&line.number))
-        .max()
-        .unwrap_or(0)
-        + 4
 }
 
 #[cfg(test)]
@@ -248,7 +284,10 @@ mod tests {
 
     #[test]
     fn the_display_form_is_read() {
-        let lines = read("  9 same\n-10 let a = 1;\n+10 let b = 1;\n    ...\n+ 11     x\n 12 ");
+        let lines = read(
+            "  9 same\n-10 let a = 1;\n+10 let b = 1;\n    ...\n+ 11     x\n 12 ",
+            0,
+        );
         let seen: Vec<_> = lines
             .iter()
             .map(|line| (line.sign, line.number.as_str(), line.text.as_str()))
@@ -270,8 +309,35 @@ mod tests {
 
     #[test]
     fn lines_that_have_little_in_common_are_not_compared() {
-        let lines = read("-1 completely different text here\n+1 fn main() {}");
+        let lines = read("-1 completely different text here\n+1 fn main() {}", 0);
         assert!(lines.iter().all(|line| line.changed.is_empty()));
+    }
+
+    /// A line put in above a changed one does not take its place.
+    #[test]
+    fn lines_are_paired_by_likeness_in_their_order() {
+        for (diff, expected) in [
+            (
+                "-10 pub fn new(a: u8) {\n+10 /// Makes one.\n+11 pub fn new(a: u16) {",
+                &[(0, 2)][..],
+            ),
+            (
+                "-1 let first = 1;\n-2 let second = 2;\n+1 let second = 3;",
+                &[(1, 2)],
+            ),
+            (
+                "-1 a = 1;\n-2 b = 2;\n+1 a = 3;\n+2 b = 4;",
+                &[(0, 2), (1, 3)],
+            ),
+        ] {
+            let lines = read(diff, 0);
+            let marked: Vec<usize> = (0..lines.len())
+                .filter(|at| !lines[*at].changed.is_empty())
+                .collect();
+            let mut wanted: Vec<usize> = expected.iter().flat_map(|(a, b)| [*a, *b]).collect();
+            wanted.sort_unstable();
+            assert_eq!(marked, wanted, "{diff}");
+        }
     }
 
     #[test]
@@ -287,8 +353,8 @@ mod tests {
             "+99999999999999999999999 x",
             "+1x",
         ] {
-            let _ = read(text);
+            let _ = read(text, 0);
         }
-        assert_eq!(read("+1x")[0].text, "1x");
+        assert_eq!(read("+1x", 0)[0].text, "1x");
     }
 }

@@ -97,6 +97,14 @@ impl HighlightWorker {
         Self { jobs, done }
     }
 
+    /// A worker without a thread, and what it is sent.
+    #[cfg(test)]
+    pub(super) fn unstarted() -> (Self, Receiver<CodeJob>) {
+        let (jobs, inbox) = channel();
+        let (_, done) = channel();
+        (Self { jobs, done }, inbox)
+    }
+
     /// Hands over lines.
     pub fn send(&self, job: CodeJob) {
         let _ = self.jobs.send(job);

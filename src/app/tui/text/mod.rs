@@ -12,7 +12,7 @@ pub mod diff;
 
 pub use code::CodeStore;
 pub use highlight::HighlightWorker;
-pub use row::{Line, Row, Run};
+pub use row::{Line, Row, Run, lines};
 pub use sanitize::visible;
 pub use width::width;
 pub use wrap::{Break, Prefix, wrap};

@@ -1,6 +1,8 @@
 //! Rows: text that is ready to be put on the screen, one row of it, with its styles. Made once,
 //! drawn many times.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
@@ -13,9 +15,13 @@ pub struct Row {
     pub runs: Box<[Run]>,
     /// What fills the row to its right edge, beneath everything.
     pub fill: Style,
-    /// The byte of the source that it begins with.
-    pub byte: u32,
-    /// Code in it that may get colours later.
+    /// The bytes of `text` that come from the source: no margin, marker, gutter or label.
+    pub content: Range<u32>,
+    /// The bytes of the cell's source that it shows. Never decreases from row to row.
+    pub source: Range<u32>,
+    /// Whether the line goes on in the next row.
+    pub soft_wrap: bool,
+    /// Code in it that may get colors later.
     pub code: Option<CodeRef>,
 }
 
@@ -28,31 +34,29 @@ pub struct Run {
     pub style: Style,
 }
 
-/// Which piece of which line of code a row shows.
+/// Which part of which line of code the content of a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeRef {
     /// Number of the code block within its cell.
     pub block: u32,
     /// Number of the line within the block.
     pub line: u32,
-    /// Byte of the row's text at which the code begins.
-    pub at: u32,
-    /// Byte of the line that stands there.
+    /// Byte of the line that the content begins with.
     pub from: u32,
-    /// Bytes of the row's text that are code.
-    pub len: u32,
 }
 
-/// The colours of one line of code: ends of stretches (in bytes) with their styles, and its length.
+/// The colors of one line of code, as ends of runs (in bytes) with their styles.
 pub type CodeLine = [Run];
 
 impl Row {
-    /// An empty row.
-    pub fn blank() -> Self {
-        Self::default()
+    /// An empty row behind `rows`.
+    pub fn blank_after(rows: &[Self]) -> Self {
+        let mut line = Line::default();
+        line.end_at(end_of(rows));
+        line.into_row()
     }
 
-    /// Puts the row at `(x, y)`, in at most `width` columns; `code` are the colours of the whole
+    /// Puts the row at `(x, y)`, in at most `width` columns; `code` are the colors of the whole
     /// line that `self.code` refers to.
     pub fn draw(
         &self,
@@ -72,7 +76,9 @@ impl Row {
             let end = run.end as usize;
             while start < end {
                 let (stop, style) = match overlay {
-                    Some((place, line)) => overlaid(place, line, start, end, run.style),
+                    Some((place, line)) => {
+                        overlaid(place, &self.content, line, start..end, run.style)
+                    }
                     None => (end, run.style),
                 };
                 let Some(piece) = self.text.get(start..stop) else {
@@ -87,16 +93,22 @@ impl Row {
     }
 }
 
-/// How far the text from `start` looks the same, and how, with the colours of code on top.
+/// The byte of the source at which `rows` end.
+pub fn end_of(rows: &[Row]) -> u32 {
+    rows.last().map_or(0, |row| row.source.end)
+}
+
+/// How far the text from the start of `range` looks the same, and how, with the colors of code on
+/// top.
 fn overlaid(
     place: CodeRef,
+    content: &Range<u32>,
     line: &CodeLine,
-    start: usize,
-    end: usize,
+    range: Range<usize>,
     base: Style,
 ) -> (usize, Style) {
-    let at = place.at as usize;
-    let code_end = at + place.len as usize;
+    let (start, end) = (range.start, range.end);
+    let (at, code_end) = (content.start as usize, content.end as usize);
     if start < at {
         return (end.min(at), base);
     }
@@ -121,12 +133,34 @@ pub struct Line {
     pub text: String,
     /// How it looks.
     pub runs: Vec<Run>,
-    /// The byte of the source that it begins with.
-    pub byte: u32,
+    /// Which parts of it come from which bytes of the source, in order.
+    spans: Vec<SourceSpan>,
+}
+
+/// A part of a line that comes from the source. Where both have the same length, they are the same
+/// bytes; where not, the text was changed on the way (a tab, an entity).
+#[derive(Clone, Debug, PartialEq)]
+struct SourceSpan {
+    text: Range<u32>,
+    source: Range<u32>,
+}
+
+impl SourceSpan {
+    fn is_exact(&self) -> bool {
+        self.text.len() == self.source.len()
+    }
+
+    /// The byte of the source at `offset` of the line's text.
+    fn source_at(&self, offset: u32) -> u32 {
+        if offset >= self.text.end {
+            return self.source.end;
+        }
+        (self.source.start + offset.saturating_sub(self.text.start)).min(self.source.end)
+    }
 }
 
 impl Line {
-    /// A line of one style.
+    /// A line of one style that does not come from the source.
     pub fn of(text: impl Into<String>, style: Style) -> Self {
         let mut line = Self {
             text: text.into(),
@@ -136,15 +170,43 @@ impl Line {
         line
     }
 
+    /// A line of one style that comes from the bytes `source` of the source.
+    pub fn from_source(text: &str, style: Style, source: Range<u32>) -> Self {
+        let mut line = Self::default();
+        line.push_source(text, style, source);
+        line
+    }
+
     /// Appends `text`, which must be free of control characters.
     pub fn push(&mut self, text: &str, style: Style) {
         self.text.push_str(text);
         self.close(style);
     }
 
+    /// The same for text that comes from the bytes `source` of the source.
+    pub fn push_source(&mut self, text: &str, style: Style, source: Range<u32>) {
+        let start = self.text.len() as u32;
+        self.push(text, style);
+        self.add_span(SourceSpan {
+            text: start..self.text.len() as u32,
+            source,
+        });
+    }
+
+    /// Says that the line ends at a byte of the source.
+    pub fn end_at(&mut self, byte: u32) {
+        self.push_source("", Style::new(), byte..byte);
+    }
+
     /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
+    }
+
+    /// The same line as if it did not come from the source.
+    pub fn without_source(mut self) -> Self {
+        self.spans.clear();
+        self
     }
 
     fn close(&mut self, style: Style) {
@@ -159,8 +221,24 @@ impl Line {
         }
     }
 
+    fn add_span(&mut self, span: SourceSpan) {
+        match self.spans.last_mut() {
+            Some(last)
+                if last.text.end == span.text.start
+                    && last.source.end == span.source.start
+                    && last.is_exact()
+                    && span.is_exact() =>
+            {
+                last.text.end = span.text.end;
+                last.source.end = span.source.end;
+            }
+            _ => self.spans.push(span),
+        }
+    }
+
     /// Appends the bytes `range` of `other`.
-    pub fn push_part(&mut self, other: &Self, range: std::ops::Range<usize>) {
+    pub fn push_part(&mut self, other: &Self, range: Range<usize>) {
+        let base = self.text.len() as u32;
         let mut start = range.start;
         let first = other.runs.partition_point(|run| run.end as usize <= start);
         for run in &other.runs[first..] {
@@ -171,17 +249,81 @@ impl Line {
             self.push(&other.text[start..end], run.style);
             start = end;
         }
+        self.push_spans(other, range.start as u32..range.end as u32, base);
+    }
+
+    /// Appends the spans of the bytes `range` of `other`, which stand at `base` here.
+    fn push_spans(&mut self, other: &Self, range: Range<u32>, base: u32) {
+        let first = other
+            .spans
+            .partition_point(|span| span.text.end <= range.start);
+        for span in &other.spans[first..] {
+            let (from, to) = (
+                span.text.start.max(range.start),
+                span.text.end.min(range.end),
+            );
+            if from >= to {
+                break;
+            }
+            self.add_span(SourceSpan {
+                text: base + from - range.start..base + to - range.start,
+                source: span.source_at(from)..span.source_at(to),
+            });
+        }
+        if self.spans.is_empty()
+            && let Some(near) = other.spans.get(first).or(other.spans.last())
+        {
+            // Nothing of it comes from the source, but it stands somewhere.
+            let byte = near.source_at(range.start);
+            let end = self.text.len() as u32;
+            self.spans.push(SourceSpan {
+                text: end..end,
+                source: byte..byte,
+            });
+        }
     }
 
     /// The row this line is, as it stands.
     pub fn into_row(self) -> Row {
+        let over = |range: fn(&SourceSpan) -> &Range<u32>| {
+            let first = self.spans.first().map_or(0, |span| range(span).start);
+            first..self.spans.last().map_or(0, |span| range(span).end)
+        };
         Row {
+            content: over(|span| &span.text),
+            source: over(|span| &span.source),
             text: self.text.into_boxed_str(),
             runs: self.runs.into_boxed_slice(),
-            byte: self.byte,
             ..Row::default()
         }
     }
+
+    /// Appends a row as it stands.
+    pub fn push_row(&mut self, row: &Row) {
+        let base = self.text.len() as u32;
+        let mut start = 0;
+        for run in &row.runs {
+            self.push(&row.text[start..run.end as usize], run.style);
+            start = run.end as usize;
+        }
+        if !row.source.is_empty() {
+            self.add_span(SourceSpan {
+                text: base + row.content.start..base + row.content.end,
+                source: row.source.clone(),
+            });
+        }
+    }
+}
+
+/// The lines of `text` without their ends, each with the byte at which it begins.
+pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let at = next;
+        next += line.len();
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        (at, line.strip_suffix('\r').unwrap_or(line))
+    })
 }
 
 #[cfg(test)]
@@ -192,15 +334,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_colours_lie_over_the_base() {
+    fn code_colors_lie_over_the_base() {
         let base = Style::new().bg(Color::Blue);
-        let mut row = Line::of("  let x", base).into_row();
+        let mut line = Line::of("  ", base);
+        line.push_source("let x", base, 4..9);
+        let mut row = line.into_row();
+        assert_eq!((row.content.clone(), row.source.clone()), (2..7, 4..9));
         row.code = Some(CodeRef {
             block: 0,
             line: 0,
-            at: 2,
             from: 4,
-            len: 5,
         });
         let red = Style::new().fg(Color::Red);
         let code = [

@@ -42,9 +42,11 @@ pub fn wrap(line: &Line, prefix: &Prefix, columns: usize, mode: Break, rows: &mu
     loop {
         let before = if first { &prefix.first } else { &prefix.rest };
         let (end, next) = next_row(&line.text[start..], room(before), mode);
-        rows.push(make_row(line, before, columns, start..start + end));
+        let mut row = make_row(line, before, columns, start..start + end);
         start += next;
         first = false;
+        row.soft_wrap = start < line.text.len();
+        rows.push(row);
         if start >= line.text.len() {
             break;
         }
@@ -52,10 +54,7 @@ pub fn wrap(line: &Line, prefix: &Prefix, columns: usize, mode: Break, rows: &mu
 }
 
 fn make_row(line: &Line, before: &Line, columns: usize, range: Range<usize>) -> Row {
-    let mut out = Line {
-        byte: line.byte + range.start as u32,
-        ..Line::default()
-    };
+    let mut out = Line::default();
     let (kept, _) = fit(&before.text, prefix_width(before, columns));
     out.push_part(before, 0..kept.len());
     out.push_part(line, range);
@@ -207,6 +206,32 @@ mod tests {
         );
         let text: Vec<_> = out.iter().map(|row| &*row.text).collect();
         assert_eq!(text, ["• one", "  two"]);
+    }
+
+    /// Copying needs to know what of a row is the source's own, and where lines really end.
+    #[test]
+    fn rows_know_their_source() {
+        let mut line = Line::from_source("one two", Style::new(), 10..17);
+        line.push(" (note)", Style::new());
+        line.push_source("    x", Style::new(), 17..19);
+        let mut rows = Vec::new();
+        let prefix = Prefix::both(Line::of("> ", Style::new()));
+        wrap(&line, &prefix, 9, Break::Words, &mut rows);
+        let seen: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                let content = row.content.start as usize..row.content.end as usize;
+                (&row.text[content], row.source.clone(), row.soft_wrap)
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("one two", 10..17, true),
+                ("", 17..17, true),
+                ("x", 19..19, false)
+            ]
+        );
     }
 
     fn squeezed(text: &str) -> String {

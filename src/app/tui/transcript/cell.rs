@@ -1,6 +1,10 @@
 //! What the transcript is made of. A cell is its source; nothing here knows rows or colours.
 
+use std::borrow::Cow;
+use std::iter;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::draft::Draft;
 use crate::agent::{Details, NoticeLevel, ToolStatus};
@@ -11,7 +15,7 @@ pub struct Cell {
     /// Rises with every change, so that drawing knows what to lay out anew.
     pub revision: u32,
     /// Rises when text changed other than by growing at its end.
-    pub rewrites: u32,
+    pub content_epoch: u32,
     /// How much of it is shown.
     pub fold: Fold,
     /// What it is.
@@ -21,7 +25,7 @@ pub struct Cell {
 /// What a cell is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellBody {
-    /// A person's message.
+    /// A user's message.
     User {
         /// The text, pictures as a note.
         text: String,
@@ -44,16 +48,16 @@ pub enum CellBody {
     },
     /// A tool call with its result.
     Tool(Box<ToolCell>),
-    /// Something a person should read.
+    /// Something the user should read.
     Notice {
         /// How grave.
         level: NoticeLevel,
         /// What happened; the lines after the first are the way out.
         text: String,
     },
-    /// A line across, with a word on it.
+    /// A line across, with a label on it.
     Divider {
-        /// The word.
+        /// The label.
         label: String,
     },
 }
@@ -91,6 +95,30 @@ pub struct ToolCell {
     pub failure: String,
     /// Milliseconds it ran.
     pub duration_ms: Option<u64>,
+}
+
+impl ToolCell {
+    /// What its body shows: the output, the text, the names, the diffs one after the other.
+    pub fn source(&self) -> Cow<'_, str> {
+        match &*self.details {
+            Details::Diff(diff) if diff.files.is_empty() => Cow::Borrowed(&diff.diff),
+            Details::Diff(diff) => {
+                let diffs = iter::once(diff).chain(&diff.files);
+                let diffs: Vec<&str> = diffs.map(|file| file.diff.as_str()).collect();
+                Cow::Owned(diffs.join("\n"))
+            }
+            Details::Command(command) => Cow::Borrowed(&command.output),
+            Details::Matches(matches) => Cow::Owned(matches.lines.join("\n")),
+            Details::Files(files) => Cow::Owned(files.files.join("\n")),
+            Details::Text(text) => Cow::Borrowed(&text.text),
+            Details::Attachment(file) => Cow::Borrowed(&file.description),
+            Details::Other(other) => match &other.value {
+                Value::Null => Cow::Borrowed(""),
+                Value::String(text) => Cow::Borrowed(text),
+                value => Cow::Owned(serde_json::to_string_pretty(value).unwrap_or_default()),
+            },
+        }
+    }
 }
 
 /// How far a call is.
@@ -146,7 +174,7 @@ impl Cell {
     pub fn new(body: CellBody, fold: Fold) -> Self {
         Self {
             revision: 0,
-            rewrites: 0,
+            content_epoch: 0,
             fold,
             body,
         }
@@ -158,6 +186,18 @@ impl Cell {
             CellBody::Thinking { .. } => Some(CellClass::Thinking),
             CellBody::Tool(_) => Some(CellClass::Tool),
             _ => None,
+        }
+    }
+
+    /// The text that the rows of the cell refer to: what copying and searching are about.
+    pub fn source(&self) -> Cow<'_, str> {
+        match &self.body {
+            CellBody::User { text, .. }
+            | CellBody::Assistant { text, .. }
+            | CellBody::Thinking { text, .. }
+            | CellBody::Notice { text, .. } => Cow::Borrowed(text),
+            CellBody::Divider { label } => Cow::Borrowed(label),
+            CellBody::Tool(tool) => tool.source(),
         }
     }
 

@@ -1,17 +1,11 @@
 //! Notices that change or must not stand there twice: failures and their retries, what the program
-//! tells the model. How they look is `draw`'s.
+//! tells the model.
 
 use super::apply::user_text;
 use super::cell::CellBody;
-use super::state::Transcript;
+use super::cells::Cells;
 use crate::agent::NoticeLevel;
 use crate::llm::UserMessage;
-
-/// A notice that is about to say something.
-const EMPTY_NOTICE: CellBody = CellBody::Notice {
-    level: NoticeLevel::Warning,
-    text: String::new(),
-};
 
 /// The retries under way, and their notice.
 #[derive(Clone, Debug)]
@@ -20,91 +14,106 @@ pub(super) struct Retrying {
     error: String,
 }
 
-impl Transcript {
-    /// Adds something to read, unless it stands there already: the failure of a call is told by its
-    /// message and again by the end of its run.
-    pub(super) fn push_notice_once(&mut self, level: NoticeLevel, said: &str) {
-        let first_line = first_line(said);
-        // The same failure after another prompt is news.
-        let since_prompt = self
-            .cells
-            .iter()
-            .rev()
-            .take_while(|cell| !matches!(cell.body, CellBody::User { .. }));
-        let known = since_prompt.take(2).any(
-            |cell| matches!(&cell.body, CellBody::Notice { text, .. } if text.contains(first_line)),
-        );
-        if !known {
-            self.push_notice(level, said);
+/// Adds something to read.
+pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String>) -> usize {
+    cells.push(CellBody::Notice {
+        level,
+        text: text.into(),
+    })
+}
+
+/// Adds something to read, unless it stands there already: the failure of a call is told by its
+/// message and again by the end of its run.
+pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
+    let first_line = first_line(message);
+    // The same failure after another prompt is news.
+    let since_prompt = cells
+        .as_slice()
+        .iter()
+        .rev()
+        .take_while(|cell| !matches!(cell.body, CellBody::User { .. }));
+    let known = since_prompt.take(2).any(
+        |cell| matches!(&cell.body, CellBody::Notice { text, .. } if text.contains(first_line)),
+    );
+    if !known {
+        push(cells, level, message);
+    }
+}
+
+/// One notice for all failures of a model call that come right after each other.
+pub(super) fn start_retry(
+    cells: &mut Cells,
+    retry: &mut Option<Retrying>,
+    (attempt, max_attempts): (u32, u32),
+    error: &str,
+) {
+    let error = error.trim_end();
+    let last = cells.last();
+    let shown = last.filter(|index| match cells.body(*index) {
+        Some(CellBody::Notice { text, .. }) => text.starts_with(first_line(error)),
+        _ => false,
+    });
+    let cell = match retry.take() {
+        Some(before) if Some(before.cell) == last => before.cell,
+        before => {
+            if let Some(before) = before {
+                change(cells, before.cell, NoticeLevel::Info, None);
+            }
+            shown.unwrap_or_else(|| push(cells, NoticeLevel::Warning, ""))
         }
-    }
+    };
+    let text = format!("{error}\nRetry {attempt} of {max_attempts}");
+    change(cells, cell, NoticeLevel::Warning, Some(text));
+    *retry = Some(Retrying {
+        cell,
+        error: error.to_owned(),
+    });
+}
 
-    /// One notice for all failures of a model call that come right after each other.
-    pub(super) fn wait_for_retry(&mut self, attempt: u32, most: u32, error: &str) {
-        let last = self.cells.len().checked_sub(1);
-        let told = last.filter(|index| match &self.cells[*index].body {
-            CellBody::Notice { text, .. } => text.starts_with(first_line(error)),
-            _ => false,
-        });
-        let index = match self.retry.take() {
-            Some(before) if Some(before.cell) == last => before.cell,
-            before => {
-                if let Some(before) = before {
-                    self.change_notice(before.cell, NoticeLevel::Info, None);
-                }
-                told.unwrap_or_else(|| self.push(EMPTY_NOTICE))
-            }
-        };
-        let text = format!("{}\nRetry {attempt} of {most}", error.trim_end());
-        self.change_notice(index, NoticeLevel::Warning, Some(text));
-        self.retry = Some(Retrying {
-            cell: index,
-            error: error.trim_end().to_owned(),
-        });
-    }
-
-    pub(super) fn end_retries(&mut self, attempt: u32, final_error: Option<&str>) {
-        let Some(Retrying { cell, error }) = self.retry.take() else {
-            return;
-        };
-        let (level, text) = match final_error {
-            None => (
-                NoticeLevel::Info,
-                format!("{error}\nRetry {attempt} succeeded"),
-            ),
-            Some(said) if said.starts_with(first_line(&error)) => {
-                (NoticeLevel::Error, said.to_owned())
-            }
-            Some(_) => (
-                NoticeLevel::Warning,
-                format!("{error}\nStopped at retry {attempt}"),
-            ),
-        };
-        self.change_notice(cell, level, Some(text));
-    }
-
-    fn change_notice(&mut self, index: usize, new_level: NoticeLevel, new_text: Option<String>) {
-        let Some(cell) = self.cells.get_mut(index) else {
-            return;
-        };
-        if let CellBody::Notice { level, text } = &mut cell.body {
-            *level = new_level;
-            if let Some(new_text) = new_text {
-                *text = new_text;
-                cell.rewrites += 1;
-            }
-            self.touch(index);
+pub(super) fn end_retries(
+    cells: &mut Cells,
+    retry: Option<Retrying>,
+    attempt: u32,
+    final_error: Option<&str>,
+) {
+    let Some(Retrying { cell, error }) = retry else {
+        return;
+    };
+    let (level, text) = match final_error {
+        None => (
+            NoticeLevel::Info,
+            format!("{error}\nRetry {attempt} succeeded"),
+        ),
+        Some(message) if message.starts_with(first_line(&error)) => {
+            (NoticeLevel::Error, message.to_owned())
         }
-    }
-
-    /// What the program told the model in a person's place.
-    pub(super) fn push_advice(&mut self, message: &UserMessage) {
-        let said = user_text(&message.content);
-        self.push_notice(
+        Some(_) => (
             NoticeLevel::Warning,
-            format!("The model goes in circles\nIt is told: {said}"),
-        );
-    }
+            format!("{error}\nStopped at retry {attempt}"),
+        ),
+    };
+    change(cells, cell, level, Some(text));
+}
+
+fn change(cells: &mut Cells, index: usize, new_level: NoticeLevel, new_text: Option<String>) {
+    cells.change(index, |cell| {
+        let CellBody::Notice { level, text } = &mut cell.body else {
+            return false;
+        };
+        *level = new_level;
+        if let Some(new_text) = new_text {
+            *text = new_text;
+            cell.content_epoch += 1;
+        }
+        true
+    });
+}
+
+/// What the program told the model in the user's place.
+pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
+    let advice = user_text(&message.content);
+    let text = format!("The model goes in circles\nIt is told: {advice}");
+    push(cells, NoticeLevel::Warning, text);
 }
 
 fn first_line(text: &str) -> &str {

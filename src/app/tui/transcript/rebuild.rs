@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::apply::user_text;
+use super::apply::{close_open_cells, finish_message, user_text};
 use super::cell::CellBody;
 use super::state::Transcript;
+use super::{calls, notices};
 use crate::agent::event::ToolStatus;
 use crate::agent::tool::{Details, TextDetails};
 use crate::llm::message::content_text;
@@ -17,21 +18,22 @@ impl Transcript {
     /// The transcript of a stored conversation.
     pub fn from_messages(messages: &[Arc<Message>]) -> Self {
         let mut transcript = Self::new();
+        let cells = &mut transcript.cells;
         for message in messages {
             match &**message {
                 Message::User(message) if message.origin.is_some() => {
-                    transcript.push_advice(message);
+                    notices::push_advice(cells, message);
                 }
                 Message::User(message) => {
-                    transcript.push(CellBody::User {
+                    cells.push(CellBody::User {
                         text: user_text(&message.content),
                         confirmed: true,
                     });
                 }
-                Message::Assistant(message) => transcript.finish_message(message, None),
-                Message::ToolResult(result) => transcript.end_tool(
-                    &result.tool_call_id,
-                    &result.tool_name,
+                Message::Assistant(message) => finish_message(cells, Vec::new(), message, None),
+                Message::ToolResult(result) => calls::end(
+                    cells,
+                    (&result.tool_call_id, &result.tool_name),
                     status(result),
                     &result.content,
                     &Arc::new(details(result)),
@@ -39,8 +41,9 @@ impl Transcript {
                 ),
             }
         }
-        transcript.close_open_cells();
-        transcript.forget_touched();
+        close_open_cells(cells);
+        // Nothing changed since a frame that never was: heights are estimated, not measured.
+        cells.clear_dirty();
         transcript
     }
 }

@@ -1,33 +1,30 @@
-//! The transcript: its cells, and everything that is done to them except growing (`apply`).
+//! The conversation as the screen holds it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use super::apply::{Live, user_text};
+use super::apply::{self, Pending, user_text};
 use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState};
-use super::notices::Retrying;
-use super::position::{Anchor, Drawn, Hit, Position, ScrollBy};
-use crate::agent::NoticeLevel;
+use super::cells::Cells;
+use super::notices;
+use super::viewport::{Drawn, ScrollBy, Viewport};
+use crate::agent::{AgentEvent, NoticeLevel};
 use crate::llm::Content;
+
+/// Cells at the end among which all that run are: there are never more parallel calls.
+const RUNNING_CELLS: usize = 64;
 
 /// The conversation as the screen holds it.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    pub(super) cells: Vec<Cell>,
-    pub(super) calls: HashMap<String, usize>,
-    pub(super) live: Option<Live>,
-    pub(super) retry: Option<Retrying>,
-    /// Cells that changed since the last draw.
-    touched: BTreeSet<usize>,
-    thinking_fold: Fold,
-    tool_fold: Fold,
-    position: Position,
-    wishes: Vec<ScrollBy>,
-    hits: Vec<Option<Hit>>,
-    seen: Hit,
+    /// Tells this conversation from the one shown before it.
+    generation: u32,
+    pub(super) cells: Cells,
+    pending: Pending,
+    viewport: Viewport,
     now: i64,
     /// When time last passed for what runs (Unix ms).
     ticked: i64,
-    /// The key that opens tool output, as people write it.
+    /// The key that opens tool output, as users write it.
     fold_key: String,
 }
 
@@ -37,14 +34,28 @@ impl Transcript {
         Self::default()
     }
 
+    /// Shows another conversation in place of this one.
+    pub fn replace(&mut self, other: Self) {
+        *self = Self {
+            generation: self.generation.wrapping_add(1),
+            fold_key: std::mem::take(&mut self.fold_key),
+            ..other
+        };
+    }
+
+    /// Rises when another conversation takes this one's place.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
     /// The cells, from the oldest.
     pub fn cells(&self) -> &[Cell] {
-        &self.cells
+        self.cells.as_slice()
     }
 
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.cells().is_empty()
     }
 
     /// The time that running things are measured against (Unix ms).
@@ -52,10 +63,27 @@ impl Transcript {
         self.now
     }
 
-    /// Shows a person's message before the agent has confirmed it; the agent's own record of the
+    /// The part that the user looks at.
+    pub fn viewport(&self) -> &Viewport {
+        &self.viewport
+    }
+
+    /// Cells that changed since the last frame.
+    pub fn dirty_cells(&self) -> &BTreeSet<usize> {
+        self.cells.dirty()
+    }
+
+    /// Takes in one event that happened at `time` (Unix ms). Answers whether anything shown
+    /// changed.
+    pub fn apply(&mut self, event: &AgentEvent, time: i64) -> bool {
+        self.now = self.now.max(time);
+        apply::apply(&mut self.cells, &mut self.pending, event, time)
+    }
+
+    /// Shows a user's message before the agent has confirmed it; the agent's own record of the
     /// same text takes its place instead of standing beside it.
     pub fn push_user(&mut self, text: impl Into<String>) {
-        self.push(CellBody::User {
+        self.cells.push(CellBody::User {
             text: text.into(),
             confirmed: false,
         });
@@ -78,15 +106,12 @@ impl Transcript {
 
     /// Adds something to read. The lines after the first are shown as the way out.
     pub fn push_notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
-        self.push(CellBody::Notice {
-            level,
-            text: text.into(),
-        });
+        notices::push(&mut self.cells, level, text);
     }
 
-    /// Adds a line across with a word on it.
+    /// Adds a line across with a label on it.
     pub fn push_divider(&mut self, label: impl Into<String>) {
-        self.push(CellBody::Divider {
+        self.cells.push(CellBody::Divider {
             label: label.into(),
         });
     }
@@ -96,164 +121,73 @@ impl Transcript {
         // Events move the time on as well, without a look at what else runs.
         let before = std::mem::replace(&mut self.ticked, now);
         self.now = self.now.max(now);
-        // What runs is at the end, except for parallel calls; more than these never run at once.
-        let first = self.cells.len().saturating_sub(64);
-        let mut changed = false;
-        for index in first..self.cells.len() {
-            let since = match &self.cells[index].body {
+        let now = self.now;
+        let seconds = |from: i64, to: i64| (to - from).max(0) / 1000;
+        self.cells.change_last(RUNNING_CELLS, |cell| {
+            let since = match &cell.body {
                 CellBody::Thinking {
                     state: ThinkingState::Live { since },
                     ..
                 } => *since,
                 CellBody::Tool(tool) => match tool.state {
                     ToolState::Running { since } => since,
-                    _ => continue,
+                    _ => return false,
                 },
-                _ => continue,
+                _ => return false,
             };
-            if (before - since).max(0) / 1000 != (self.now - since).max(0) / 1000 {
-                self.touch(index);
-                changed = true;
-            }
-        }
-        changed
+            seconds(since, before) != seconds(since, now)
+        })
     }
 
-    /// Records a wish to scroll; the next draw grants it.
+    /// Records a scroll; the next frame resolves it.
     pub fn scroll(&mut self, by: ScrollBy) {
-        self.wishes.push(by);
+        self.viewport.scroll(by);
     }
 
     /// Whether the view is at the end and stays there.
     pub fn is_following(&self) -> bool {
-        self.position == Position::Follow && self.wishes.is_empty()
+        self.viewport.is_following()
     }
 
-    /// Where the view stands.
-    pub fn position(&self) -> Position {
-        self.position
-    }
-
-    /// Wishes not granted yet, in order.
-    pub fn wishes(&self) -> &[ScrollBy] {
-        &self.wishes
-    }
-
-    /// Cells that changed since the last draw.
-    pub fn touched(&self) -> impl Iterator<Item = usize> {
-        self.touched.iter().copied()
-    }
-
-    /// How far the person has seen.
-    pub fn seen(&self) -> Hit {
-        self.seen
-    }
-
-    /// Takes back what a draw found out.
-    pub fn settle(&mut self, drawn: &Drawn) {
-        self.position = drawn.position;
-        self.hits.clone_from(&drawn.hits);
-        self.seen = drawn.seen;
-        self.wishes.clear();
-        self.touched.clear();
+    /// Takes in what a frame found out.
+    pub fn after_draw(&mut self, drawn: &Drawn) {
+        self.viewport.after_draw(drawn);
+        self.cells.clear_dirty();
     }
 
     /// Opens or folds the cell at `row` of the transcript's area, in place. Answers whether there
     /// was one that folds.
     pub fn toggle_at(&mut self, row: u16) -> bool {
-        match self.hits.get(usize::from(row)) {
-            Some(Some(hit)) => self.toggle(hit.cell),
-            _ => false,
-        }
+        let cell = self.viewport.cell_at(row);
+        cell.is_some_and(|cell| self.toggle(cell))
     }
 
     /// Opens or folds the last cell on the screen that folds.
     pub fn toggle_recent(&mut self) -> bool {
-        let visible = self.hits.iter().rev().flatten().map(|hit| hit.cell);
-        let recent = visible.chain((0..self.cells.len()).rev()).find(|&cell| {
-            self.cells
-                .get(cell)
-                .is_some_and(|cell| cell.class().is_some())
-        });
+        let cells = self.cells();
+        let visible = self.viewport.visible_cells().rev();
+        let recent = visible
+            .chain((0..cells.len()).rev())
+            .find(|&cell| cells.get(cell).is_some_and(|cell| cell.class().is_some()));
         recent.is_some_and(|cell| self.toggle(cell))
     }
 
     /// Opens or folds one cell; what stands above it stays where it is.
     pub fn toggle(&mut self, index: usize) -> bool {
-        let Some(cell) = self.cells.get_mut(index) else {
-            return false;
-        };
-        if cell.class().is_none() {
-            return false;
+        let folds = self.cells.toggle(index);
+        if folds {
+            self.viewport.hold(index);
         }
-        cell.fold = cell.fold.toggled();
-        self.touch(index);
-        if let Some(Some(top)) = self.hits.first().copied() {
-            let row = if top.cell == index { 0 } else { top.row };
-            let width = match self.position {
-                Position::At(anchor) => anchor.width,
-                Position::Follow => 0,
-            };
-            self.position = Position::At(Anchor {
-                cell: top.cell,
-                row,
-                byte: 0,
-                width,
-            });
-        }
-        true
+        folds
     }
 
     /// How new cells of `class` come.
     pub fn fold_of(&self, class: CellClass) -> Fold {
-        match class {
-            CellClass::Thinking => self.thinking_fold,
-            CellClass::Tool => self.tool_fold,
-        }
+        self.cells.fold_of(class)
     }
 
     /// Folds or opens all cells of `class`, also those to come.
     pub fn set_all(&mut self, class: CellClass, fold: Fold) {
-        match class {
-            CellClass::Thinking => self.thinking_fold = fold,
-            CellClass::Tool => self.tool_fold = fold,
-        }
-        for index in 0..self.cells.len() {
-            let cell = &mut self.cells[index];
-            if cell.class() == Some(class) && cell.fold != fold {
-                cell.fold = fold;
-                self.touch(index);
-            }
-        }
-    }
-
-    /// Appends a cell and gives its index.
-    pub(super) fn push(&mut self, body: CellBody) -> usize {
-        let fold = match &body {
-            CellBody::Thinking { .. } => self.thinking_fold,
-            CellBody::Tool(_) => self.tool_fold,
-            _ => Fold::Open,
-        };
-        self.cells.push(Cell::new(body, fold));
-        let index = self.cells.len() - 1;
-        self.touch(index);
-        index
-    }
-
-    /// Marks a cell as changed.
-    pub(super) fn touch(&mut self, index: usize) {
-        if let Some(cell) = self.cells.get_mut(index) {
-            cell.revision = cell.revision.wrapping_add(1);
-            self.touched.insert(index);
-        }
-    }
-
-    /// All cells are new: nothing changed since a draw that never was.
-    pub(super) fn forget_touched(&mut self) {
-        self.touched.clear();
-    }
-
-    pub(super) fn set_now(&mut self, now: i64) {
-        self.now = self.now.max(now);
+        self.cells.set_all(class, fold);
     }
 }

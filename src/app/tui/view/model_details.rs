@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use super::line::Line;
 use super::overlay::wrap;
 use crate::app::models::{KeyState, Row};
+use crate::app::tui::humanize::{grouped, price};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
@@ -15,17 +16,17 @@ use crate::llm::{Model, PriceTier};
 pub fn lines(theme: &Theme, row: &Row, columns: usize) -> Vec<Line> {
     let model = &*row.model;
     let quiet = theme.popup.patch(theme.dim);
-    let mut facts: Vec<(String, Style)> = Vec::new();
+    let mut details: Vec<(String, Style)> = Vec::new();
     if let KeyState::Missing(hint) = &row.key {
-        facts.push((format!("No key. {hint}"), theme.popup.patch(theme.warning)));
+        details.push((format!("No key. {hint}"), theme.popup.patch(theme.warning)));
     }
-    facts.push((limits(model), theme.popup));
-    facts.extend(prices(model).map(|prices| (prices, theme.popup)));
-    facts.push((thinking(model), theme.popup));
+    details.push((limits(model), theme.popup));
+    details.extend(prices(model).map(|prices| (prices, theme.popup)));
+    details.push((thinking(model), theme.popup));
     let place = format!("{} at {}", model.api.as_str(), model.base_url);
-    facts.push((place, quiet));
-    facts.push((format!("From: {}", row.origin), quiet));
-    facts
+    details.push((place, quiet));
+    details.push((format!("From: {}", row.origin), quiet));
+    details
         .into_iter()
         .flat_map(|(text, style)| {
             wrap(&text, columns.max(1))
@@ -58,7 +59,7 @@ pub fn price_pair(model: &Model) -> String {
     if prices.input == 0.0 && prices.output == 0.0 {
         return String::new();
     }
-    format!("{} / {}", dollars(prices.input), dollars(prices.output))
+    format!("{} / {}", price(prices.input), price(prices.output))
 }
 
 fn limits(model: &Model) -> String {
@@ -103,13 +104,13 @@ fn prices(model: &Model) -> Option<String> {
 }
 
 fn tier(of: &PriceTier) -> String {
-    let mut text = format!("{} in, {} out", dollars(of.input), dollars(of.output));
-    for (price, what) in [
+    let mut text = format!("{} in, {} out", price(of.input), price(of.output));
+    for (amount, what) in [
         (of.cache_read, "cache read"),
         (of.cache_write, "cache write"),
     ] {
-        if price > 0.0 {
-            let _ = write!(text, ", {} {what}", dollars(price));
+        if amount > 0.0 {
+            let _ = write!(text, ", {} {what}", price(amount));
         }
     }
     text
@@ -122,25 +123,6 @@ fn thinking(model: &Model) -> String {
     }
     let levels: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
     format!("Thinks: {}", levels.join(", "))
-}
-
-/// A price without needless zeros: `$3`, `$0.25`.
-fn dollars(amount: f64) -> String {
-    let text = format!("{amount:.4}");
-    format!("${}", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// A count with its thousands apart.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -167,21 +149,5 @@ mod tests {
         ] {
             assert_eq!(window(tokens), expected, "{tokens}");
         }
-    }
-
-    #[test]
-    fn prices_are_told_without_needless_zeros() {
-        for (amount, expected) in [
-            (3.0, "$3"),
-            (12.5, "$12.5"),
-            (0.25, "$0.25"),
-            (0.0375, "$0.0375"),
-            (100.0, "$100"),
-            (0.0, "$0"),
-        ] {
-            assert_eq!(dollars(amount), expected);
-        }
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(999), "999");
     }
 }

@@ -3,7 +3,7 @@
 use super::line::Line;
 use crate::agent::ToolStatus;
 use crate::app::tui::app::App;
-use crate::app::tui::humanize::{dollars, millis, short};
+use crate::app::tui::humanize::{dollars, measured, short};
 use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::timeline::{Call, Step};
 
@@ -37,7 +37,7 @@ pub fn lines(app: &App) -> Vec<Line> {
 fn figures(app: &App, step: &Step) -> String {
     let until = step.ended.unwrap_or(app.now);
     let usage = &step.usage;
-    let mut parts = vec![format!("  {:>9}", millis(until.abs_diff(step.began)))];
+    let mut parts = vec![format!("  {:>9}", measured(until.abs_diff(step.began)))];
     if usage.input + usage.output + usage.cache_read > 0 {
         parts.push(format!(
             "  ↑{} ↓{}",
@@ -63,7 +63,7 @@ fn end(call: &Call) -> String {
         Some(ToolStatus::Cancelled) => "stopped",
     };
     match call.duration_ms {
-        Some(took) => format!("{} {word}", millis(took)).trim_end().to_owned(),
+        Some(took) => format!("{} {word}", measured(took)).trim_end().to_owned(),
         None => word.to_owned(),
     }
 }

@@ -3,8 +3,8 @@
 use ratatui::style::Style;
 
 use super::piece::Sheet;
-use crate::app::tui::text::code::CodeStore;
-use crate::app::tui::text::row::{CodeRef, Line, Row};
+use crate::app::tui::text::code::{CodeStore, mark_code};
+use crate::app::tui::text::row::{Line, Row};
 use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
@@ -60,8 +60,9 @@ impl Fence {
             && trimmed.bytes().all(|byte| byte == self.mark)
     }
 
-    /// A line of the block without what the fence's own indentation takes away.
-    pub fn content<'a>(&self, line: &'a str) -> &'a str {
+    /// A line of the block without what the fence's own indentation takes away, and how much that
+    /// is.
+    pub fn content<'a>(&self, line: &'a str) -> (usize, &'a str) {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
         let spaces = line
@@ -69,7 +70,7 @@ impl Fence {
             .take(self.indent)
             .take_while(|&byte| byte == b' ')
             .count();
-        &line[spaces..]
+        (spaces, &line[spaces..])
     }
 }
 
@@ -140,43 +141,16 @@ pub fn write_code(
     }
     let mut prefix = before.clone();
     prefix.push("  ", Style::new());
-    let mut line = Line::of(clean.clone(), style);
-    line.byte = code.byte;
+    let source = code.byte..code.byte + code.text.len() as u32;
+    let line = Line::from_source(&clean, style, source);
     let first_row = rows.len();
-    wrap(
-        &line,
-        &Prefix::both(prefix.clone()),
-        sheet.columns,
-        Break::Anywhere,
-        rows,
-    );
-    let mut from = 0;
-    for row in &mut rows[first_row..] {
-        let at = shared_prefix(row, &prefix);
-        let len = row.text.len() - at;
-        row.fill = Style { fg: None, ..style };
-        row.code = Some(CodeRef {
-            block: code.block,
-            line: code.number as u32,
-            at: at as u32,
-            from: from as u32,
-            len: len as u32,
-        });
-        from += len;
-    }
+    let prefix = Prefix::both(prefix);
+    wrap(&line, &prefix, sheet.columns, Break::Anywhere, rows);
+    let fill = Style { fg: None, ..style };
+    mark_code(&mut rows[first_row..], code.block, code.number, fill);
     if code.number == 0 && rows.len() == first_row + 1 {
         label(sheet, code.language, &mut rows[first_row]);
     }
-}
-
-/// Bytes of a row that are its prefix, which narrow screens cut.
-fn shared_prefix(row: &Row, prefix: &Line) -> usize {
-    row.text
-        .bytes()
-        .zip(prefix.text.bytes())
-        .take_while(|(a, b)| a == b)
-        .count()
-        .min(row.text.len())
 }
 
 /// Puts the language at the right end of the block's first row, if there is room.
@@ -187,11 +161,8 @@ fn label(sheet: &Sheet<'_>, language: &str, row: &mut Row) {
     if name.is_empty() || used + need + 2 > sheet.columns {
         return;
     }
-    let mut line = Line {
-        text: std::mem::take(&mut row.text).into_string(),
-        runs: std::mem::take(&mut row.runs).into_vec(),
-        byte: row.byte,
-    };
+    let mut line = Line::default();
+    line.push_row(row);
     line.push(&" ".repeat(sheet.columns - used - need), row.fill);
     line.push(&name, sheet.theme.code_lang);
     row.text = line.text.into_boxed_str();

@@ -77,6 +77,14 @@ pub struct Piece<'a> {
     pub table: Option<(usize, Vec<usize>)>,
 }
 
+impl Piece<'_> {
+    /// The byte of the whole source at byte `at` of the piece.
+    pub(super) fn byte(&self, at: usize) -> usize {
+        let repeated = self.table.as_ref().map_or(0, |(head, _)| *head);
+        self.base + at.saturating_sub(repeated)
+    }
+}
+
 /// What writing found out.
 #[derive(Debug, Default)]
 pub struct Written {

@@ -281,7 +281,8 @@ impl MarkdownRows {
             if !complete {
                 self.close(at, false, block);
                 if !fence.may_be_closed_by(line) {
-                    code(&mut self.rows, lines, fence.content(line), at, true);
+                    let (indent, text) = fence.content(line);
+                    code(&mut self.rows, lines, text, at + indent, true);
                 }
                 self.mode = Mode::Code {
                     fence,
@@ -290,7 +291,8 @@ impl MarkdownRows {
                 };
                 return false;
             }
-            code(&mut self.rows, lines, fence.content(line), at, false);
+            let (indent, text) = fence.content(line);
+            code(&mut self.rows, lines, text, at + indent, false);
             lines += 1;
             at += line.len();
         }
@@ -313,7 +315,8 @@ impl MarkdownRows {
 
     fn enter_code(&mut self, source: &str, fence: Fence) {
         if std::mem::take(&mut self.gap) {
-            self.rows.push(Row::blank());
+            let blank = Row::blank_after(&self.rows);
+            self.rows.push(blank);
         }
         let opening = first_line(&source[self.closed..]).map_or(0, |line| line.len() + 1);
         self.mode = Mode::Code {

@@ -5,7 +5,7 @@ use pulldown_cmark::Alignment;
 use ratatui::style::Style;
 
 use super::piece::Sheet;
-use crate::app::tui::text::row::{Line, Row};
+use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
@@ -49,7 +49,7 @@ impl Table {
             if index == 0 {
                 if !self.continued && !as_records {
                     self.write_row(sheet, before, &widths, cells, rows);
-                    rows.push(border(sheet, before, &widths, cells));
+                    rows.push(border(sheet, before, &widths, rows));
                 }
             } else if as_records {
                 self.write_record(sheet, before, cells, rows);
@@ -116,7 +116,6 @@ impl Table {
         let height = wrapped.iter().map(Vec::len).max().unwrap_or(1);
         for index in 0..height {
             let mut line = before.clone();
-            line.byte = cells.first().map_or(0, |cell| cell.byte);
             for (column, lines) in wrapped.iter().enumerate() {
                 if column > 0 {
                     line.push(SEPARATOR, sheet.theme.table_border);
@@ -140,11 +139,12 @@ impl Table {
                 .get(1)
                 .is_some_and(|first| first.as_slice() != cells)
         {
-            rows.push(before.clone().into_row());
+            let mut line = before.clone();
+            line.end_at(end_of(rows));
+            rows.push(line.into_row());
         }
         for (head, cell) in self.rows[0].iter().zip(cells) {
-            let mut line = head.clone();
-            line.byte = cell.byte;
+            let mut line = head.clone().without_source();
             line.push(": ", sheet.theme.dim);
             line.push_part(cell, 0..cell.text.len());
             wrap(
@@ -168,22 +168,17 @@ fn push_cell(line: &mut Line, row: Option<&Row>, columns: usize, alignment: Alig
     };
     line.push(&" ".repeat(left), Style::new());
     if let Some(row) = row {
-        let cell = Line {
-            text: row.text.to_string(),
-            runs: row.runs.to_vec(),
-            byte: row.byte,
-        };
-        line.push_part(&cell, 0..cell.text.len());
+        line.push_row(row);
     }
     if !last {
         line.push(&" ".repeat(space - left), Style::new());
     }
 }
 
-fn border(sheet: &Sheet<'_>, before: &Line, widths: &[usize], cells: &[Line]) -> Row {
+fn border(sheet: &Sheet<'_>, before: &Line, widths: &[usize], rows: &[Row]) -> Row {
     let mut line = before.clone();
-    line.byte = cells.first().map_or(0, |cell| cell.byte);
     let parts: Vec<_> = widths.iter().map(|&columns| "─".repeat(columns)).collect();
     line.push(&parts.join("─┼─"), sheet.theme.table_border);
+    line.end_at(end_of(rows));
     line.into_row()
 }

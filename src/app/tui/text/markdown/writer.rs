@@ -10,7 +10,7 @@ use super::fence::{CodeText, OpenCode, language, write_code};
 use super::piece::{Mark, MarkKind, Piece, Sheet, Written};
 use super::table::Table;
 use crate::app::tui::text::code::CodeStore;
-use crate::app::tui::text::row::{Line, Row};
+use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::sanitize::{visible, visible_line};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
@@ -103,7 +103,12 @@ impl Writer<'_, '_> {
                 }
                 None => self.inline(&text, self.style(), &range),
             },
-            Event::Code(text) => self.inline(&text, self.patched(self.sheet.theme.code), &range),
+            Event::Code(text) => {
+                // Without its ticks.
+                let ticks = self.piece.source[range.clone()].find(&*text).unwrap_or(0);
+                let inside = range.start + ticks..(range.start + ticks + text.len()).min(range.end);
+                self.inline(&text, self.patched(self.sheet.theme.code), &inside);
+            }
             Event::InlineMath(text) => {
                 let style = self.patched(self.sheet.theme.code);
                 self.inline(&format!("${text}$"), style, &range);
@@ -130,12 +135,10 @@ impl Writer<'_, '_> {
             Event::Rule => {
                 self.mark_block(&range);
                 self.begin_block();
-                self.line.byte = (self.piece.base + range.start) as u32;
-                let prefix = self.prefix();
-                let used = width(&prefix.first.text);
-                let mut line = prefix.first;
+                let mut line = self.prefix().first;
+                let used = width(&line.text);
                 let rule = "─".repeat(self.sheet.columns.saturating_sub(used));
-                line.push(&rule, self.sheet.theme.rule);
+                line.push_source(&rule, self.sheet.theme.rule, self.source(&range));
                 self.rows.push(line.into_row());
                 self.gap = true;
             }
@@ -204,7 +207,7 @@ impl Writer<'_, '_> {
                 self.push_style(theme.quote);
                 if let Some(kind) = kind {
                     let (name, style) = self.sheet.alert(kind);
-                    self.inline(name, style, range);
+                    self.inline(name, style, &(range.start..range.start));
                     self.flush();
                 }
             }
@@ -275,7 +278,7 @@ impl Writer<'_, '_> {
                 self.push_style(theme.link);
             }
             Tag::Image { dest_url, .. } => {
-                self.inline("▣ ", theme.dim, range);
+                self.inline("▣ ", theme.dim, &(range.start..range.start));
                 self.links
                     .push((dest_url.into_string(), self.line.text.len()));
                 self.push_style(theme.link);
@@ -312,8 +315,9 @@ impl Writer<'_, '_> {
                     marker: Some(_), ..
                 }) = self.around.last()
                 {
-                    let prefix = self.prefix();
-                    self.rows.push(prefix.first.into_row());
+                    let mut line = self.prefix().first;
+                    line.end_at(end_of(self.rows));
+                    self.rows.push(line.into_row());
                 }
                 self.around.pop();
             }
@@ -366,7 +370,10 @@ impl Writer<'_, '_> {
                 text: line.strip_suffix('\r').unwrap_or(line),
                 language: &code.language,
                 open: unfinished && number == last,
-                byte: (self.piece.base + code.lines.get(number).unwrap_or(&code.byte)) as u32,
+                byte: self
+                    .piece
+                    .byte(*code.lines.get(number).unwrap_or(&code.byte))
+                    as u32,
             };
             write_code(self.sheet, &prefix.first, &line, self.store, self.rows);
         }
@@ -407,6 +414,7 @@ impl Writer<'_, '_> {
             let end = line.text.trim_end().len();
             let mut blank = Line::default();
             blank.push_part(&line, 0..end);
+            blank.end_at(end_of(self.rows));
             self.rows.push(blank.into_row());
         }
     }
@@ -457,15 +465,20 @@ impl Writer<'_, '_> {
     }
 
     fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
-        if self.line.is_empty() {
-            self.line.byte = (self.piece.base + range.start) as u32;
-        }
         let clean = visible(text);
+        let source = self.source(range);
         if clean.contains('\n') {
-            self.line.push(&clean.replace('\n', " "), style);
+            self.line
+                .push_source(&clean.replace('\n', " "), style, source);
         } else {
-            self.line.push(&clean, style);
+            self.line.push_source(&clean, style, source);
         }
+    }
+
+    /// A range of the piece as one of the whole source.
+    fn source(&self, range: &Range<usize>) -> Range<u32> {
+        let byte = |at| self.piece.byte(at) as u32;
+        byte(range.start)..byte(range.end)
     }
 
     fn style(&self) -> Style {

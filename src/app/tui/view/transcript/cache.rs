@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::heights::Heights;
 use super::rows::{CellRows, Page, estimate};
 use crate::app::tui::text::markdown::Work;
-use crate::app::tui::text::{CodeStore, HighlightWorker};
+use crate::app::tui::text::{CodeStore, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{Cell, Transcript};
+use crate::app::tui::transcript::{Cell, RowRef, Transcript};
 
 /// Cells whose rows are kept, beyond those on the screen.
 const KEPT_CELLS: usize = 256;
@@ -19,22 +19,22 @@ const KEPT_CELLS: usize = 256;
 const KEPT_ROWS: usize = 8_000;
 
 /// Changed cells that are laid out at once wherever they are; more only get their height guessed.
-const TOUCHED_AT_ONCE: usize = 32;
+const DIRTY_AT_ONCE: usize = 32;
 
-/// What drawing remembers between frames. Can be thrown away at any time. It belongs to one
-/// transcript: `clear` it when another takes that one's place.
+/// What drawing remembers between frames. Can be thrown away at any time.
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
-    pub(super) code: CodeStore,
+    code: CodeStore,
+    /// The conversation that everything here is of.
+    generation: u32,
     pub(super) width: u16,
     pub(super) heights: Heights,
     /// Whether a height was measured, cell by cell.
-    exact: Vec<bool>,
-    /// All cells from here on were measured, as far as is known.
-    guessed_below: usize,
+    measured: Vec<bool>,
+    /// Cells with an estimated height, and some that were measured since.
+    estimated: Vec<usize>,
     cells: HashMap<usize, Kept>,
     frame: u64,
-    laid_out: u64,
 }
 
 #[derive(Debug)]
@@ -71,45 +71,34 @@ impl TranscriptCache {
     /// For idle moments.
     pub fn refine(&mut self, transcript: &Transcript, theme: &Theme, budget: Duration) -> bool {
         let start = Instant::now();
-        let page = Page {
-            theme,
-            width: self.width,
-            now: transcript.now(),
-            fold_key: transcript.fold_key(),
-        };
-        let mut no_colours = CodeStore::default();
-        while self.guessed_below > 0 {
-            let index = self.guessed_below - 1;
-            if !self.exact.get(index).copied().unwrap_or(true) {
+        let page = Page::new(theme, self.width, transcript);
+        let mut no_colors = CodeStore::default();
+        while let Some(&index) = self.estimated.last() {
+            if self.measured.get(index) == Some(&false) {
                 if start.elapsed() >= budget {
                     return true;
                 }
-                let cells = transcript.cells();
-                let Some(cell) = cells.get(index) else { break };
-                let previous = previous(transcript, index);
-                let rows = CellRows::new(page, cell, index, previous, None, &mut no_colours);
-                self.measured(index, rows.len());
+                if let Some(cell) = transcript.cells().get(index) {
+                    let previous = previous(transcript, index);
+                    let rows = CellRows::new(page, cell, index, previous, None, &mut no_colors);
+                    self.set_height(index, rows.len(), true);
+                }
             }
-            self.guessed_below = index;
+            self.estimated.pop();
         }
         false
     }
 
-    /// Bytes and lines worked on so far, and cells laid out: for tests and benchmarks.
+    /// What writing the markdown of a cell took so far.
     pub fn work(&self, cell: usize) -> Work {
         self.cells
             .get(&cell)
             .map_or_else(Work::default, |kept| kept.rows.work())
     }
 
-    /// Cells laid out so far, each time counted.
-    pub fn laid_out(&self) -> u64 {
-        self.laid_out
-    }
-
-    /// Lines of code handed to the highlighter so far.
-    pub fn lines_highlighted(&self) -> u64 {
-        self.code.lines_sent()
+    /// Cells whose rows are in memory.
+    pub fn kept_cells(&self) -> usize {
+        self.cells.len()
     }
 
     /// Rows in memory.
@@ -121,26 +110,26 @@ impl TranscriptCache {
     pub(super) fn begin(&mut self, transcript: &Transcript, theme: &Theme, width: u16) {
         self.frame += 1;
         let cells = transcript.cells();
-        if self.heights.len() > cells.len() {
+        if self.generation != transcript.generation() {
             self.clear();
+            self.generation = transcript.generation();
         }
         if self.width != width {
             self.width = width;
             self.cells.clear();
             self.heights = Heights::default();
-            self.exact.clear();
+            self.measured.clear();
+            self.estimated.clear();
         }
-        for cell in &cells[self.heights.len()..] {
+        for (index, cell) in cells.iter().enumerate().skip(self.heights.len()) {
             self.heights.push(estimate(cell, width) as u32);
-            self.exact.push(false);
+            self.measured.push(false);
+            self.estimated.push(index);
         }
-        self.guessed_below = self.guessed_below.max(self.exact.len());
-        let many = transcript.touched().count() > TOUCHED_AT_ONCE;
-        for index in transcript.touched() {
-            if many && !self.cells.contains_key(&index) {
-                self.heights
-                    .set(index, estimate(&cells[index], width) as u32);
-                self.exact[index] = false;
+        let dirty = transcript.dirty_cells();
+        for &index in dirty {
+            if dirty.len() > DIRTY_AT_ONCE && !self.cells.contains_key(&index) {
+                self.set_height(index, estimate(&cells[index], width), false);
             } else {
                 self.lay_out(transcript, theme, index);
             }
@@ -159,16 +148,10 @@ impl TranscriptCache {
         let rows = match self.cells.remove(&index) {
             Some(kept) if kept.rows.fits(cell, before) => kept.rows,
             old => {
-                let page = Page {
-                    theme,
-                    width: self.width,
-                    now: transcript.now(),
-                    fold_key: transcript.fold_key(),
-                };
+                let page = Page::new(theme, self.width, transcript);
                 let old = old.map(|kept| kept.rows);
                 let rows = CellRows::new(page, cell, index, before, old, &mut self.code);
-                self.laid_out += 1;
-                self.measured(index, rows.len());
+                self.set_height(index, rows.len(), true);
                 rows
             }
         };
@@ -179,9 +162,9 @@ impl TranscriptCache {
         &self.cells.entry(index).insert_entry(kept).into_mut().rows
     }
 
-    /// The rows of a cell that was laid out in this frame.
-    pub(super) fn rows(&self, index: usize) -> Option<&CellRows> {
-        self.cells.get(&index).map(|kept| &kept.rows)
+    /// A row of a cell that was laid out in the last frame.
+    pub fn row(&self, at: RowRef) -> Option<&Row> {
+        self.cells.get(&at.cell)?.rows.get(at.row as usize)
     }
 
     /// The rows of a cell that was laid out in this frame, and the store of code colors.
@@ -218,9 +201,12 @@ impl TranscriptCache {
         }
     }
 
-    fn measured(&mut self, index: usize, rows: usize) {
+    fn set_height(&mut self, index: usize, rows: usize, is_measured: bool) {
         self.heights.set(index, rows as u32);
-        self.exact[index] = true;
+        self.measured[index] = is_measured;
+        if !is_measured {
+            self.estimated.push(index);
+        }
     }
 }
 
@@ -230,4 +216,30 @@ fn previous(transcript: &Transcript, index: usize) -> Option<&Cell> {
         .iter()
         .rev()
         .find(|cell| !cell.is_hidden())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tui::theme::ColorDepth;
+
+    /// Once everything was measured, a frame leaves nothing to be looked at again.
+    #[test]
+    fn a_frame_without_news_leaves_nothing_to_measure() {
+        let theme = Theme::load("dark", ColorDepth::None).unwrap();
+        let mut transcript = Transcript::new();
+        let mut cache = TranscriptCache::new(None);
+        for _ in 0..DIRTY_AT_ONCE * 2 {
+            transcript.push_user("text");
+        }
+        cache.begin(&transcript, &theme, 20);
+        assert!(!cache.estimated.is_empty());
+        assert!(!cache.refine(&transcript, &theme, Duration::MAX));
+        transcript.after_draw(&crate::app::tui::transcript::Drawn::default());
+        transcript.push_user("one more");
+        cache.begin(&transcript, &theme, 20);
+        assert_eq!(cache.estimated.len(), 1);
+        assert!(!cache.refine(&transcript, &theme, Duration::ZERO));
+        assert!(cache.estimated.is_empty());
+    }
 }

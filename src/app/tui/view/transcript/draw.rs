@@ -1,4 +1,4 @@
-//! One frame of the transcript: wishes are granted, the visible cells laid out, their rows drawn.
+//! One frame of the transcript: scrolling is resolved, the visible cells laid out, their rows drawn.
 //! Works from the position outwards; what is not visible is not looked at.
 
 use ratatui::buffer::Buffer;
@@ -6,7 +6,9 @@ use ratatui::layout::Rect;
 
 use super::cache::TranscriptCache;
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{Anchor, CellBody, Drawn, Hit, Position, ScrollBy, Transcript};
+use crate::app::tui::transcript::{
+    Anchor, CellBody, Drawn, Position, RowRef, ScrollBy, Transcript,
+};
 
 /// Draws what of the transcript is visible in `area`, which must be blank, and says what it found
 /// out.
@@ -20,8 +22,8 @@ pub fn draw(
     let area = area.intersection(buffer.area);
     if area.is_empty() {
         return Drawn {
-            position: transcript.position(),
-            seen: transcript.seen(),
+            position: transcript.viewport().position(),
+            seen: transcript.viewport().seen(),
             ..Drawn::default()
         };
     }
@@ -33,25 +35,25 @@ pub fn draw(
         height: usize::from(area.height),
     };
     let (top, follows) = frame.resolve();
-    let hits = frame.visible(top);
-    let drawn = frame.report(top, follows, hits);
-    paint(cache, &drawn.hits, area, buffer);
+    let rows = frame.visible(top);
+    let drawn = frame.report(top, follows, rows);
+    paint(cache, &drawn.rows, area, buffer);
     cache.end(transcript);
     drawn
 }
 
 /// Paints the visible rows, and asks for the colors of the code in them.
-fn paint(cache: &mut TranscriptCache, hits: &[Option<Hit>], area: Rect, buffer: &mut Buffer) {
-    for (y, hit) in (area.y..).zip(hits) {
-        let Some(hit) = hit else { break };
-        let (rows, code) = cache.visible(hit.cell);
-        let Some(row) = rows.and_then(|rows| rows.get(hit.row as usize)) else {
+fn paint(cache: &mut TranscriptCache, rows: &[Option<RowRef>], area: Rect, buffer: &mut Buffer) {
+    for (y, at) in (area.y..).zip(rows) {
+        let Some(at) = at else { break };
+        let (rows, code) = cache.visible(at.cell);
+        let Some(row) = rows.and_then(|rows| rows.get(at.row as usize)) else {
             continue;
         };
-        let line = row.code.and_then(|place| {
-            code.see((hit.cell, place.block));
-            code.line(hit.cell, place)
-        });
+        if let Some(place) = row.code {
+            code.see((at.cell, place.block));
+        }
+        let line = code.line(at.cell, row);
         row.draw(buffer, (area.x, y), area.width, line);
     }
 }
@@ -73,15 +75,15 @@ impl Frame<'_> {
         self.cache.lay_out(self.transcript, self.theme, cell).len()
     }
 
-    /// Where the top of the view is once all wishes are granted, and whether it follows the end.
-    fn resolve(&mut self) -> (Hit, bool) {
-        let mut top = match self.transcript.position() {
+    /// Where the top of the view is once all scrolling is resolved, and whether it follows the end.
+    fn resolve(&mut self) -> (RowRef, bool) {
+        let viewport = self.transcript.viewport();
+        let mut top = match viewport.position() {
             Position::Follow => None,
             Position::At(anchor) => Some(self.find(anchor)),
         };
-        let transcript = self.transcript;
-        for wish in transcript.wishes() {
-            top = self.grant(top, *wish);
+        for scroll in viewport.pending_scrolls() {
+            top = self.scroll(top, *scroll);
         }
         match top {
             Some(top) if !self.reaches_end(top) => (top, false),
@@ -89,9 +91,9 @@ impl Frame<'_> {
         }
     }
 
-    fn find(&mut self, anchor: Anchor) -> Hit {
+    fn find(&mut self, anchor: Anchor) -> RowRef {
         let Some(last) = self.count().checked_sub(1) else {
-            return Hit::default();
+            return RowRef::default();
         };
         if anchor.cell > last {
             return self.bottom();
@@ -103,19 +105,19 @@ impl Frame<'_> {
         } else {
             rows.row_at(anchor.byte)
         };
-        Hit {
+        RowRef {
             cell: anchor.cell,
             row: row.min(rows.len().saturating_sub(1)) as u32,
         }
     }
 
     /// `None` is the end.
-    fn grant(&mut self, top: Option<Hit>, wish: ScrollBy) -> Option<Hit> {
+    fn scroll(&mut self, top: Option<RowRef>, by: ScrollBy) -> Option<RowRef> {
         let page = self.height.saturating_sub(2).max(1) as i32;
-        match wish {
+        match by {
             ScrollBy::Rows(rows) => self.walk(top, rows),
             ScrollBy::Pages(pages) => self.walk(top, pages.saturating_mul(page)),
-            ScrollBy::Top => Some(Hit::default()),
+            ScrollBy::Top => Some(RowRef::default()),
             ScrollBy::End => None,
             ScrollBy::PreviousPrompt => {
                 let top = top.unwrap_or_else(|| self.bottom());
@@ -139,18 +141,18 @@ impl Frame<'_> {
     }
 
     /// The first row of a prompt, if `cell` is one.
-    fn prompt_top(&mut self, cell: usize) -> Option<Hit> {
+    fn prompt_top(&mut self, cell: usize) -> Option<RowRef> {
         let is_prompt = matches!(
             self.transcript.cells().get(cell)?.body,
             CellBody::User { .. }
         );
-        is_prompt.then(|| Hit {
+        is_prompt.then(|| RowRef {
             cell,
             row: self.cache.lay_out(self.transcript, self.theme, cell).gap() as u32,
         })
     }
 
-    fn walk(&mut self, top: Option<Hit>, rows: i32) -> Option<Hit> {
+    fn walk(&mut self, top: Option<RowRef>, rows: i32) -> Option<RowRef> {
         let top = match top {
             Some(top) => top,
             None if rows >= 0 => return None,
@@ -163,7 +165,7 @@ impl Frame<'_> {
         }
     }
 
-    fn up(&mut self, mut at: Hit, mut rows: usize) -> Hit {
+    fn up(&mut self, mut at: RowRef, mut rows: usize) -> RowRef {
         loop {
             let within = at.row as usize;
             if rows <= within {
@@ -172,7 +174,7 @@ impl Frame<'_> {
             }
             rows -= within;
             if at.cell == 0 {
-                return Hit::default();
+                return RowRef::default();
             }
             at.cell -= 1;
             at.row = self.height_of(at.cell) as u32;
@@ -180,7 +182,7 @@ impl Frame<'_> {
     }
 
     /// `None` is beyond the end.
-    fn down(&mut self, mut at: Hit, mut rows: usize) -> Option<Hit> {
+    fn down(&mut self, mut at: RowRef, mut rows: usize) -> Option<RowRef> {
         while at.cell < self.count() {
             let left = self.height_of(at.cell).saturating_sub(at.row as usize);
             if rows < left {
@@ -188,7 +190,7 @@ impl Frame<'_> {
                 return Some(at);
             }
             rows -= left;
-            at = Hit {
+            at = RowRef {
                 cell: at.cell + 1,
                 row: 0,
             };
@@ -197,92 +199,114 @@ impl Frame<'_> {
     }
 
     /// Whether the last row is visible when the view begins at `top`.
-    fn reaches_end(&mut self, top: Hit) -> bool {
+    fn reaches_end(&mut self, top: RowRef) -> bool {
         self.down(top, self.height).is_none()
     }
 
     /// The top of the view that ends with the last row.
-    fn bottom(&mut self) -> Hit {
-        let end = Hit {
+    fn bottom(&mut self) -> RowRef {
+        let end = RowRef {
             cell: self.count(),
             row: 0,
         };
         self.up(end, self.height)
     }
 
-    fn visible(&mut self, top: Hit) -> Vec<Option<Hit>> {
-        let mut hits = Vec::with_capacity(self.height);
+    fn visible(&mut self, top: RowRef) -> Vec<Option<RowRef>> {
+        let mut rows = Vec::with_capacity(self.height);
         let mut at = top;
-        while hits.len() < self.height && at.cell < self.count() {
+        while rows.len() < self.height && at.cell < self.count() {
             if (at.row as usize) < self.height_of(at.cell) {
-                hits.push(Some(at));
+                rows.push(Some(at));
                 at.row += 1;
             } else {
-                at = Hit {
+                at = RowRef {
                     cell: at.cell + 1,
                     row: 0,
                 };
             }
         }
-        hits.resize(self.height, None);
-        hits
+        rows.resize(self.height, None);
+        rows
     }
 
-    fn report(&mut self, top: Hit, follows: bool, hits: Vec<Option<Hit>>) -> Drawn {
-        let last = hits
+    fn report(&mut self, top: RowRef, follows: bool, rows: Vec<Option<RowRef>>) -> Drawn {
+        let mut last = rows
             .iter()
             .rev()
             .flatten()
             .next()
             .copied()
             .unwrap_or_default();
-        let last = Hit {
-            row: last.row + 1,
-            ..last
-        };
-        let before_end = self.transcript.seen();
-        let seen = if follows || (last.cell, last.row) > (before_end.cell, before_end.row) {
-            last
-        } else {
-            before_end
-        };
+        last.row += 1;
+        let seen = self.seen().max(last);
         let heights = &self.cache.heights;
         let total = heights.total();
-        let rows_to = |hit: Hit| {
-            if hit.cell >= heights.len() {
+        let rows_to = |row: RowRef| {
+            if row.cell >= heights.len() {
                 return total;
             }
-            heights.before(hit.cell) + u64::from(hit.row.min(heights.get(hit.cell)))
+            heights.before(row.cell) + u64::from(row.row.min(heights.get(row.cell)))
         };
-        let below = |hit: Hit| total.saturating_sub(rows_to(hit)) as usize;
+        let below = |row: RowRef| total.saturating_sub(rows_to(row)) as usize;
         let (hidden_below, new_below) = if follows {
             (0, 0)
         } else {
             (below(last), below(seen))
         };
-        let position = if follows {
-            Position::Follow
-        } else {
-            Position::At(self.anchor(top))
-        };
         Drawn {
-            position,
+            position: if follows {
+                Position::Follow
+            } else {
+                Position::At(self.anchor(top))
+            },
             hidden_below,
             new_below: new_below.min(hidden_below),
-            hits,
-            seen,
+            rows,
+            seen: self.anchor_behind(if follows { last } else { seen }),
         }
     }
 
-    fn anchor(&self, top: Hit) -> Anchor {
-        let row = self
-            .cache
-            .rows(top.cell)
-            .and_then(|rows| rows.get(top.row as usize));
+    /// The end of what the user has seen, in rows of the present width.
+    fn seen(&mut self) -> RowRef {
+        let seen = self.transcript.viewport().seen();
+        let mut row = seen.row;
+        if seen.width != self.cache.width && seen.cell < self.count() {
+            let rows = self.cache.lay_out(self.transcript, self.theme, seen.cell);
+            row = rows.rows_before(seen.byte) as u32;
+        }
+        RowRef {
+            cell: seen.cell,
+            row,
+        }
+    }
+
+    /// The place behind the last row that was seen.
+    fn anchor_behind(&mut self, seen: RowRef) -> Anchor {
+        let before = self.transcript.viewport().seen();
+        if (before.cell, before.row, before.width) == (seen.cell, seen.row, self.cache.width) {
+            return before;
+        }
+        let mut byte = 0;
+        if seen.cell < self.count() {
+            let rows = self.cache.lay_out(self.transcript, self.theme, seen.cell);
+            let row = rows.get((seen.row as usize).saturating_sub(1));
+            byte = row.map_or(0, |row| row.source.end);
+        }
+        Anchor {
+            cell: seen.cell,
+            row: seen.row,
+            byte,
+            width: self.cache.width,
+        }
+    }
+
+    fn anchor(&self, top: RowRef) -> Anchor {
+        let row = self.cache.row(top);
         Anchor {
             cell: top.cell,
             row: top.row,
-            byte: row.map_or(0, |row| row.byte),
+            byte: row.map_or(0, |row| row.source.start),
             width: self.cache.width,
         }
     }

@@ -1,19 +1,22 @@
 //! What stands below a tool's title. Folded: the lines that matter most, one row each. Open: all
 //! of it, wrapped.
 
+use std::ops::Range;
+
 use ratatui::style::Style;
-use serde_json::Value;
 
 use super::tool::Subject;
 use crate::agent::ToolStatus;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
+use crate::app::tui::humanize::plural;
+use crate::app::tui::text::code::mark_code;
 use crate::app::tui::text::diff::{self, DiffLine, DiffPlace};
 use crate::app::tui::text::markdown::Sheet;
-use crate::app::tui::text::row::CodeRef;
+use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::sanitize::{visible, visible_line};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
-use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, width, wrap};
+use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, width, wrap};
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Lines shown of a folded cell, by kind.
@@ -50,10 +53,12 @@ pub fn write(
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
+    let source = tool.source();
     let mut body = Body {
         sheet,
         fold: view.fold,
         key: view.key,
+        source: &source,
         store,
         rows,
     };
@@ -62,32 +67,23 @@ pub fn write(
         Details::Diff(diff) if !matches!(tool.state, ToolState::Ended(_)) => body.draft(diff),
         Details::Diff(diff) if is_undone(tool, diff) => {}
         Details::Diff(diff) => {
-            let limit = if tool.name == "write" {
+            let folded = if tool.name == "write" {
                 TEXT_LINES
             } else {
                 DIFF_LINES
             };
-            body.diffs(diff, limit);
+            body.diffs(diff, folded);
         }
         Details::Command(command) => body.command(command, view.subject),
-        Details::Matches(matches) => body.matches(&matches.lines),
-        Details::Files(files) => body.lines(
-            files.files.iter().map(String::as_str),
-            files.files.len(),
-            FILE_LINES,
-        ),
-        Details::Text(text) => body.text(text),
-        Details::Attachment(file) => body.lines(
-            file.description.lines(),
-            file.description.lines().count(),
-            TEXT_LINES,
-        ),
-        Details::Other(other) => body.other(&other.value),
+        Details::Matches(_) => body.matches(),
+        Details::Files(_) => body.lines(FILE_LINES),
+        Details::Text(text) if text.first_line > 0 => body.numbered_lines(text),
+        Details::Text(_) | Details::Attachment(_) | Details::Other(_) => body.lines(TEXT_LINES),
     }
-    let silent = body.rows.len() == from_row;
+    let is_silent = body.rows.len() == from_row;
     if let ToolState::Ended(status) = tool.state {
-        let said = failure(tool, silent);
-        body.failure(said, failure_style(sheet, status));
+        let failure = failure(tool, is_silent);
+        body.failure(failure, failure_style(sheet, status));
     }
 }
 
@@ -99,10 +95,10 @@ fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
 
 /// What the model was told of a call that did not come to a good end, as far as the rows of the
 /// details do not say it already.
-fn failure(tool: &ToolCell, silent: bool) -> &str {
+fn failure(tool: &ToolCell, is_silent: bool) -> &str {
     let first_line = tool.failure.lines().next().unwrap_or_default();
     match (tool.state, &*tool.details) {
-        _ if silent => &tool.failure,
+        _ if is_silent => &tool.failure,
         // What stands there is what the model asked for, not what came of it.
         (ToolState::Ended(ToolStatus::Error), Details::Other(_)) => &tool.failure,
         // Its output stands there, its end in the title.
@@ -123,37 +119,46 @@ struct Body<'a> {
     sheet: Sheet<'a>,
     fold: Fold,
     key: &'a str,
+    /// What the rows refer to, see `ToolCell::source`.
+    source: &'a str,
     store: &'a mut CodeStore,
     rows: &'a mut Vec<Row>,
 }
 
-impl Body<'_> {
-    fn limit(&self, folded: usize) -> usize {
+impl<'a> Body<'a> {
+    /// How many of `count` lines are shown when the folded cell shows so many.
+    fn shown(&self, count: usize, folded: usize) -> usize {
         match self.fold {
-            Fold::Folded => folded,
-            Fold::Open => usize::MAX,
+            Fold::Open => count,
+            // One more line costs no more than a row saying that there is one more.
+            Fold::Folded if count == folded + 1 => count,
+            Fold::Folded => count.min(folded),
         }
     }
 
-    /// The first lines of `count`, and how many are left.
-    fn lines<'t>(&mut self, lines: impl Iterator<Item = &'t str>, count: usize, folded: usize) {
-        let limit = self.limit(folded);
-        // One more line costs no more than a row saying that there is one more.
-        let limit = if count == limit.saturating_add(1) {
-            count
-        } else {
-            limit
-        };
-        for (index, line) in lines.take(limit).enumerate() {
-            self.line(index, line, self.sheet.theme.tool_output);
+    /// The first lines of the source in one style.
+    fn lines(&mut self, folded: usize) {
+        self.first_lines(folded, |body, at, line| {
+            body.line(at, line, body.sheet.theme.tool_output);
+        });
+    }
+
+    /// The first lines of the source, and how many are left.
+    fn first_lines(&mut self, folded: usize, mut write: impl FnMut(&mut Self, usize, &'a str)) {
+        let count = lines(self.source).count();
+        let shown = self.shown(count, folded);
+        for (at, line) in lines(self.source).take(shown) {
+            write(self, at, line);
         }
-        self.hint_more(count.saturating_sub(limit));
+        self.hint_more(count - shown);
     }
 
     fn hint_more(&mut self, count: usize) {
         if count > 0 {
-            let noun = if count == 1 { "line" } else { "lines" };
-            self.folded(&format!("… {count} more {noun}"));
+            self.folded(&format!(
+                "… {}",
+                plural(count as u64, "more line", "more lines")
+            ));
         }
     }
 
@@ -167,27 +172,29 @@ impl Body<'_> {
     }
 
     fn hint(&mut self, text: &str) {
-        let byte = self.rows.last().map_or(0, |row| row.byte);
         let mut line = Line::of(" ".repeat(self.sheet.margin), Style::new());
         let room = self.sheet.columns.saturating_sub(self.sheet.margin);
         line.push(&ellipsis(text, room), self.sheet.theme.fold_hint);
-        line.byte = byte;
+        self.push(line);
+    }
+
+    /// Adds a row that does not come from the source.
+    fn push(&mut self, mut line: Line) {
+        line.end_at(end_of(self.rows));
         self.rows.push(line.into_row());
     }
 
-    /// One line of output: one row when folded, wrapped when open.
-    fn line(&mut self, index: usize, text: &str, style: Style) {
-        let clean = visible_line(text);
-        let line = Line::of(clean.into_owned(), style);
-        self.styled(index, line);
+    /// A line of the source that begins at byte `at`: one row when folded, wrapped when open.
+    fn line(&mut self, at: usize, text: &str, style: Style) {
+        let source = at as u32..(at + text.len()) as u32;
+        self.styled(&Line::from_source(&visible_line(text), style, source));
     }
 
-    fn styled(&mut self, index: usize, line: Line) {
+    fn styled(&mut self, line: &Line) {
         let margin = Line::of(" ".repeat(self.sheet.margin), Style::new());
-        let from_row = self.rows.len();
         match self.fold {
             Fold::Open => wrap(
-                &line,
+                line,
                 &Prefix::both(margin),
                 self.sheet.columns,
                 Break::Anywhere,
@@ -195,54 +202,39 @@ impl Body<'_> {
             ),
             Fold::Folded => {
                 let room = self.sheet.columns.saturating_sub(self.sheet.margin).max(1);
+                let kept = kept_bytes(&line.text, room);
                 let mut out = margin;
-                if width_exceeds(&line.text, room) {
-                    let (head, _) = fit(&line.text, room - 1);
-                    out.push_part(&line, 0..head.len());
+                out.push_part(line, 0..kept);
+                if kept < line.text.len() {
                     out.push("…", self.sheet.theme.faint);
-                } else {
-                    out.push_part(&line, 0..line.text.len());
                 }
                 self.rows.push(out.into_row());
             }
-        }
-        for row in &mut self.rows[from_row..] {
-            row.byte = index as u32;
         }
     }
 
     fn command(&mut self, command: &CommandDetails, subject: Subject) {
         if self.fold == Fold::Open && subject == Subject::Cut {
             for line in command.command.trim().lines() {
-                self.line(0, &format!("$ {line}"), self.sheet.theme.text);
+                let line = visible_line(line);
+                self.styled(&Line::of(format!("$ {line}"), self.sheet.theme.text));
             }
         }
-        let output = command.output.trim_end_matches('\n');
-        let lines: Vec<&str> = if output.is_empty() {
-            Vec::new()
-        } else {
-            output.split('\n').collect()
-        };
-        let limit = self.limit(COMMAND_LINES);
-        let limit = if lines.len() == limit.saturating_add(1) {
-            lines.len()
-        } else {
-            limit
-        };
-        let skipped = lines.len().saturating_sub(limit);
+        let output = self.source.trim_end_matches('\n');
+        let count = lines(output).count();
+        let skipped = count - self.shown(count, COMMAND_LINES);
         // The live tail holds the last lines only; the count knows of those before.
-        let earlier = (command.total_lines as usize).max(lines.len()) - (lines.len() - skipped);
+        let earlier = (command.total_lines as usize).max(count) - (count - skipped);
         if earlier > 0 && (skipped > 0 || command.duration_ms.is_none()) {
-            let noun = if earlier == 1 { "line" } else { "lines" };
-            let text = format!("… {earlier} earlier {noun}");
+            let earlier = plural(earlier as u64, "earlier line", "earlier lines");
             if skipped > 0 {
-                self.folded(&text);
+                self.folded(&format!("… {earlier}"));
             } else {
-                self.hint(&text);
+                self.hint(&format!("… {earlier}"));
             }
         }
-        for (index, line) in lines.iter().enumerate().skip(skipped) {
-            self.line(index, line, self.sheet.theme.tool_output);
+        for (at, line) in lines(output).skip(skipped) {
+            self.line(at, line, self.sheet.theme.tool_output);
         }
         let full = command
             .full_output_path
@@ -253,56 +245,60 @@ impl Body<'_> {
         }
         if !command.still_running.is_empty() {
             let text = format!("still running: {}", command.still_running.join(", "));
-            self.line(lines.len(), &text, self.sheet.theme.warning);
+            let mut line = Line::of(visible_line(&text), self.sheet.theme.warning);
+            line.end_at(end_of(self.rows));
+            self.styled(&line);
         }
     }
 
-    fn matches(&mut self, lines: &[String]) {
-        let limit = self.limit(MATCH_LINES);
-        let limit = if lines.len() == limit.saturating_add(1) {
-            lines.len()
-        } else {
-            limit
-        };
-        for (index, line) in lines.iter().take(limit).enumerate() {
+    fn matches(&mut self) {
+        self.first_lines(MATCH_LINES, |body, at, line| {
+            let theme = body.sheet.theme;
             let clean = visible_line(line);
-            let place = location_len(&clean);
-            let mut styled = Line::of(&clean[..place], self.sheet.theme.match_location);
-            styled.push(&clean[place..], self.sheet.theme.tool_output);
-            self.styled(index, styled);
-        }
-        self.hint_more(lines.len().saturating_sub(limit));
+            let split = location_len(&clean);
+            let byte = |at_clean: usize| (at + at_clean.min(line.len())) as u32;
+            let mut styled =
+                Line::from_source(&clean[..split], theme.match_location, byte(0)..byte(split));
+            let rest = byte(split)..byte(line.len());
+            styled.push_source(&clean[split..], theme.tool_output, rest);
+            body.styled(&styled);
+        });
     }
 
     fn diffs(&mut self, first: &DiffDetails, folded: usize) {
         let files = 1 + first.files.len();
         let folded = (folded / files).max(LEAST_DIFF_LINES.min(folded));
+        let mut base = 0;
         for (block, file) in std::iter::once(first).chain(&first.files).enumerate() {
             if files > 1 {
                 self.file(file);
             }
-            let lines = diff::read(&file.diff);
-            let limit = self.limit(folded);
-            let limit = if lines.len() == limit.saturating_add(1) {
-                lines.len()
-            } else {
-                limit
-            };
-            let shown = &lines[..lines.len().min(limit)];
-            self.diff_lines(shown, extension(&file.path), block as u32);
-            self.hint_more(lines.len() - shown.len());
+            let lines = diff::read(&file.diff, base);
+            base += file.diff.len() + 1;
+            let shown = self.shown(lines.len(), folded);
+            self.diff_lines(&lines[..shown], extension(&file.path), block as u32);
+            self.hint_more(lines.len() - shown);
         }
     }
 
     /// A change as far as the model has written it: the last lines, each file under its heading.
     fn draft(&mut self, first: &DiffDetails) {
-        let mut room = self.limit(DRAFT_LINES);
+        let mut room = match self.fold {
+            Fold::Folded => DRAFT_LINES,
+            Fold::Open => usize::MAX,
+        };
         let mut shown = Vec::new();
+        let mut end = self.source.len();
         for file in first.files.iter().rev().chain([first]) {
-            let lines = memchr::memrchr_iter(b'\n', file.diff.as_bytes()).map(|at| at + 1);
-            let start = lines.take(room).nth(room.saturating_sub(1)).unwrap_or(0);
-            let lines = diff::read(&file.diff[start..]);
+            let base = end - file.diff.len();
+            let line_starts = memchr::memrchr_iter(b'\n', file.diff.as_bytes()).map(|at| at + 1);
+            let start = line_starts
+                .take(room)
+                .nth(room.saturating_sub(1))
+                .unwrap_or(0);
+            let lines = diff::read(&file.diff[start..], base + start);
             room = room.saturating_sub(lines.len() + 1);
+            end = base.saturating_sub(1);
             shown.push((file, lines));
             if room == 0 {
                 break;
@@ -312,7 +308,7 @@ impl Body<'_> {
             if !first.files.is_empty() {
                 self.file(file);
             }
-            // Its lines move up as it grows: colours found for one would stand in another.
+            // Its lines move up as it grows: colors found for one would stand in another.
             self.diff_lines(&lines, "", 0);
         }
     }
@@ -348,109 +344,83 @@ impl Body<'_> {
         line.push(&what, theme.faint);
         line.push(gap, Style::new());
         super::tool::push_summary(self.sheet, &mut line, &(counts, tone));
-        self.rows.push(line.into_row());
+        self.push(line);
     }
 
-    fn text(&mut self, text: &TextDetails) {
-        let count = text.text.lines().count();
-        if text.first_line == 0 {
-            self.lines(text.text.lines(), count, TEXT_LINES);
-            return;
-        }
-        let limit = self.limit(TEXT_LINES);
-        let limit = if count == limit.saturating_add(1) {
-            count
-        } else {
-            limit
-        };
-        let last = text.first_line + count as u64;
-        let numbers = last.to_string().len();
-        for (index, line) in text.text.lines().take(limit).enumerate() {
+    /// The lines of a file that was read, numbered.
+    fn numbered_lines(&mut self, text: &TextDetails) {
+        let last = text.first_line + lines(self.source).count() as u64;
+        let digits = last.to_string().len();
+        let mut index = 0;
+        self.first_lines(TEXT_LINES, |body, at, line| {
+            let number = format!("{:>digits$}  ", text.first_line + index as u64);
             let clean = visible_line(line);
-            self.store
-                .offer((self.sheet.cell, 0), extension(&text.path), index, &clean);
-            let mut first = Line::of(" ".repeat(self.sheet.margin), Style::new());
-            let number = text.first_line + index as u64;
-            first.push(
-                &format!("{number:>numbers$}  "),
-                self.sheet.theme.line_number,
-            );
-            let rest = Line::of(" ".repeat(self.sheet.margin + numbers + 2), Style::new());
-            self.numbered(index, &clean, Prefix { first, rest });
-        }
-        self.hint_more(count.saturating_sub(limit));
+            body.store
+                .offer((body.sheet.cell, 0), extension(&text.path), index, &clean);
+            let source = at as u32..(at + line.len()) as u32;
+            body.numbered(index, &number, &clean, source);
+            index += 1;
+        });
     }
 
-    fn numbered(&mut self, index: usize, text: &str, prefix: Prefix) {
+    fn numbered(&mut self, index: usize, number: &str, text: &str, source: Range<u32>) {
+        let theme = self.sheet.theme;
+        let mut first = Line::of(" ".repeat(self.sheet.margin), Style::new());
+        first.push(number, theme.line_number);
+        let rest = Line::of(" ".repeat(width(&first.text)), Style::new());
         let columns = self.sheet.columns;
-        let gutter = prefix_width(&prefix.first, columns);
-        let room = columns.saturating_sub(gutter).max(2);
-        let is_cut = self.fold == Fold::Folded && width_exceeds(text, room);
-        let kept = if is_cut { fit(text, room - 1).0 } else { text };
-        let mut line = Line::of(kept, self.sheet.theme.tool_output);
-        if is_cut {
-            line.push("…", self.sheet.theme.faint);
+        let room = columns.saturating_sub(prefix_width(&first, columns)).max(2);
+        let mut line = Line::default();
+        let kept = match self.fold {
+            Fold::Folded => kept_bytes(text, room),
+            Fold::Open => text.len(),
+        };
+        line.push_source(&text[..kept], theme.tool_output, source);
+        if kept < text.len() {
+            line.push("…", theme.faint);
         }
         let from_row = self.rows.len();
-        wrap(&line, &prefix, columns, Break::Anywhere, self.rows);
-        let mut from = 0;
-        for row in &mut self.rows[from_row..] {
-            let at = fit(&row.text, gutter).0.len();
-            let len = (row.text.len() - at).min(kept.len() - from as usize);
-            row.byte = index as u32;
-            row.code = Some(CodeRef {
-                block: 0,
-                line: index as u32,
-                at: at as u32,
-                from,
-                len: len as u32,
-            });
-            from += len as u32;
-        }
-    }
-
-    fn other(&mut self, value: &Value) {
-        let text = match value {
-            Value::Null => return,
-            Value::String(text) => text.clone(),
-            value => serde_json::to_string_pretty(value).unwrap_or_default(),
-        };
-        self.lines(text.lines(), text.lines().count(), TEXT_LINES);
+        wrap(
+            &line,
+            &Prefix { first, rest },
+            columns,
+            Break::Anywhere,
+            self.rows,
+        );
+        mark_code(&mut self.rows[from_row..], 0, index, Style::new());
     }
 
     fn failure(&mut self, text: &str, style: Style) {
-        let limit = self.limit(TEXT_LINES);
         let clean = visible(text);
         let count = clean.lines().count();
+        let shown = match self.fold {
+            Fold::Folded => count.min(TEXT_LINES),
+            Fold::Open => count,
+        };
         let margin = Prefix::both(Line::of(" ".repeat(self.sheet.margin), Style::new()));
-        for (index, line) in clean.lines().take(limit).enumerate() {
+        for (index, line) in clean.lines().take(shown).enumerate() {
             // The first line says what went wrong; the rest is there to look at.
             let style = match index {
                 0 => style,
                 _ => self.sheet.theme.tool_output,
             };
             let mut line = Line::of(line, style);
-            line.byte = index as u32;
+            line.end_at(end_of(self.rows));
             wrap(&line, &margin, self.sheet.columns, Break::Words, self.rows);
         }
-        self.hint_more(count.saturating_sub(limit));
+        self.hint_more(count - shown);
     }
 }
 
-/// Whether `text` needs more than `columns`; looks no further than it must.
-fn width_exceeds(text: &str, columns: usize) -> bool {
-    let (head, _) = fit_bounded(text, columns);
-    head.len() < text.len()
-}
-
-fn fit_bounded(text: &str, columns: usize) -> (&str, usize) {
-    // A megabyte on one line must not be measured to show eighty columns of it.
+/// How many bytes of `text` stand on one row of `columns`, with room for an ellipsis when that is
+/// not all. A megabyte on one line is not measured to show eighty columns of it.
+fn kept_bytes(text: &str, columns: usize) -> usize {
     let bound = text.floor_char_boundary(columns.saturating_mul(8).saturating_add(64));
-    if width(&text[..bound]) > columns {
-        fit(&text[..bound], columns)
-    } else {
-        (&text[..bound], columns)
+    let head = &text[..bound];
+    if bound == text.len() && width(head) <= columns {
+        return text.len();
     }
+    fit(head, columns.saturating_sub(1)).0.len()
 }
 
 /// Bytes of `path:line:` or `path-line-` before the text of a match.

@@ -4,12 +4,13 @@ use ratatui::style::Style;
 
 use super::tool;
 use crate::agent::NoticeLevel;
+use crate::app::tui::humanize::duration;
 use crate::app::tui::text::markdown::{MarkdownRows, Sheet, Work};
-use crate::app::tui::text::sanitize::{visible, visible_line};
+use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::ellipsis;
-use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, width, wrap};
+use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, width, wrap};
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState};
+use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcript};
 
 /// What cells are laid out on.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +25,23 @@ pub struct Page<'a> {
     pub fold_key: &'a str,
 }
 
+impl<'a> Page<'a> {
+    /// What the cells of `transcript` are laid out on.
+    pub fn new(theme: &'a Theme, width: u16, transcript: &'a Transcript) -> Self {
+        Self {
+            theme,
+            width,
+            now: transcript.now(),
+            fold_key: transcript.fold_key(),
+        }
+    }
+}
+
 /// The rows of a cell.
 #[derive(Debug, Default)]
 pub struct CellRows {
     revision: u32,
-    rewrites: u32,
+    content_epoch: u32,
     /// Blank rows before it.
     gap: usize,
     head: Vec<Row>,
@@ -48,16 +61,16 @@ impl CellRows {
     ) -> Self {
         let mut rows = Self {
             revision: cell.revision,
-            rewrites: cell.rewrites,
+            content_epoch: cell.content_epoch,
             gap: gap(previous, cell),
             ..Self::default()
         };
         if cell.is_hidden() {
             return rows;
         }
-        rows.head.resize(rows.gap, Row::blank());
-        let old = old.filter(|old| old.rewrites == cell.rewrites);
-        if old.is_none() && cell.rewrites > 0 {
+        rows.head.resize(rows.gap, Row::default());
+        let old = old.filter(|old| old.content_epoch == cell.content_epoch);
+        if old.is_none() && cell.content_epoch > 0 {
             store.forget(index);
         }
         let sheet = Sheet {
@@ -119,9 +132,19 @@ impl CellRows {
     pub fn row_at(&self, byte: u32) -> usize {
         let shows = |index: &usize| {
             self.get(*index)
-                .is_some_and(|row| !row.text.is_empty() && row.byte <= byte)
+                .is_some_and(|row| !row.text.is_empty() && row.source.start <= byte)
         };
         (0..self.len()).rev().find(shows).unwrap_or(0)
+    }
+
+    /// How many rows show what stands before byte `byte` of the source, or nothing of it.
+    pub fn rows_before(&self, byte: u32) -> usize {
+        let is_before = |index: &usize| {
+            self.get(*index).is_some_and(|row| {
+                row.source.start < byte || (row.source.is_empty() && row.source.start <= byte)
+            })
+        };
+        (0..self.len()).take_while(is_before).count()
     }
 
     /// Whether they are still what `cell` behind `previous` looks like.
@@ -164,13 +187,10 @@ fn user(sheet: Sheet<'_>, text: &str, rows: &mut Vec<Row>) {
     let mut prefix = Prefix::both(Line::of(format!("{margin}  "), theme.user));
     prefix.first = Line::of(margin, theme.user);
     prefix.first.push("❯ ", theme.user_mark);
-    let text = visible(text);
-    let mut byte = 0;
-    for line in text.trim_end_matches('\n').split('\n') {
-        let mut styled = Line::of(line, theme.user);
-        styled.byte = byte;
-        byte += line.len() as u32 + 1;
-        wrap(&styled, &prefix, sheet.columns, Break::Words, rows);
+    for (at, line) in lines(text.trim_end_matches('\n')) {
+        let source = at as u32..(at + line.len()) as u32;
+        let line = Line::from_source(&visible_line(line), theme.user, source);
+        wrap(&line, &prefix, sheet.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }
     for row in &mut rows[from_row..] {
@@ -183,19 +203,13 @@ fn user(sheet: Sheet<'_>, text: &str, rows: &mut Vec<Row>) {
 
 fn thinking_title(sheet: Sheet<'_>, state: ThinkingState, now: i64) -> Row {
     let text = match state {
-        ThinkingState::Live { since } => {
-            let seconds = (now - since).max(0) / 1000;
-            if seconds == 0 {
-                "thinking".to_owned()
-            } else {
-                format!("thinking {seconds} s")
-            }
-        }
+        ThinkingState::Live { since } => match (now - since).max(0) / 1000 {
+            0 => "thinking".to_owned(),
+            seconds => format!("thinking {}", duration(seconds)),
+        },
         ThinkingState::Done {
             millis: Some(millis),
-        } if millis >= 1000 => {
-            format!("thought for {}", tool::seconds(millis.unsigned_abs()))
-        }
+        } if millis >= 1000 => format!("thought for {}", duration(millis / 1000)),
         ThinkingState::Done { .. } => "thought".to_owned(),
     };
     let mut line = Line::of(" ".repeat(sheet.margin), Style::new());
@@ -213,10 +227,10 @@ fn notice(sheet: Sheet<'_>, level: NoticeLevel, text: &str, rows: &mut Vec<Row>)
     let margin = " ".repeat(sheet.margin);
     let mut prefix = Prefix::both(Line::of(format!("{margin}  "), Style::new()));
     prefix.first = Line::of(format!("{margin}{mark} "), style);
-    for (index, line) in visible(text).trim_end().split('\n').enumerate() {
-        let style = if index == 0 { style } else { theme.hint };
-        let mut line = Line::of(line, style);
-        line.byte = index as u32;
+    for (at, line) in lines(text.trim_end()) {
+        let style = if at == 0 { style } else { theme.hint };
+        let source = at as u32..(at + line.len()) as u32;
+        let line = Line::from_source(&visible_line(line), style, source);
         wrap(&line, &prefix, sheet.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }

@@ -31,29 +31,21 @@ fn text_rows(text: &str, columns: usize) -> usize {
 }
 
 fn tool_rows(tool: &ToolCell, fold: Fold, columns: usize) -> usize {
-    let (rows, folded) = match &*tool.details {
-        Details::Diff(diff) if tool.name == "write" => {
-            (text_rows(&diff.diff, columns), TEXT_LINES + 1)
-        }
-        Details::Diff(diff) => {
-            let more = diff
-                .files
-                .iter()
-                .map(|file| 1 + text_rows(&file.diff, columns));
-            let rows = text_rows(&diff.diff, columns) + more.sum::<usize>();
-            (rows, DIFF_LINES + 1 + diff.files.len())
-        }
-        Details::Command(command) if command.output.is_empty() => (0, 0),
-        Details::Command(command) => (text_rows(&command.output, columns), COMMAND_LINES + 1),
-        Details::Matches(matches) => (matches.lines.len(), MATCH_LINES + 1),
-        Details::Files(files) => (files.files.len(), FILE_LINES + 1),
-        Details::Text(text) if text.text.is_empty() => (0, 0),
-        Details::Text(text) => (text_rows(&text.text, columns), TEXT_LINES + 1),
-        Details::Attachment(_) => (1, 1),
-        Details::Other(_) => (2, TEXT_LINES),
+    let folded = match &*tool.details {
+        Details::Other(_) => return 2,
+        Details::Diff(diff) if tool.name != "write" => DIFF_LINES + diff.files.len(),
+        Details::Diff(_) | Details::Text(_) | Details::Attachment(_) => TEXT_LINES,
+        Details::Command(_) => COMMAND_LINES,
+        Details::Matches(_) => MATCH_LINES,
+        Details::Files(_) => FILE_LINES,
     };
+    let source = tool.source();
+    if source.is_empty() {
+        return 0;
+    }
+    let rows = text_rows(&source, columns);
     match fold {
-        Fold::Folded => rows.min(folded),
+        Fold::Folded => rows.min(folded + 1),
         Fold::Open => rows,
     }
 }

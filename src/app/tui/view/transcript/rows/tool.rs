@@ -7,6 +7,7 @@ use crate::agent::ToolStatus;
 use crate::agent::tool::{
     CommandDetails, Details, DiffDetails, FileChange, FilesDetails, MatchesDetails, TextDetails,
 };
+use crate::app::tui::humanize::{duration, measured, noun, plural};
 use crate::app::tui::text::markdown::Sheet;
 use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
@@ -28,7 +29,6 @@ pub fn write(
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
-    let title = rows.len();
     let cut = write_title(sheet, tool, page.now, rows);
     let body_sheet = Sheet {
         margin: if sheet.columns < 30 { 2 } else { 5 },
@@ -40,10 +40,6 @@ pub fn write(
         key: page.fold_key,
     };
     body::write(body_sheet, tool, view, store, rows);
-    // Rows of the body count source lines; the title stands before the first.
-    for row in &mut rows[title..=title] {
-        row.byte = 0;
-    }
 }
 
 /// Whether all of a call's subject fitted into its title.
@@ -189,8 +185,7 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         ToolState::Preparing { bytes } => {
             return (format!("… {} KB", bytes / 1024), Shorten::End);
         }
-        ToolState::Waiting => return ("waits its turn".to_owned(), Shorten::End),
-        ToolState::Running { .. } | ToolState::Ended(_) => {}
+        ToolState::Waiting | ToolState::Running { .. } | ToolState::Ended(_) => {}
     }
     let (text, shorten) = match &*tool.details {
         Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),
@@ -284,7 +279,8 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         tool.state,
         ToolState::Ended(ToolStatus::Ok | ToolStatus::Error)
     ) {
-        let word = match tool.state {
+        let label = match tool.state {
+            ToolState::Waiting => "waits its turn",
             ToolState::Ended(ToolStatus::Skipped) => "skipped",
             ToolState::Ended(ToolStatus::Cancelled) => "stopped",
             ToolState::Ended(_) => "",
@@ -294,7 +290,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
                 _ => "",
             },
         };
-        return plain(word.to_owned());
+        return plain(label.to_owned());
     }
     let failed = tool.state == ToolState::Ended(ToolStatus::Error);
     match &*tool.details {
@@ -331,11 +327,7 @@ fn lines_summary(text: &TextDetails) -> String {
             let last = text.first_line + text.line_count - 1;
             format!("lines {}-{last} of {total}", text.first_line)
         }
-        _ => format!(
-            "{} {}",
-            text.line_count,
-            noun(text.line_count, "line", "lines")
-        ),
+        _ => plural(text.line_count, "line", "lines"),
     }
 }
 
@@ -365,19 +357,13 @@ fn command_summary(command: &CommandDetails) -> (String, Tone) {
         (Some(signal), _) => (format!("signal {signal}"), Tone::Bad),
         (None, Some(code)) if code != 0 => (format!("exit {code}"), Tone::Bad),
         _ => {
-            let lines = command.total_lines;
-            let text = if lines > 0 {
-                format!("{lines} {}", noun(lines, "line", "lines"))
-            } else {
-                String::new()
+            let text = match command.total_lines {
+                0 => String::new(),
+                lines => plural(lines, "line", "lines"),
             };
             (text, Tone::Plain)
         }
     }
-}
-
-fn noun<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
-    if count == 1 { one } else { many }
 }
 
 /// How long it took, or takes.
@@ -385,51 +371,9 @@ fn time(tool: &ToolCell, now: i64) -> String {
     match (tool.state, tool.duration_ms) {
         (ToolState::Running { since }, _) => match (now - since).max(0) / 1000 {
             0 => String::new(),
-            running => seconds(running.unsigned_abs() * 1000),
+            running => duration(running),
         },
-        (_, Some(millis)) => duration(millis),
+        (_, Some(millis)) => measured(millis),
         _ => String::new(),
-    }
-}
-
-/// A measured time: exact where it is short.
-fn duration(millis: u64) -> String {
-    match millis {
-        0 => "<1 ms".to_owned(),
-        1..1_000 => format!("{millis} ms"),
-        1_000..60_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
-        _ => seconds(millis),
-    }
-}
-
-/// Whole seconds, minutes, hours.
-pub fn seconds(millis: u64) -> String {
-    let all = millis / 1000;
-    match all {
-        0..60 => format!("{all} s"),
-        60..3600 => format!("{} m {:02} s", all / 60, all % 60),
-        _ => format!("{} h {:02} m", all / 3600, all % 3600 / 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        let cases = [
-            (0, "<1 ms"),
-            (999, "999 ms"),
-            (1_000, "1.0 s"),
-            (6_249, "6.2 s"),
-            (59_999, "59.9 s"),
-            (60_000, "1 m 00 s"),
-            (125_000, "2 m 05 s"),
-            (7_265_000, "2 h 01 m"),
-        ];
-        for (millis, expected) in cases {
-            assert_eq!(duration(millis), expected);
-        }
     }
 }

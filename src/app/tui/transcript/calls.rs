@@ -1,0 +1,169 @@
+//! The cells of tool calls, from the first byte of a call to its result. They show details; what a
+//! tool was called with is looked at only as long as there are none.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::cell::{CellBody, ToolCell, ToolState};
+use super::cells::Cells;
+use super::draft::Draft;
+use crate::agent::event::ToolStatus;
+use crate::agent::tool::{Details, DiffDetails, OtherDetails};
+use crate::llm::message::content_text;
+use crate::llm::{Content, ToolCall};
+
+/// Names of arguments that say what a call is about, those that say most first.
+const SUBJECTS: [&str; 5] = ["command", "pattern", "file_path", "path", "url"];
+
+/// The cell of a call that the model has begun to write.
+pub(super) fn prepare(cells: &mut Cells, call: &ToolCall) -> usize {
+    let index = cell_of(cells, &call.id, &call.name);
+    change(cells, index, |tool| {
+        if tool.state == (ToolState::Preparing { bytes: 0 })
+            && let Some(draft) = Draft::new(&tool.name, call.custom)
+        {
+            tool.draft = Some(Box::new(draft));
+            tool.details = Arc::new(Details::Diff(DiffDetails::default()));
+        }
+    });
+    index
+}
+
+/// Lets a cell catch up with the arguments of its call. Answers whether anything shown changed.
+pub(super) fn follow(tool: &mut ToolCell, arguments: &str) -> bool {
+    if let Some(draft) = &mut tool.draft
+        // Nobody else holds them: nothing is copied.
+        && let Details::Diff(diff) = Arc::make_mut(&mut tool.details)
+        && draft.follow(arguments, diff)
+    {
+        return true;
+    }
+    match &mut tool.state {
+        // Whole kilobytes: a title that changes with every byte is noise.
+        ToolState::Preparing { bytes } if *bytes / 1024 != arguments.len() / 1024 => {
+            *bytes = arguments.len();
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The call is complete and waits for its turn. What it is about is told in short until the tool
+/// itself has something to show.
+pub(super) fn wait(tool: &mut ToolCell, arguments: &Value) -> bool {
+    if !matches!(tool.state, ToolState::Preparing { .. }) {
+        return false;
+    }
+    tool.state = ToolState::Waiting;
+    if tool.draft.is_none() {
+        tool.details = Arc::new(Details::Other(OtherDetails {
+            title: subject(arguments).to_owned(),
+            value: Value::Null,
+        }));
+    }
+    true
+}
+
+/// The first line of the argument that tells most.
+fn subject(arguments: &Value) -> &str {
+    let known = SUBJECTS.iter().find_map(|key| arguments[*key].as_str());
+    let text = known.or_else(|| arguments.as_object()?.values().find_map(Value::as_str));
+    text.and_then(|text| text.lines().next())
+        .unwrap_or_default()
+}
+
+/// The call runs.
+pub(super) fn start(
+    cells: &mut Cells,
+    call_id: &str,
+    name: &str,
+    details: &Arc<Details>,
+    time: i64,
+) {
+    let index = cell_of(cells, call_id, name);
+    change(cells, index, |tool| {
+        name.clone_into(&mut tool.name);
+        tool.state = ToolState::Running { since: time };
+        // What was drafted stands until there is something better.
+        if tool.draft.take().is_none() || !is_undrawn(details) {
+            tool.details = Arc::clone(details);
+        }
+    });
+}
+
+/// The call has something new to show. Answers whether it is known.
+pub(super) fn update(cells: &mut Cells, call_id: &str, details: &Arc<Details>) -> bool {
+    let index = cells.of_call(call_id);
+    if let Some(index) = index {
+        change(cells, index, |tool| tool.details = Arc::clone(details));
+    }
+    index.is_some()
+}
+
+/// Brings a call to its end.
+pub(super) fn end(
+    cells: &mut Cells,
+    (call_id, name): (&str, &str),
+    status: ToolStatus,
+    content: &[Content],
+    details: &Arc<Details>,
+    duration_ms: Option<u64>,
+) {
+    let index = cell_of(cells, call_id, name);
+    change(cells, index, |tool| {
+        tool.state = ToolState::Ended(status);
+        tool.draft = None;
+        tool.details = Arc::clone(details);
+        tool.duration_ms = duration_ms;
+        if status != ToolStatus::Ok {
+            tool.failure = content_text(content);
+        }
+    });
+}
+
+/// The calls of a failed answer are never carried out.
+pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>) {
+    for index in of_blocks {
+        change(cells, index, |tool| {
+            if !matches!(tool.state, ToolState::Ended(_)) {
+                tool.state = ToolState::Ended(ToolStatus::Cancelled);
+            }
+        });
+    }
+}
+
+/// The cell of a call, made when needed.
+fn cell_of(cells: &mut Cells, call_id: &str, name: &str) -> usize {
+    let known = cells.of_call(call_id);
+    known.unwrap_or_else(|| {
+        cells.push(CellBody::Tool(Box::new(ToolCell {
+            call_id: call_id.to_owned(),
+            name: name.to_owned(),
+            state: ToolState::Preparing { bytes: 0 },
+            details: Arc::new(Details::Other(OtherDetails::default())),
+            draft: None,
+            failure: String::new(),
+            duration_ms: None,
+        })))
+    })
+}
+
+fn change(cells: &mut Cells, index: usize, change: impl FnOnce(&mut ToolCell)) {
+    cells.change(index, |cell| {
+        let CellBody::Tool(tool) = &mut cell.body else {
+            return false;
+        };
+        let before = Arc::clone(&tool.details);
+        change(tool);
+        // Colors found for the text before do not fit the text now.
+        let is_code = matches!(*before, Details::Diff(_) | Details::Text(_));
+        cell.content_epoch += u32::from(is_code && !Arc::ptr_eq(&before, &tool.details));
+        true
+    });
+}
+
+/// Whether these are the details of a change that is not made yet.
+fn is_undrawn(details: &Details) -> bool {
+    matches!(details, Details::Diff(diff) if diff.diff.is_empty())
+}

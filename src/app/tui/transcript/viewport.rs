@@ -1,0 +1,131 @@
+//! The part of the conversation that the user looks at. A position is a cell and a place in it,
+//! never a row of the whole: rows change with every width, places do not. Scrolling is recorded
+//! and resolved by the next frame, which knows the rows.
+
+/// Where the top of the visible part is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Position {
+    /// At the end, wherever that goes.
+    #[default]
+    Follow,
+    /// At a fixed place.
+    At(Anchor),
+}
+
+/// A place in the transcript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// Index of the cell.
+    pub cell: usize,
+    /// Row within it, as laid out at `width`.
+    pub row: u32,
+    /// Byte of the cell's source at this row, for any other width.
+    pub byte: u32,
+    /// The width, in columns, that `row` counts in; 0 for any.
+    pub width: u16,
+}
+
+/// Where to scroll to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScrollBy {
+    /// By rows, down when positive.
+    Rows(i32),
+    /// By pages less two rows, down when positive.
+    Pages(i32),
+    /// To the very top.
+    Top,
+    /// To the end, and follow it.
+    End,
+    /// To the prompt above.
+    PreviousPrompt,
+    /// To the prompt below.
+    NextPrompt,
+}
+
+/// A row of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowRef {
+    /// Index of the cell.
+    pub cell: usize,
+    /// Row within it.
+    pub row: u32,
+}
+
+/// What a frame found out about the viewport.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Where the view stands now, all scrolling resolved.
+    pub position: Position,
+    /// Rows below the visible part.
+    pub hidden_below: usize,
+    /// Of these, rows that came while the user looked elsewhere.
+    pub new_below: usize,
+    /// What each visible row shows, from the top; `None` below the end.
+    pub rows: Vec<Option<RowRef>>,
+    /// The end of what the user has seen: the first row that was never on the screen.
+    pub seen: Anchor,
+}
+
+/// The part of the conversation that the user looks at.
+#[derive(Clone, Debug, Default)]
+pub struct Viewport {
+    drawn: Drawn,
+    pending_scrolls: Vec<ScrollBy>,
+}
+
+impl Viewport {
+    /// Where the view stood in the last frame.
+    pub fn position(&self) -> Position {
+        self.drawn.position
+    }
+
+    /// Scrolls that the next frame resolves, in order.
+    pub fn pending_scrolls(&self) -> &[ScrollBy] {
+        &self.pending_scrolls
+    }
+
+    /// The end of what the user has seen.
+    pub fn seen(&self) -> Anchor {
+        self.drawn.seen
+    }
+
+    /// The cells on the screen, from the top, one entry a row.
+    pub fn visible_cells(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.drawn.rows.iter().flatten().map(|row| row.cell)
+    }
+
+    pub(super) fn is_following(&self) -> bool {
+        self.position() == Position::Follow && self.pending_scrolls.is_empty()
+    }
+
+    pub(super) fn cell_at(&self, row: u16) -> Option<usize> {
+        let row = self.drawn.rows.get(usize::from(row))?;
+        row.map(|row| row.cell)
+    }
+
+    pub(super) fn scroll(&mut self, by: ScrollBy) {
+        self.pending_scrolls.push(by);
+    }
+
+    /// Holds the first visible row where it is while the height of `cell` changes.
+    pub(super) fn hold(&mut self, cell: usize) {
+        let Some(Some(top)) = self.drawn.rows.first().copied() else {
+            return;
+        };
+        let width = match self.drawn.position {
+            Position::At(anchor) => anchor.width,
+            Position::Follow => 0,
+        };
+        self.drawn.position = Position::At(Anchor {
+            cell: top.cell,
+            row: if top.cell == cell { 0 } else { top.row },
+            byte: 0,
+            width,
+        });
+    }
+
+    pub(super) fn after_draw(&mut self, drawn: &Drawn) {
+        self.drawn.clone_from(drawn);
+        self.pending_scrolls.clear();
+    }
+}
