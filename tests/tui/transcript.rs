@@ -293,13 +293,13 @@ fn opening_at_the_end_keeps_what_stands_above() {
 #[test]
 fn a_narrower_screen_keeps_the_place_in_a_long_answer_with_rules_and_tables() {
     let mut stage = Stage::new(100, 12);
-    let mut text = String::new();
-    for section in 0..60 {
-        text.push_str(&format!(
-            "## Section {section}\n\nSome words of it that wrap when it is narrow.\n\n---\n\n\
-             | a | b |\n|---|---|\n| {section} | cell |\n\n- item {section}\n-\n\n> [!NOTE]\n> quoted\n\n"
-        ));
-    }
+    let section = |number| {
+        format!(
+            "## Section {number}\n\nSome words of it that wrap when it is narrow.\n\n---\n\n\
+             | a | b |\n|---|---|\n| {number} | cell |\n\n- item {number}\n-\n\n> [!NOTE]\n> quoted\n\n"
+        )
+    };
+    let text: String = (0..60).map(section).collect();
     stage.say(&text, 4096);
     stage.draw();
     for rows in [-100, -203, -301] {
