@@ -264,8 +264,9 @@ impl Stage {
         env: &HashMap<String, String>,
     ) -> Result<AgentHandle, StartError> {
         let processes = Processes::new();
-        let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
+        let commands = keys::ShellCommands::new(&processes.scope(), dirs.config.clone(), env);
         let keys = plan.keys.clone().with_commands(Arc::new(commands));
+        let processes = processes.scope();
         let tools = tools::builtin(&plan.settings.tools, &processes);
         let toolbox = Toolbox::select(tools, &plan.settings.tool_set).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {

@@ -29,6 +29,33 @@ async fn host() {
     println!("zombies: {}", zombies_of(std::process::id() as i32).len());
 }
 
+/// Leaves many zombies behind. Started as a command by the test below.
+#[test]
+#[ignore = "started by another test"]
+fn mother_of_zombies() {
+    if std::env::var_os(SCRIPT).is_none() {
+        return;
+    }
+    for _ in 0..2_500 {
+        Command::new("true").spawn().unwrap();
+    }
+}
+
+// A supervisor that inherits more zombies at once than it has time to reap in one pass.
+#[tokio::test]
+async fn thousands_of_zombies_are_reaped() {
+    let bench = Bench::new();
+    let program = std::env::current_exe().unwrap();
+    let outcome = bench
+        .run(&format!(
+            "{SCRIPT}=1 {} --exact process::killed::mother_of_zombies --ignored >/dev/null; echo done",
+            program.display()
+        ))
+        .await;
+    assert_eq!(outcome.text, "done");
+    bench.empty().await;
+}
+
 fn play(script: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([
@@ -116,8 +143,7 @@ async fn kill_supervisor(script: &str) {
         lines,
         [
             "result: before",
-            "result: [the process that watches the command was killed, so all of the command was \
-             ended]",
+            "result: [the parent process of the command was killed, so all its processes were ended]",
             "result: [killed by signal 9]",
             "zombies: 0"
         ]

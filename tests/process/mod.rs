@@ -6,5 +6,6 @@ mod bench;
 mod results;
 mod survivors;
 mod killed;
+mod scopes;
 mod program;
 mod figures;

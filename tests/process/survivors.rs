@@ -162,20 +162,26 @@ async fn a_dropped_call_ends_like_a_cancelled_one() {
 #[tokio::test]
 async fn kill_all_does_not_wait_for_those_that_ignore_term() {
     let bench = Bench::new();
-    let census = Census::new();
-    let call = bench.start(&census.script("trap '' TERM; setsid SLEEP & SLEEP"));
+    let other = Bench::new();
+    let (census, patient) = (Census::new(), Census::new());
+    let script = "trap '' TERM; setsid SLEEP & SLEEP";
+    let call = bench.start(&census.script(script));
+    let waits = other.start(&patient.script(script));
     census.wait_for(3).await;
-    // While the grace runs already: a second Ctrl+C.
+    patient.wait_for(3).await;
+    // Within the grace period: a second Ctrl+C.
     call.cancel.cancel();
     call.end().await;
-    let killed = std::time::Instant::now();
     bench.processes.kill_all();
+    waits.cancel.cancel();
     bench.empty().await;
-    assert!(
-        killed.elapsed() < std::time::Duration::from_millis(1_500),
-        "the grace was waited for"
-    );
     census.assert_none().await;
+    assert_eq!(
+        other.processes.alive(),
+        1,
+        "the grace period was waited for"
+    );
+    other.empty().await;
 }
 
 #[tokio::test]

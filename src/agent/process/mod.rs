@@ -3,20 +3,20 @@
 //! A command runs below a small supervisor (this same binary, started as `tiller __supervise`).
 //! The supervisor makes a new session and inherits every orphan below it, so it can end *every*
 //! descendant: also those that called setsid, forked twice, closed their pipes, cleared their
-//! environment or ignore SIGTERM. It does so when told to, and when tiller is gone, even by
+//! environment or ignore SIGTERM. It does so when told to, and when tiller has ended, even by
 //! `kill -9`, because its control channel closes then. tiller inherits orphans too, for commands
 //! that kill their supervisor.
 //!
 //! Out of reach: work handed to servers that are not below us (docker, systemd-run, at, a tmux
-//! that was running before), and what runs as another user. On systems other than Linux there is
-//! no inheriting of orphans; there it is best effort: a daemon that forks twice between two looks
-//! at the process table gets away.
+//! that was running before), and processes of another user. Systems other than Linux have no
+//! subreaper; there it is best effort: a daemon that forks twice between two listings escapes.
 //!
 //! The output never passes through the supervisor.
 
 mod processes;
-mod printed;
-mod tend;
+mod captured;
+mod registry;
+mod monitor;
 mod wire;
 mod supervisor;
 mod tree;
@@ -24,7 +24,8 @@ mod table;
 mod orphans;
 mod environment;
 
+pub use captured::{Captured, run_captured};
 pub use environment::{Secrets, environment};
-pub use printed::{Printed, printed};
-pub use processes::{Fate, Launch, Orphans, Processes, Running, ShellEnd};
+pub use processes::{Processes, Running, Spawn};
+pub use registry::{Exit, Orphans, Status};
 pub use supervisor::supervise_main;

@@ -1,70 +1,48 @@
-//! What is left when a command kills its supervisor (`kill -9 $PPID`): its processes come to
-//! tiller, which is a subreaper too, and are ended here.
+//! Ends the processes of a command that killed its supervisor (`kill -9 $PPID`): they come to
+//! tiller, which is a child subreaper too.
 //!
-//! Never `waitpid(-1)`: it would take exit codes away from tokio. What is adopted is told from
-//! tiller's own children by its session: a supervisor begins a new one, so nothing below it can
-//! be in ours. A child that tiller starts itself must therefore stay in tiller's session.
+//! Never `waitpid(-1)`: it would take exit codes away from tokio. Adopted processes are told from
+//! tiller's own children by their session: a supervisor begins a new one, so no process below it
+//! can be in tiller's. A child that tiller starts itself must therefore stay in tiller's session.
 
 use std::time::Duration;
 
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getsid};
 
-use super::processes::Shared;
+use super::registry::Registry;
 use super::table::{self, Entry, State};
-use super::tree::{self, Brood, Haste, Rest};
-
-/// Makes orphaned descendants come to this process instead of to init. Linux only; elsewhere
-/// what a killed supervisor leaves behind is out of reach.
-pub(super) fn adopt() {
-    set_subreaper(true);
-}
-
-/// Lets orphans go to init again. While no command runs they can only be helpers of ours that
-/// went to the background by themselves (a clipboard), and nobody here would collect their dead.
-pub(super) fn release() {
-    set_subreaper(false);
-}
-
-#[cfg(target_os = "linux")]
-fn set_subreaper(on: bool) {
-    if let Err(error) = nix::sys::prctl::set_child_subreaper(on) {
-        tracing::warn!(%error, on, "cannot set who inherits orphans");
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn set_subreaper(_on: bool) {}
+use super::tree::{self, Descendants, Remaining, Urgency};
 
 /// Ends what was adopted from a supervisor that started at `since`. Blocks, for seconds where
-/// SIGTERM is ignored. Returns who could not be ended.
-pub(super) fn end(shared: &Shared, since: u64, hurry: impl Fn() -> Haste) -> Vec<Entry> {
+/// SIGTERM is ignored. Returns what could not be ended.
+pub(super) fn end(registry: &Registry, since: u64, urgency: impl Fn() -> Urgency) -> Vec<Entry> {
     let Ok(own_session) = getsid(None) else {
         return Vec::new();
     };
     let mut adopted = Adopted {
-        shared,
+        registry,
         own_session,
         since,
     };
     tree::stop(&mut adopted, tree::GRACE, |time| {
-        // Short steps: another abort may come while we wait.
+        // Short steps: the order to kill may come meanwhile.
         std::thread::sleep(time.min(Duration::from_millis(20)));
-        hurry()
+        urgency()
     })
 }
 
 struct Adopted<'a> {
-    shared: &'a Shared,
+    registry: &'a Registry,
     own_session: Pid,
     since: u64,
 }
 
 impl Adopted<'_> {
-    /// Children that came from a killed supervisor. Under the lock of the registry: a supervisor
-    /// that is being started is in it before it can have a session of its own.
+    /// Children that came from a killed supervisor. Under the registry's lock: a supervisor that
+    /// is being started is registered before it can have a session of its own.
     fn list(&self) -> Vec<Entry> {
-        self.shared.with_supervisors(|supervisors| {
+        self.registry.with_supervisors(|supervisors| {
             table::children(Pid::this())
                 .into_iter()
                 .filter(|pid| !supervisors.contains(pid))
@@ -75,10 +53,10 @@ impl Adopted<'_> {
     }
 }
 
-impl Brood for Adopted<'_> {
-    fn reap(&mut self) -> Rest {
-        // Only we collect these, so a dead parent stays listed until its children are listed
-        // too; two empty listings in a row mean that nobody is left.
+impl Descendants for Adopted<'_> {
+    fn reap(&mut self) -> Remaining {
+        // A dead parent stays listed until it is reaped here, and its children are listed from
+        // then on; two empty listings in a row mean that no process is left.
         for _ in 0..2 {
             let found = self.list();
             for entry in &found {
@@ -87,10 +65,10 @@ impl Brood for Adopted<'_> {
                 }
             }
             if !found.is_empty() {
-                return Rest::Somebody;
+                return Remaining::Processes;
             }
         }
-        Rest::Nobody
+        Remaining::Nothing
     }
 
     fn children(&mut self) -> Vec<Pid> {

@@ -1,15 +1,15 @@
-//! The commands under way, seen from tiller: start one, watch it, end one or all.
+//! What other modules use to run commands: start one, follow it, end one or a whole scope.
 //!
-//! A command is started through a supervisor; what the supervisor does is in `supervisor.rs`,
-//! how tiller talks with it in `tend.rs`. Here is only what others hold in their hands.
+//! A command is started through a supervisor: `supervisor.rs` is that program, `monitor.rs` the
+//! task here that talks with it.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::unistd::Pid;
@@ -18,86 +18,35 @@ use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
 
-use super::tend::{self, Seat};
+use super::monitor::Monitor;
+use super::registry::{Orphans, Registry, Scope, Status, raise};
+use super::table;
 use super::wire::{self, Order};
-use super::{orphans, table};
 
-/// The commands under way. Cheap to clone; all clones speak of the same commands.
+/// The commands of one scope. Cheap to clone; all clones are the same scope.
 #[derive(Clone, Debug)]
-pub struct Processes(Arc<Shared>);
-
-/// What all clones share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    program: PathBuf,
-    orphans: Orphans,
-    trees: Mutex<Trees>,
-    count: watch::Sender<usize>,
-}
-
-/// What becomes of processes whose supervisor was killed by their command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Orphans {
-    /// While there are commands this process inherits them and ends them. Children that it starts
-    /// itself must stay in its session, or they are taken for orphans.
-    Adopt,
-    /// They go to init, out of reach. For programs with children of their own kind, such as tests.
-    Leave,
-}
-
-#[derive(Debug, Default)]
-struct Trees {
-    last_id: u64,
-    by_id: HashMap<u64, Entry>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    supervisor: Pid,
-    orders: Arc<watch::Sender<Order>>,
+pub struct Processes {
+    registry: Arc<Registry>,
+    scope: Arc<Scope>,
 }
 
 /// What to start.
 #[derive(Clone, Debug)]
-pub struct Launch {
-    /// For `bash -c`.
+pub struct Spawn {
+    /// For `bash -c`; at most 120 KB.
     pub command: String,
-    /// Where; must be a folder.
+    /// The working directory; must exist.
     pub cwd: PathBuf,
     /// The whole environment.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// How far a command has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
-    /// How the shell ended; none while it runs.
-    pub shell: Option<ShellEnd>,
-    /// Whether nobody is left of the whole tree (or nothing more can be done about it).
-    pub gone: bool,
-    /// Processes that could not be ended, as `pid name`.
-    pub left: Vec<String>,
-}
-
-/// How a shell ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ShellEnd {
-    /// With this code.
-    Exited(i32),
-    /// By this signal.
-    Killed(i32),
-    /// It never began.
-    NotStarted(String),
-    /// Its supervisor was killed, by this signal when known, so nobody saw it end.
-    Unseen(Option<i32>),
-}
-
-/// A command under way: its output and its fate. Dropping it ends the whole tree, in the
-/// background; [`leave`](Self::leave) lets what outlived the shell go on until `stop_all`.
+/// A running command. Dropping it ends the whole process tree, in the background;
+/// [`detach`](Self::detach) lets what outlived the shell run until the scope ends.
 #[derive(Debug)]
 pub struct Running {
     output: Option<pipe::Receiver>,
-    fate: watch::Receiver<Fate>,
+    status: watch::Receiver<Status>,
     orders: Arc<watch::Sender<Order>>,
     supervisor: Pid,
 }
@@ -109,7 +58,8 @@ impl Default for Processes {
 }
 
 impl Processes {
-    /// None yet. For tiller itself: the running binary plays the supervisor.
+    /// The outermost scope of the program. Once per program: all others are made from it by
+    /// [`scope`](Self::scope). The running binary plays the supervisor.
     pub fn new() -> Self {
         // Not the path of the binary: that may be replaced by a newer one while we run.
         let own = PathBuf::from("/proc/self/exe");
@@ -121,124 +71,84 @@ impl Processes {
         Self::with_supervisor(program, Orphans::Adopt)
     }
 
-    /// None yet; the binary `tiller` plays the supervisor. For programs that are not tiller.
+    /// The same for programs that are not tiller: the binary `tiller` plays the supervisor.
     pub fn with_supervisor(tiller: impl Into<PathBuf>, orphans: Orphans) -> Self {
-        Self(Arc::new(Shared {
-            program: tiller.into(),
-            orphans,
-            trees: Mutex::default(),
-            count: watch::Sender::new(0),
-        }))
+        Self {
+            registry: Arc::new(Registry::new(tiller.into(), orphans)),
+            scope: Arc::default(),
+        }
     }
 
-    /// How many process trees started here are still alive.
+    /// A new scope within this one. Ending it ends only its own commands; ending this one ends
+    /// both.
+    pub fn scope(&self) -> Self {
+        Self {
+            registry: Arc::clone(&self.registry),
+            scope: Arc::new(Scope::within(&self.scope)),
+        }
+    }
+
+    /// How many process trees of the scope are still alive.
     pub fn alive(&self) -> usize {
-        *self.0.count.borrow()
+        *self.scope.alive.borrow()
     }
 
-    /// Tells every tree to die: SIGTERM, 2 s, SIGKILL. Returns at once.
+    /// Ends every process tree of the scope: SIGTERM, 2 s, SIGKILL. Returns at once.
     pub fn stop_all(&self) {
-        self.0.order_all(Order::Stop);
+        self.registry.order(&self.scope, Order::Stop);
     }
 
-    /// Kills every tree now. Returns at once.
+    /// Kills every process tree of the scope with SIGKILL. Returns at once.
     pub fn kill_all(&self) {
-        self.0.order_all(Order::Kill);
+        self.registry.order(&self.scope, Order::Kill);
     }
 
-    /// Returns when no process started here is alive.
+    /// Returns when no process tree of the scope is alive.
     pub async fn empty(&self) {
-        let mut count = self.0.count.subscribe();
+        let mut alive = self.scope.alive.subscribe();
         // Fails only when the sender is gone, and we hold it.
-        let _ = count.wait_for(|count| *count == 0).await;
+        let _ = alive.wait_for(|alive| *alive == 0).await;
     }
 
     /// Starts a command. Needs a tokio runtime.
-    pub fn start(&self, launch: Launch) -> io::Result<Running> {
+    pub fn start(&self, spawn: Spawn) -> io::Result<Running> {
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
-        let mut command = Command::new(&self.0.program);
+        let mut command = Command::new(&self.registry.program);
         command
             .arg0("tiller")
             .arg("__supervise")
-            .current_dir(&launch.cwd)
+            .current_dir(&spawn.cwd)
             .env_clear()
-            .envs(launch.environment)
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .envs(spawn.environment)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(write.try_clone()?)
             .stderr(write);
         let orders = Arc::new(watch::Sender::new(Order::Run));
-        let fate = watch::Sender::new(Fate::default());
-        let watcher = fate.subscribe();
-
-        // Started and entered under one lock; `orphans` says why.
-        let mut trees = self.0.trees();
-        if trees.by_id.is_empty() && self.0.orphans == Orphans::Adopt {
-            orphans::adopt();
-        }
-        let child = command.spawn()?;
-        // `command` still holds the write end, and with it the end of the output.
+        let start = || command.spawn();
+        let (id, supervisor, child) = self.registry.start(&self.scope, &orders, start)?;
+        // `command` still holds the write end of the pipe.
         drop(command);
-        let id = child.id().ok_or(io::ErrorKind::NotFound)?;
-        let supervisor = Pid::from_raw(id as i32);
-        trees.last_id += 1;
-        let id = trees.last_id;
-        let entry = Entry {
-            supervisor,
-            orders: Arc::clone(&orders),
-        };
-        trees.by_id.insert(id, entry);
-        self.0.count.send_replace(trees.by_id.len());
-        drop(trees);
 
-        tokio::spawn(tend::tend(Seat {
+        let sender = watch::Sender::new(Status::default());
+        let status = sender.subscribe();
+        let monitor = Monitor {
             child,
             pid: supervisor,
             started: table::entry(supervisor).map_or(0, |entry| entry.started),
-            control,
-            request: wire::request(&launch.command),
             orders: orders.subscribe(),
-            fate,
-            shared: Arc::clone(&self.0),
+            status: sender,
+            registry: Arc::clone(&self.registry),
             id,
-        }));
+        };
+        tokio::spawn(monitor.run(control, wire::request(&spawn.command)));
         Ok(Running {
             output: Some(pipe::Receiver::from_owned_fd(output.into())?),
-            fate: watcher,
+            status,
             orders,
             supervisor,
         })
-    }
-}
-
-impl Shared {
-    /// Runs `look` with the supervisors now alive, while none can be started.
-    pub(super) fn with_supervisors<T>(&self, look: impl FnOnce(&[Pid]) -> T) -> T {
-        let trees = self.trees();
-        let pids: Vec<Pid> = trees.by_id.values().map(|entry| entry.supervisor).collect();
-        look(&pids)
-    }
-
-    /// Forgets a tree. Its supervisor must have been collected already: the registry is what
-    /// keeps `orphans` from collecting it.
-    pub(super) fn remove(&self, id: u64) {
-        let mut trees = self.trees();
-        trees.by_id.remove(&id);
-        if trees.by_id.is_empty() && self.orphans == Orphans::Adopt {
-            orphans::release();
-        }
-        self.count.send_replace(trees.by_id.len());
-    }
-
-    fn order_all(&self, order: Order) {
-        for entry in self.trees().by_id.values() {
-            give(&entry.orders, order);
-        }
-    }
-
-    fn trees(&self) -> MutexGuard<'_, Trees> {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -251,19 +161,28 @@ impl Running {
         }
     }
 
-    /// What becomes of the command, to be watched; closed once it is final.
-    pub fn fate(&self) -> watch::Receiver<Fate> {
-        self.fate.clone()
+    /// Appends output that has already arrived to `buffer`, at most as much as a pipe holds.
+    pub fn read_ready(&mut self, buffer: &mut Vec<u8>) {
+        if let Some(output) = &self.output {
+            buffer.reserve(64 * 1024);
+            // An error means that there is none.
+            let _ = output.try_read_buf(buffer);
+        }
     }
 
-    /// Tells the tree to die: SIGTERM, 2 s, SIGKILL. Returns at once.
+    /// The command's status, to be watched; closed once it is final.
+    pub fn status(&self) -> watch::Receiver<Status> {
+        self.status.clone()
+    }
+
+    /// Ends the process tree: SIGTERM, 2 s, SIGKILL. Returns at once.
     pub fn stop(&self) {
-        give(&self.orders, Order::Stop);
+        raise(&self.orders, Order::Stop);
     }
 
-    /// Who lives below the supervisor now, as `pid name`.
+    /// The processes now below the supervisor, as `pid name`.
     pub fn processes(&self) -> Vec<String> {
-        if self.fate.borrow().gone {
+        if self.status.borrow().gone {
             return Vec::new();
         }
         table::tree(table::children(self.supervisor), Duration::from_millis(20))
@@ -272,14 +191,14 @@ impl Running {
             .collect()
     }
 
-    /// Lets what outlived the shell go on until [`Processes::stop_all`].
-    pub fn leave(mut self) {
-        self.drain();
+    /// Lets what outlived the shell run until the scope ends.
+    pub fn detach(mut self) {
+        self.discard_output();
     }
 
-    /// Reads on to nowhere, so that nobody who is still alive is stuck on a full pipe or dies of
-    /// a closed one before its time.
-    fn drain(&mut self) {
+    /// Reads on and drops what comes, so that no process that is still alive blocks on a full
+    /// pipe or dies of a closed one.
+    fn discard_output(&mut self) {
         let Some(mut output) = self.output.take() else {
             return;
         };
@@ -296,16 +215,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if self.output.is_some() {
             self.stop();
-            self.drain();
+            self.discard_output();
         }
     }
-}
-
-/// Raises the order; one that was given is never taken back.
-fn give(orders: &watch::Sender<Order>, order: Order) {
-    orders.send_if_modified(|now| {
-        let stricter = order > *now;
-        *now = order.max(*now);
-        stricter
-    });
 }

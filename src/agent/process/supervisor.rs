@@ -1,20 +1,21 @@
 //! The supervisor: a small process between tiller and one command. It starts the shell, inherits
 //! every descendant that loses its parent (Linux), reports, and ends them all when it is told to
-//! or when tiller is gone.
+//! or when tiller has ended.
 //!
-//! One thread, no runtime, no log. It never touches the command's output: the shell writes
-//! straight into tiller's pipe, which is why the supervisor gives up its own ends of it.
+//! One thread, no runtime, no log. The command's output does not pass through it: the shell
+//! writes straight into tiller's pipe, and the supervisor closes its own ends of it.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use std::{fs, io};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -23,13 +24,11 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
 use super::table;
-use super::tree::{self, Brood, GRACE, Haste, Rest};
+use super::tree::{self, Descendants, GRACE, Remaining, Urgency};
 use super::wire::{self, Order, Report};
 
-/// A pass of collecting the dead takes no longer: with many dying at once killing comes first.
+/// Limit for one pass of reaping: when many processes end at once, killing comes first.
 const REAP_LIMIT: Duration = Duration::from_millis(3);
-/// Longer commands do not fit into one argument (128 KiB with its end on Linux).
-const ARGUMENT_LIMIT: usize = 120 * 1024;
 
 /// The whole life of a supervisor. `main` calls it first of all when the program was started as
 /// `tiller __supervise`; standard input is the control channel.
@@ -46,12 +45,10 @@ pub fn supervise_main() -> ExitCode {
 struct Supervisor {
     control: UnixStream,
     child_signal: UnixStream,
-    family: Family,
-    /// Tiller found us stopped once. While it lives it wakes us; when it is gone nobody does, so
-    /// there is no time for a grace then.
-    mistrust: bool,
-    /// A command too long for an argument; kept open because the shell reads it through us.
-    _script: Option<Script>,
+    tree: Tree,
+    /// The command has stopped us with SIGSTOP. While tiller lives, it continues us; once it has
+    /// ended, no process does, so there is no grace period then.
+    was_stopped: bool,
 }
 
 impl Supervisor {
@@ -60,18 +57,18 @@ impl Supervisor {
         // By hand, from a terminal, this would wait for ever.
         control.peer_addr()?;
         setsid()?;
-        take_office();
+        become_subreaper();
         let (child_signal, sender) = UnixStream::pair()?;
         child_signal.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signals::SIGCHLD, sender)?;
-        endure_signals()?;
+        ignore_signals()?;
 
         let command = wire::read_request(&mut control)?;
-        let (shell, script) = match start_shell(&command) {
-            Ok(started) => started,
+        let shell = match start_shell(&command) {
+            Ok(shell) => shell,
             Err(error) => {
-                wire::say(&mut control, &Report::NotStarted(error.to_string()));
-                wire::say(&mut control, &Report::Done);
+                wire::send(&mut control, &Report::NotStarted(error.to_string()));
+                wire::send(&mut control, &Report::Done);
                 return Err(error);
             }
         };
@@ -83,25 +80,26 @@ impl Supervisor {
         Ok(Self {
             control,
             child_signal,
-            family: Family { shell, reports },
-            mistrust: false,
-            _script: script,
+            tree: Tree { shell, reports },
+            was_stopped: false,
         })
     }
 
-    /// Waits for the first of: nobody left, an order to end, tiller gone.
+    /// Waits until no process is left, or an order to end them comes, or tiller ends.
     fn run(&mut self) {
         loop {
-            if self.family.reap() == Rest::Nobody {
-                break;
-            }
-            let order = self.wait();
+            let limit = match self.tree.reap() {
+                Remaining::Nothing => break,
+                Remaining::Processes => PollTimeout::NONE,
+                Remaining::Zombies => PollTimeout::ZERO,
+            };
+            let order = self.wait(limit);
             if order > Order::Run {
                 self.end(order);
                 break;
             }
         }
-        wire::say(&mut self.control, &Report::Done);
+        wire::send(&mut self.control, &Report::Done);
     }
 
     fn end(&mut self, order: Order) {
@@ -112,106 +110,99 @@ impl Supervisor {
         };
         let Self {
             control,
-            family,
-            mistrust,
+            tree,
+            was_stopped,
             ..
         } = self;
-        let left = tree::stop(family, grace, |time| {
+        let left = tree::stop(tree, grace, |time| {
             let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
             let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
             if !matches!(poll(&mut fds, limit), Ok(1..)) {
-                return Haste::None;
+                return Urgency::Grace;
             }
-            match hear(control) {
-                Heard::Order(Order::Kill) => Haste::Now,
-                Heard::Order(_) => Haste::None,
-                Heard::Gone if *mistrust => Haste::Now,
-                Heard::Gone => {
-                    // The channel stays readable now, so poll would not wait.
+            match receive(control) {
+                Some(Order::Kill) => Urgency::Now,
+                Some(_) => Urgency::Grace,
+                None if *was_stopped => Urgency::Now,
+                None => {
+                    // At its end the channel is always readable, so poll would not wait.
                     std::thread::sleep(time);
-                    Haste::None
+                    Urgency::Grace
                 }
             }
         });
         for process in left {
-            wire::say(&mut self.control, &Report::Left(process.to_string()));
+            wire::send(&mut self.control, &Report::Left(process.to_string()));
         }
     }
 
-    /// Sleeps until there is an order or a child has changed.
-    fn wait(&mut self) -> Order {
+    /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
+    fn wait(&mut self, limit: PollTimeout) -> Order {
         let mut fds = [
             PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.child_signal.as_fd(), PollFlags::POLLIN),
         ];
         // An error is EINTR: look at everything.
-        let _ = poll(&mut fds, PollTimeout::NONE);
-        let [told, died] = fds.map(|fd| fd.any().unwrap_or(false));
-        if died {
+        let _ = poll(&mut fds, limit);
+        let [ordered, signalled] = fds.map(|fd| fd.any().unwrap_or(false));
+        if signalled {
             let _ = self.child_signal.read(&mut [0; 256]);
         }
-        if !told {
+        if !ordered {
             return Order::Run;
         }
-        match hear(&mut self.control) {
-            Heard::Order(order) => {
-                self.mistrust |= order == Order::Run;
+        match receive(&mut self.control) {
+            Some(order) => {
+                self.was_stopped |= order == Order::Run;
                 order
             }
-            Heard::Gone if self.mistrust => Order::Kill,
-            Heard::Gone => Order::Stop,
+            None if self.was_stopped => Order::Kill,
+            None => Order::Stop,
         }
     }
 }
 
-/// What the control channel holds.
-enum Heard {
-    /// Orders; the strictest of them.
-    Order(Order),
-    /// Tiller has gone.
-    Gone,
-}
-
-fn hear(control: &mut UnixStream) -> Heard {
+/// Acknowledges the orders in the control channel and returns the strictest of them; none when
+/// tiller has ended.
+fn receive(control: &mut UnixStream) -> Option<Order> {
     let mut bytes = [0; 64];
     loop {
         match control.read(&mut bytes) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(0) | Err(_) => return Heard::Gone,
+            Ok(0) | Err(_) => return None,
             Ok(count) => {
-                wire::say(control, &Report::Heard);
-                let orders = bytes[..count].iter().copied().map(Order::from_byte);
-                return Heard::Order(orders.max().unwrap_or_default());
+                wire::send(control, &Report::Ack);
+                return bytes[..count].iter().copied().map(Order::from_byte).max();
             }
         }
     }
 }
 
-/// Everything below the supervisor.
-struct Family {
+/// The processes below the supervisor.
+struct Tree {
     shell: Pid,
     reports: UnixStream,
 }
 
-impl Brood for Family {
-    /// Nobody is left when the kernel says so. A listing could not: in a chain of processes that
-    /// fork and exit, each is gone before it is seen.
-    fn reap(&mut self) -> Rest {
+impl Descendants for Tree {
+    /// Only the kernel can say that no process is left. A listing cannot: in a chain of processes
+    /// that fork and exit, each has ended before it is seen.
+    fn reap(&mut self) -> Remaining {
         let began = Instant::now();
         while began.elapsed() < REAP_LIMIT {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, code)) if pid == self.shell => {
-                    wire::say(&mut self.reports, &Report::Exited(code));
+                    wire::send(&mut self.reports, &Report::Exited(code));
                 }
                 Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.shell => {
-                    wire::say(&mut self.reports, &Report::Killed(signal as i32));
+                    wire::send(&mut self.reports, &Report::Killed(signal as i32));
                 }
-                Ok(WaitStatus::StillAlive) => return Rest::Somebody,
+                Ok(WaitStatus::StillAlive) => return Remaining::Processes,
                 Ok(_) | Err(Errno::EINTR) => {}
-                Err(_) => return Rest::Nobody,
+                Err(_) => return Remaining::Nothing,
             }
         }
-        Rest::Somebody
+        Remaining::Zombies
     }
 
     fn children(&mut self) -> Vec<Pid> {
@@ -219,10 +210,10 @@ impl Brood for Family {
     }
 }
 
-/// Orphans of the command come to us instead of to init; `ps` shows who we are; and if a command
-/// has stopped us (`kill -STOP $PPID`), the death of tiller wakes us to end it.
+/// Orphans of the command come to us instead of to init; `ps` shows the name; and if a command has
+/// stopped us (`kill -STOP $PPID`), the end of tiller continues us.
 #[cfg(target_os = "linux")]
-fn take_office() {
+fn become_subreaper() {
     use nix::sys::{prctl, signal::Signal};
 
     let _ = prctl::set_child_subreaper(true);
@@ -231,11 +222,11 @@ fn take_office() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn take_office() {}
+fn become_subreaper() {}
 
-/// Handlers, not SIG_IGN and not a mask: the shell would inherit those. Nothing looks at the
-/// flag; being interrupted is all a signal does to us, so that `kill $PPID` harms nobody.
-fn endure_signals() -> io::Result<()> {
+/// With handlers, not SIG_IGN and not a mask: the shell would inherit those. Nothing reads the
+/// flag.
+fn ignore_signals() -> io::Result<()> {
     let unread = Arc::new(AtomicBool::new(false));
     for signal in [
         signals::SIGTERM,
@@ -254,56 +245,21 @@ fn endure_signals() -> io::Result<()> {
     Ok(())
 }
 
-fn start_shell(command: &[u8]) -> io::Result<(Pid, Option<Script>)> {
-    let script = (command.len() > ARGUMENT_LIMIT)
-        .then(|| Script::new(command))
-        .transpose()?;
-    let line = match &script {
-        Some(script) => script.line(),
-        None => String::from_utf8_lossy(command).into_owned(),
-    };
+fn start_shell(command: &[u8]) -> io::Result<Pid> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for shell in ["bash", "/bin/bash", "/usr/bin/bash", "sh"] {
         let started = Command::new(shell)
             .arg("-c")
-            .arg(&line)
+            .arg(OsStr::from_bytes(command))
             .stdin(Stdio::null())
             // A group of its own: `kill 0` in a script must not reach us.
             .process_group(0)
             .spawn();
         match started {
-            Ok(child) => return Ok((Pid::from_raw(child.id() as i32), script)),
+            Ok(child) => return Ok(Pid::from_raw(child.id() as i32)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => last = error,
             Err(error) => return Err(error),
         }
     }
     Err(io::Error::new(last.kind(), "no bash and no sh in PATH"))
-}
-
-/// A command in a file that only this user can read.
-struct Script {
-    file: tempfile::NamedTempFile,
-}
-
-impl Script {
-    fn new(command: &[u8]) -> io::Result<Self> {
-        let file = tempfile::NamedTempFile::new()?;
-        fs::write(file.path(), command)?;
-        if cfg!(target_os = "linux") {
-            // The shell reads it through /proc, so the name can go now: nothing stays behind
-            // even if we are killed.
-            fs::remove_file(file.path())?;
-        }
-        Ok(Self { file })
-    }
-
-    /// The line that runs it. `.` reads all of it before it runs any of it.
-    fn line(&self) -> String {
-        if cfg!(target_os = "linux") {
-            let fd = self.file.as_file().as_raw_fd();
-            format!(". /proc/{}/fd/{fd}", std::process::id())
-        } else {
-            format!(". '{}'", self.file.path().display())
-        }
-    }
 }

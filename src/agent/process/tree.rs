@@ -1,10 +1,10 @@
-//! How a process tree is made to end, whatever it does against it: SIGTERM to everyone, a time of
-//! grace, then SIGKILL level by level until the kernel says that no child is left.
+//! Ends a process tree, whatever it does against it: SIGTERM to all, a grace period, then SIGKILL
+//! level by level until the kernel says that no child is left.
 //!
 //! Knows nothing of commands or channels. The same steps serve the supervisor (everything below
-//! it) and tiller itself (what it adopted from a supervisor that was killed); [`Brood`] is the
-//! difference. Nobody is frozen first: on Linux a subreaper inherits whatever loses its parent,
-//! so each pass has the next level in hand.
+//! it) and tiller itself (what it adopted from a supervisor that was killed); [`Descendants`] is
+//! the difference. The processes are not stopped first: on Linux a subreaper inherits every
+//! process that loses its parent, so killing one level brings the next one within reach.
 
 use std::collections::{HashMap, HashSet};
 use std::thread;
@@ -17,63 +17,65 @@ use super::table::{self, Entry};
 
 /// Time between SIGTERM and SIGKILL.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
-/// Time after which killing is given up (a process that may not be signalled, a dead disk).
+/// Time after which killing is given up (a process that may not be signalled, a hung disk).
 pub(super) const GIVE_UP: Duration = Duration::from_secs(5);
 
-/// A listing never takes longer: a pass must come to its kills, however fast the tree grows.
+/// Limit for one listing: a pass must get to its kills, however fast the tree grows.
 const LIST_LIMIT: Duration = Duration::from_millis(5);
-/// A group counts as ours while a member was seen this recently. Ids are used again, with 32,768
-/// of them within seconds under a fork bomb, and a stale one would hit a stranger.
+/// A process group is killed only if a member was seen this recently. Ids are used again (within
+/// seconds under a fork bomb, where there are 32,768 of them), and an old one may be another's.
 const GROUP_FRESH: Duration = Duration::from_millis(250);
 
-/// The processes to end, and how their dead are collected.
-pub(super) trait Brood {
-    /// Collects the dead, for a few milliseconds at most, and says whether anyone may be left.
-    fn reap(&mut self) -> Rest;
+/// The processes to end.
+pub(super) trait Descendants {
+    /// Reaps zombies, for a few milliseconds at most, and says what remains.
+    fn reap(&mut self) -> Remaining;
 
-    /// The direct children, the dead not yet collected included.
+    /// The direct children, zombies included.
     fn children(&mut self) -> Vec<Pid>;
 }
 
-/// Whether anyone is left.
+/// What remains after reaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// Certainly nobody.
-    Nobody,
-    /// Somebody, perhaps.
-    Somebody,
+pub(super) enum Remaining {
+    /// No process at all, for certain.
+    Nothing,
+    /// Processes, perhaps; the next that ends sends a signal.
+    Processes,
+    /// Zombies that there was no time for: no signal announces them again.
+    Zombies,
 }
 
-/// How much patience the one who waits has.
+/// How long to wait before SIGKILL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Haste {
-    /// The grace may run out.
-    None,
-    /// Kill now.
+pub(super) enum Urgency {
+    /// Until the grace period is over.
+    Grace,
+    /// Not at all.
     Now,
 }
 
-/// Ends everyone of `brood` and returns who is left, normally nobody. `pause` waits for the given
-/// time or less and says whether to go on without grace.
+/// Ends all `descendants` and returns what is left, normally nothing. `pause` waits for the given
+/// time or less and says whether to go on with the grace period.
 pub(super) fn stop(
-    brood: &mut impl Brood,
+    descendants: &mut impl Descendants,
     grace: Duration,
-    pause: impl FnMut(Duration) -> Haste,
+    pause: impl FnMut(Duration) -> Urgency,
 ) -> Vec<Entry> {
     let mut told = HashSet::new();
-    let left = match ask(brood, grace, pause, &mut told) {
-        Asked::Gone => Vec::new(),
-        Asked::Groups(groups) => kill_all(brood, groups),
+    let left = match terminate(descendants, grace, pause, &mut told) {
+        Terminated::All => Vec::new(),
+        Terminated::Not { groups } => kill_all(descendants, groups),
     };
     if cfg!(not(target_os = "linux")) {
-        kill_out_of_sight(&told);
+        kill_orphans(&told);
     }
     left
 }
 
-/// Without a subreaper an orphan is out of sight, so that nobody seems to be left. What was told
-/// to end and still lives is killed by its id.
-fn kill_out_of_sight(told: &HashSet<(Pid, u64)>) {
+/// Without a subreaper an orphan is no longer a descendant. What got SIGTERM and still lives is
+/// killed by its id.
+fn kill_orphans(told: &HashSet<(Pid, u64)>) {
     for &(pid, started) in told {
         if table::entry(pid).is_some_and(|entry| entry.started == started) {
             let _ = kill(pid, Signal::SIGKILL);
@@ -81,68 +83,103 @@ fn kill_out_of_sight(told: &HashSet<(Pid, u64)>) {
     }
 }
 
-enum Asked {
-    Gone,
-    Groups(Vec<Pid>),
+enum Terminated {
+    All,
+    /// Groups that still had a member a moment ago.
+    Not {
+        groups: Vec<Pid>,
+    },
 }
 
-/// SIGTERM to everyone, newcomers too, until nobody is left or the grace is over.
-fn ask(
-    brood: &mut impl Brood,
+/// SIGTERM to every process, also to new ones, until none is left or the grace period is over.
+fn terminate(
+    descendants: &mut impl Descendants,
     grace: Duration,
-    mut pause: impl FnMut(Duration) -> Haste,
+    mut pause: impl FnMut(Duration) -> Urgency,
     told: &mut HashSet<(Pid, u64)>,
-) -> Asked {
+) -> Terminated {
     let began = Instant::now();
-    let own = getpgrp();
     let mut groups: HashMap<Pid, Instant> = HashMap::new();
     let mut wait = Duration::from_millis(1);
     loop {
-        if brood.reap() == Rest::Nobody {
-            return Asked::Gone;
+        if descendants.reap() == Remaining::Nothing {
+            return Terminated::All;
         }
-        for entry in table::tree(brood.children(), LIST_LIMIT) {
-            if entry.group != own {
-                groups.insert(entry.group, Instant::now());
-            }
+        for entry in table::tree(descendants.children(), LIST_LIMIT) {
+            groups.insert(entry.group, Instant::now());
             if !grace.is_zero() && told.insert((entry.pid, entry.started)) {
-                let _ = kill(entry.pid, Signal::SIGTERM);
-                // A stopped process dies of SIGTERM only when it goes on.
-                let _ = kill(entry.pid, Signal::SIGCONT);
+                request_end(&entry);
             }
         }
         let left = grace.saturating_sub(began.elapsed());
-        if left.is_zero() || pause(wait.min(left)) == Haste::Now {
+        if left.is_zero() || pause(wait.min(left)) == Urgency::Now {
             groups.retain(|_, seen| seen.elapsed() < GROUP_FRESH);
-            return Asked::Groups(groups.into_keys().collect());
+            return Terminated::Not {
+                groups: groups.into_keys().collect(),
+            };
         }
         wait = (wait * 2).min(Duration::from_millis(20));
     }
 }
 
-/// SIGKILL until nobody is left. Groups first: a whole group dies in one step, so that a member
-/// cannot get away by forking. Then only direct children: what they leave comes to us.
-fn kill_all(brood: &mut impl Brood, groups: Vec<Pid>) -> Vec<Entry> {
+/// SIGTERM, and SIGCONT: a stopped process dies of SIGTERM only when it is continued. Through a
+/// pidfd: the id may have become another process's since it was listed.
+#[cfg(target_os = "linux")]
+fn request_end(entry: &Entry) {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    let Some(pid) = Pid::from_raw(entry.pid.as_raw()) else {
+        return;
+    };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(process) if is_still(entry) => {
+            for signal in [Signal::TERM, Signal::CONT] {
+                let _ = pidfd_send_signal(&process, signal);
+            }
+        }
+        // Linux before 5.3.
+        Err(rustix::io::Errno::NOSYS) => request_end_by_id(entry),
+        _ => {}
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn request_end(entry: &Entry) {
+    request_end_by_id(entry);
+}
+
+fn request_end_by_id(entry: &Entry) {
+    if is_still(entry) {
+        let _ = kill(entry.pid, Signal::SIGTERM);
+        let _ = kill(entry.pid, Signal::SIGCONT);
+    }
+}
+
+/// Whether the id of `entry` is still that process's.
+fn is_still(entry: &Entry) -> bool {
+    table::entry(entry.pid).is_some_and(|now| now.started == entry.started)
+}
+
+/// SIGKILL until no process is left. Groups first: a whole group dies in one step, so that no
+/// member can escape by forking. Then only direct children: what they leave comes to us.
+fn kill_all(descendants: &mut impl Descendants, groups: Vec<Pid>) -> Vec<Entry> {
     let began = Instant::now();
-    let own = getpgrp();
     for group in groups {
-        let _ = killpg(group, Signal::SIGKILL);
+        kill_group(group);
     }
     let mut known = HashSet::new();
-    let mut stale_passes = 0;
+    let mut passes_without_new = 0;
     loop {
-        if brood.reap() == Rest::Nobody {
+        if descendants.reap() == Remaining::Nothing {
             return Vec::new();
         }
-        let mut fresh = false;
-        let children = brood.children();
+        let mut new = false;
+        let children = descendants.children();
         for &pid in &children {
-            fresh |= known.insert(pid);
-            // The child is not collected yet, so its id and its group are certainly its own.
-            if let Ok(group) = getpgid(Some(pid))
-                && group != own
-            {
-                let _ = killpg(group, Signal::SIGKILL);
+            new |= known.insert(pid);
+            // The child is not reaped yet, so its id and its group are certainly its own.
+            if let Ok(group) = getpgid(Some(pid)) {
+                kill_group(group);
             }
             let _ = kill(pid, Signal::SIGKILL);
         }
@@ -150,9 +187,59 @@ fn kill_all(brood: &mut impl Brood, groups: Vec<Pid>) -> Vec<Entry> {
             return table::tree(children, LIST_LIMIT);
         }
         // While new ones turn up we race against forks and must not sleep.
-        stale_passes = if fresh { 0 } else { stale_passes + 1 };
-        if stale_passes > 20 {
+        passes_without_new = if new { 0 } else { passes_without_new + 1 };
+        if passes_without_new > 20 {
             thread::sleep(Duration::from_micros(500));
         }
+    }
+}
+
+fn kill_group(group: Pid) {
+    if may_kill(group, getpgrp()) {
+        let _ = killpg(group, Signal::SIGKILL);
+    }
+}
+
+/// Not our own group, and not 0 or 1: a process of another pid namespace shows group 0, and
+/// those two numbers mean our own group and every process.
+fn may_kill(group: Pid, own: Pid) -> bool {
+    group != own && group.as_raw() > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_groups_of_others_are_killed() {
+        let own = Pid::from_raw(50);
+        for (group, expected) in [(50, false), (0, false), (1, false), (-1, false), (51, true)] {
+            assert_eq!(may_kill(Pid::from_raw(group), own), expected, "{group}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_got_the_id_of_another_gets_no_signal() {
+        use std::os::unix::process::ExitStatusExt;
+
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let listed = table::entry(Pid::from_raw(child.id() as i32)).unwrap();
+        request_end(&Entry {
+            started: listed.started + 1,
+            ..listed.clone()
+        });
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        request_end(&table::entry(Pid::from_raw(child.id() as i32)).unwrap());
+        assert_eq!(child.wait().unwrap().signal(), Some(15));
     }
 }

@@ -1,14 +1,14 @@
-//! What tiller and a supervisor say to each other over the control channel.
+//! The protocol between tiller and a supervisor on the control channel.
 //!
-//! Down: the command, once, behind its length; then one byte per order. Up: lines. That the
-//! channel closes is the last order: tiller is gone, however it went.
+//! To the supervisor: the length of the command, the command, then one byte per order. Back: one
+//! line per report. End of file is the last order: tiller has ended, however it did.
 
 use std::io::{self, Read, Write};
 
-/// What to do with the tree. A later order never takes back an earlier one.
+/// What to do with the process tree. A later order never takes back an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
-    /// Let it run. Sent only to a supervisor that was found stopped: somebody below it is hostile.
+    /// Let it run. Sent only to a supervisor that was found stopped by a signal.
     #[default]
     Run,
     /// SIGTERM, the grace, SIGKILL.
@@ -18,7 +18,6 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The byte that stands for it.
     pub(super) fn byte(self) -> u8 {
         match self {
             Self::Run => b'R',
@@ -27,7 +26,6 @@ impl Order {
         }
     }
 
-    /// The order `byte` stands for.
     pub(super) fn from_byte(byte: u8) -> Self {
         match byte {
             b'T' => Self::Stop,
@@ -37,11 +35,11 @@ impl Order {
     }
 }
 
-/// What a supervisor has to say.
+/// What a supervisor reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
     /// An order arrived.
-    Heard,
+    Ack,
     /// The shell could not be started.
     NotStarted(String),
     /// The shell exited with this code.
@@ -50,17 +48,17 @@ pub(super) enum Report {
     Killed(i32),
     /// This process could not be ended.
     Left(String),
-    /// Nobody is left, or nothing more can be done. Always the last.
+    /// No process is left, or nothing more can be done. Always the last.
     Done,
 }
 
 impl Report {
-    /// The line that says it, its end included.
+    /// The line for the channel, with its line end.
     pub(super) fn line(&self) -> String {
         // A process may call itself anything, also something with a line end.
         let flat = |text: &str| text.replace(char::is_control, "?");
         match self {
-            Self::Heard => "heard\n".to_owned(),
+            Self::Ack => "ack\n".to_owned(),
             Self::NotStarted(why) => format!("failed {}\n", flat(why)),
             Self::Exited(code) => format!("exit {code}\n"),
             Self::Killed(signal) => format!("signal {signal}\n"),
@@ -69,11 +67,10 @@ impl Report {
         }
     }
 
-    /// What `line` says; none when it says nothing we know.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         Some(match word {
-            "heard" => Self::Heard,
+            "ack" => Self::Ack,
             "failed" => Self::NotStarted(rest.to_owned()),
             "exit" => Self::Exited(rest.parse().ok()?),
             "signal" => Self::Killed(rest.parse().ok()?),
@@ -84,7 +81,7 @@ impl Report {
     }
 }
 
-/// The bytes that hand `command` to a supervisor.
+/// The bytes that give `command` to a supervisor.
 pub(super) fn request(command: &str) -> Vec<u8> {
     let mut bytes = (command.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(command.as_bytes());
@@ -105,8 +102,8 @@ pub(super) fn read_request(from: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Says `report`. That nobody listens any more is no failure.
-pub(super) fn say(to: &mut impl Write, report: &Report) {
+/// Sends `report`; ignores that tiller may have ended.
+pub(super) fn send(to: &mut impl Write, report: &Report) {
     let _ = to.write_all(report.line().as_bytes());
 }
 
@@ -129,7 +126,7 @@ mod tests {
     #[test]
     fn reports_survive_the_way() {
         for report in [
-            Report::Heard,
+            Report::Ack,
             Report::NotStarted("no such file".into()),
             Report::Exited(-1),
             Report::Killed(9),

@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tempfile::NamedTempFile;
 
-use crate::agent::process::{Launch, Printed, Processes, ShellEnd, printed};
+use crate::agent::process::{Captured, Exit, Processes, Spawn, run_captured};
 use crate::llm::Secret;
 use crate::llm::auth::KeyCommands;
 
@@ -50,7 +50,7 @@ impl ShellCommands {
 impl KeyCommands for ShellCommands {
     fn run(&self, command: &str) -> BoxFuture<'static, Result<Secret, String>> {
         let (processes, limit) = (self.processes.clone(), self.limit);
-        let launch = |errors: &NamedTempFile| Launch {
+        let spawn = |errors: &NamedTempFile| Spawn {
             // One pipe carries both outputs, and only one of them is the key.
             command: format!(
                 "exec 2>{}\n{command}\n",
@@ -62,11 +62,10 @@ impl KeyCommands for ShellCommands {
         let started = tempfile::Builder::new()
             .prefix("tiller-key-")
             .tempfile()
-            .map(|errors| (launch(&errors), errors));
+            .map(|errors| (spawn(&errors), errors));
         async move {
-            let (launch, errors) =
-                started.map_err(|error| format!("no temporary file: {error}"))?;
-            let ran = printed(&processes, launch, limit, MOST_BYTES)
+            let (spawn, errors) = started.map_err(|error| format!("no temporary file: {error}"))?;
+            let ran = run_captured(&processes, spawn, limit, MOST_BYTES)
                 .await
                 .map_err(|error| format!("it could not be started: {error}"))?;
             let said = || std::fs::read(errors.path()).unwrap_or_default();
@@ -77,13 +76,13 @@ impl KeyCommands for ShellCommands {
 }
 
 /// The first line that holds something, of a command that succeeded.
-fn key(ran: Printed, limit: Duration, said: impl Fn() -> Vec<u8>) -> Result<Secret, String> {
-    let ended = match &ran.end {
-        Some(ShellEnd::Exited(0)) => None,
-        Some(ShellEnd::Exited(code)) => Some(format!("exit code {code}")),
-        Some(ShellEnd::Killed(signal)) => Some(format!("killed by signal {signal}")),
-        Some(ShellEnd::NotStarted(why)) => Some(why.clone()),
-        Some(ShellEnd::Unseen(_)) => Some("it was killed".to_owned()),
+fn key(ran: Captured, limit: Duration, said: impl Fn() -> Vec<u8>) -> Result<Secret, String> {
+    let ended = match &ran.exit {
+        Some(Exit::Exited(0)) => None,
+        Some(Exit::Exited(code)) => Some(format!("exit code {code}")),
+        Some(Exit::Killed(signal)) => Some(format!("killed by signal {signal}")),
+        Some(Exit::NotStarted(why)) => Some(why.clone()),
+        Some(Exit::Unseen(_)) => Some("it was killed".to_owned()),
         None => Some(format!("it took longer than {} s", limit.as_secs_f32())),
     };
     let text = String::from_utf8_lossy(&ran.output);

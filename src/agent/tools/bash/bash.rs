@@ -1,12 +1,9 @@
-//! bash: runs a command, shows its output while it comes, and gives the model the part that
-//! matters.
-//!
-//! How a command and all it starts are ended is `agent::process`; here is when, and what the
-//! result says.
+//! The tool itself: runs a command, shows its output while it comes, and decides when there is a
+//! result and what it says.
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::sync::Arc;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -15,22 +12,25 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::output::{Finished, Output};
-use crate::agent::process::{Fate, Launch, Processes, Running, Secrets, ShellEnd, environment};
+use crate::agent::process::{Exit, Processes, Running, Secrets, Spawn, Status, environment};
 use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
+use crate::agent::tools::call::look;
 use crate::agent::tools::typed::TypedTool;
 use crate::llm::{Content, ToolSpec};
 
-/// The screen hears of new output at most this often.
+/// Live output goes to the screen at most this often.
 const PROGRESS: Duration = Duration::from_millis(50);
-/// Once the shell has exited, this much silence means that nobody will say more.
+/// Once the shell has exited, the result comes after this time without output.
 const SILENCE: Duration = Duration::from_millis(100);
-/// Once the shell has exited, nobody waits longer for those it left behind.
+/// Once the shell has exited, the result comes at the latest after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long the result waits for a tree that was told to die. It dies on, however long it takes.
+/// How long the result of a timeout waits for the processes to end.
 const DYING: Duration = Duration::from_secs(4);
-/// Processes that the details name at most; they are stored with the session.
-const MOST_NAMED: usize = 50;
+/// Processes named in the details, which are stored with the session.
+const MAX_NAMED: usize = 50;
+/// Longest command in bytes: Linux takes 128 KiB in one argument.
+const MAX_COMMAND: usize = 120 * 1024;
 /// Bytes read at once: as much as a pipe holds.
 const CHUNK: usize = 64 * 1024;
 
@@ -39,7 +39,8 @@ const CHUNK: usize = 64 * 1024;
 pub struct Bash {
     spec: ToolSpec,
     settings: ToolSettings,
-    secrets: Arc<Secrets>,
+    /// Made with the first command.
+    secrets: OnceLock<Secrets>,
     processes: Processes,
 }
 
@@ -49,7 +50,7 @@ impl Bash {
         Self {
             spec: spec(settings),
             settings: settings.clone(),
-            secrets: Arc::new(Secrets::new(&settings.bash_secret_env)),
+            secrets: OnceLock::new(),
             processes: processes.clone(),
         }
     }
@@ -92,33 +93,34 @@ impl TypedTool for Bash {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        if context.cancel.is_cancelled() {
-            return Err(ToolError::new("Execution cancelled before start"));
-        }
         let limit = self.timeout(args.timeout);
         let details = described(args);
-        if details.command.contains('\0') {
-            return Err(ToolError::new("The command contains a NUL character."));
-        }
-        if !context.cwd.is_dir() {
-            let cwd = context.cwd.display();
-            return Err(ToolError::new(format!(
-                "The working directory is gone: {cwd}"
-            )));
-        }
+        check(&details.command)?;
+        let cwd = context.cwd.clone();
+        look(&context.cancel, move || match cwd.is_dir() {
+            true => Ok(()),
+            false => Err(ToolError::new(format!(
+                "The working directory is gone: {}",
+                cwd.display()
+            ))),
+        })
+        .await?;
+        let secrets = self
+            .secrets
+            .get_or_init(|| Secrets::new(&self.settings.bash_secret_env));
         let started = Instant::now();
         let running = self
             .processes
-            .start(Launch {
+            .start(Spawn {
                 command: details.command.clone(),
                 cwd: context.cwd.clone(),
-                environment: environment(std::env::vars_os(), &self.secrets),
+                environment: environment(std::env::vars_os(), secrets),
             })
             .map_err(|error| ToolError::new(format!("Could not start the command: {error}")))?;
         let call = Call {
             running,
             output: Output::new(&self.settings, context.spill_file.clone()),
-            fate: Fate::default(),
+            status: Status::default(),
             details,
             context,
             started,
@@ -175,11 +177,26 @@ fn described(args: Args) -> CommandDetails {
     }
 }
 
-/// One call under way.
+/// Refuses what the system cannot run.
+fn check(command: &str) -> Result<(), ToolError> {
+    if command.contains('\0') {
+        return Err(ToolError::new("The command contains a NUL character."));
+    }
+    if command.len() > MAX_COMMAND {
+        return Err(ToolError::new(format!(
+            "The command is {} bytes long; the limit is {MAX_COMMAND}. Write it to a file and run \
+             that file.",
+            command.len()
+        )));
+    }
+    Ok(())
+}
+
+/// A running call.
 struct Call {
     running: Running,
     output: Output,
-    fate: Fate,
+    status: Status,
     details: CommandDetails,
     context: ToolContext,
     started: Instant,
@@ -199,28 +216,28 @@ impl Call {
         let mut shown: Option<Instant> = None;
         let out_of_time = self.started.checked_add(self.limit);
         let cancel = self.context.cancel.clone();
-        let mut fates = self.running.fate();
-        loop {
-            let quiet = match (&self.fate.shell, end) {
+        let mut statuses = self.running.status();
+        let cancelled = loop {
+            let quiet = match (&self.status.shell, end) {
                 (Some(_), Some(end)) if !self.timed_out => Some(end.min(last_output + SILENCE)),
                 (_, end) => end,
             };
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Ok(self.cancelled()),
-                () = at(out_of_time), if !self.timed_out && self.fate.shell.is_none() => {
+                () = cancel.cancelled() => break true,
+                () = at(out_of_time), if !self.timed_out && self.status.shell.is_none() => {
                     self.timed_out = true;
                     self.running.stop();
                     end = Some(Instant::now() + DYING);
                 }
-                fate = change(&mut fates) => {
-                    if fate.shell.is_some() && self.fate.shell.is_none() && !self.timed_out {
+                status = change(&mut statuses) => {
+                    if status.shell.is_some() && self.status.shell.is_none() && !self.timed_out {
                         let now = Instant::now();
                         last_output = now;
-                        end = Some(now + if fate.gone { SILENCE } else { PATIENCE });
+                        end = Some(now + if status.gone { SILENCE } else { PATIENCE });
                     }
-                    self.fate = fate;
-                    if let Some(ShellEnd::NotStarted(why)) = &self.fate.shell {
+                    self.status = status;
+                    if let Some(Exit::NotStarted(why)) = &self.status.shell {
                         return Err(ToolError::new(format!("Could not start the command: {why}")));
                     }
                 }
@@ -229,7 +246,7 @@ impl Call {
                     shown = Some(Instant::now());
                     self.show();
                 }
-                () = at(quiet) => break,
+                () = at(quiet) => break false,
                 read = self.running.read(&mut buffer), if open => {
                     open = matches!(read, Ok(1..));
                     self.output.push(&buffer);
@@ -238,11 +255,18 @@ impl Call {
                     show_at = show_at.or(Some(shown.map_or(last_output, |shown| shown + PROGRESS)));
                 }
             }
-            if !open && self.fate.shell.is_some() && self.fate.gone {
-                break;
+            if !open && self.status.shell.is_some() && self.status.gone {
+                break false;
             }
-        }
-        Ok(self.ended())
+        };
+        // What arrived while this task did not get to run.
+        self.running.read_ready(&mut buffer);
+        self.output.push(&buffer);
+        Ok(if cancelled {
+            self.cancelled()
+        } else {
+            self.ended()
+        })
     }
 
     fn show(&self) {
@@ -256,22 +280,22 @@ impl Call {
         }));
     }
 
-    /// The result of a call that the user stopped. The tree dies when `running` is dropped.
+    /// The output of a call that the user stopped. Dropping `running` ends the processes.
     fn cancelled(mut self) -> ToolOutput {
         let finished = self.output.finish(Vec::new());
         self.details.duration_ms = Some(millis(self.started));
-        result(self.details, &finished, Some("Execution cancelled"), true)
+        result(self.details, &finished, None, true)
     }
 
     fn ended(mut self) -> ToolOutput {
         let mut last_lines = Vec::new();
-        if !self.fate.left.is_empty() {
+        if !self.status.left.is_empty() {
             last_lines.push(format!(
                 "[could not be ended: {}]",
-                self.fate.left.join(", ")
+                self.status.left.join(", ")
             ));
         }
-        if !self.fate.gone && !self.timed_out {
+        if !self.status.gone && !self.timed_out {
             self.details.still_running = self.running.processes();
         }
         if !self.details.still_running.is_empty() {
@@ -279,7 +303,7 @@ impl Call {
                 "[still running: {}; they end with this run]",
                 summary(&self.details.still_running)
             ));
-            self.details.still_running.truncate(MOST_NAMED);
+            self.details.still_running.truncate(MAX_NAMED);
         }
         let failed = self.say_how_it_ended(&mut last_lines);
         let finished = self.output.finish(last_lines);
@@ -289,7 +313,7 @@ impl Call {
         if self.timed_out {
             drop(self.running);
         } else {
-            self.running.leave();
+            self.running.detach();
         }
         result(self.details, &finished, empty, failed)
     }
@@ -302,32 +326,31 @@ impl Call {
             last_lines.push(format!("[timed out after {} s]", self.limit.as_secs_f64()));
             return true;
         }
-        match self.fate.shell {
-            Some(ShellEnd::Exited(code)) => {
+        match self.status.shell {
+            Some(Exit::Exited(code)) => {
                 self.details.exit_code = Some(code);
                 if code != 0 {
                     last_lines.push(format!("[exit code {code}]"));
                 }
                 code != 0
             }
-            Some(ShellEnd::Killed(signal)) => {
+            Some(Exit::Killed(signal)) => {
                 self.details.signal = Some(signal);
                 last_lines.push(format!("[killed by signal {signal}]"));
                 true
             }
-            Some(ShellEnd::Unseen(signal)) => {
+            Some(Exit::Unseen(signal)) => {
                 let signal = signal.unwrap_or(9);
                 self.details.signal = Some(signal);
                 last_lines.push(
-                    "[the process that watches the command was killed, so all of the command was \
-                     ended]"
+                    "[the parent process of the command was killed, so all its processes were ended]"
                         .to_owned(),
                 );
                 last_lines.push(format!("[killed by signal {signal}]"));
                 true
             }
             // Answered before; and without an end there is no result.
-            Some(ShellEnd::NotStarted(_)) | None => true,
+            Some(Exit::NotStarted(_)) | None => true,
         }
     }
 }
@@ -382,12 +405,12 @@ fn summary(processes: &[String]) -> String {
     names.join(", ")
 }
 
-/// The next fate; never returns once it is final.
-async fn change(fates: &mut watch::Receiver<Fate>) -> Fate {
-    if fates.changed().await.is_err() {
+/// The next status; never returns once it is final.
+async fn change(statuses: &mut watch::Receiver<Status>) -> Status {
+    if statuses.changed().await.is_err() {
         return pending().await;
     }
-    fates.borrow_and_update().clone()
+    statuses.borrow_and_update().clone()
 }
 
 fn millis(since: Instant) -> u64 {

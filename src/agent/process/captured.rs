@@ -1,0 +1,66 @@
+//! Runs a command and captures its output, for callers that want the output only at the end.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{Exit, Processes, Running, Spawn};
+
+/// How long to wait for more output once the shell has ended.
+const DRAIN: Duration = Duration::from_millis(100);
+
+/// The output of a command and how it ended.
+#[derive(Debug)]
+pub struct Captured {
+    /// Its first bytes.
+    pub output: Vec<u8>,
+    /// How its shell ended; none when it took too long.
+    pub exit: Option<Exit>,
+}
+
+/// Runs a command for at most `limit` and captures the first `max_bytes` of its output. When this
+/// returns or is dropped, its process tree is ended.
+///
+/// # Errors
+/// It could not be started.
+pub async fn run_captured(
+    processes: &Processes,
+    spawn: Spawn,
+    limit: Duration,
+    max_bytes: usize,
+) -> io::Result<Captured> {
+    let mut running = processes.start(spawn)?;
+    let mut output = Vec::new();
+    let exit = timeout(limit, exit(&mut running, &mut output, max_bytes))
+        .await
+        .ok();
+    if exit.is_some() {
+        let _ = timeout(DRAIN, collect(&mut running, &mut output, max_bytes)).await;
+    }
+    Ok(Captured { output, exit })
+}
+
+async fn exit(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) -> Exit {
+    let mut status = running.status();
+    let exited = async {
+        match status.wait_for(|status| status.shell.is_some()).await {
+            Ok(status) => status.shell.clone().unwrap_or(Exit::Unseen(None)),
+            Err(_) => Exit::Unseen(None),
+        }
+    };
+    tokio::select! {
+        exit = exited => exit,
+        never = async { collect(running, output, max_bytes).await; std::future::pending().await } => never,
+    }
+}
+
+/// Reads to the end of the output; what exceeds `max_bytes` is dropped.
+async fn collect(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) {
+    let mut buffer = Vec::with_capacity(4096);
+    while matches!(running.read(&mut buffer).await, Ok(1..)) {
+        let room = max_bytes.saturating_sub(output.len());
+        output.extend_from_slice(&buffer[..buffer.len().min(room)]);
+        buffer.clear();
+    }
+}

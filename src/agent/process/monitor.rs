@@ -1,0 +1,178 @@
+//! The task that follows one supervisor: sends it the command and the orders, receives its
+//! reports, and ends the processes itself when the supervisor is stopped, killed or silent.
+//!
+//! It outlives the caller that started the command, so that an abort does not wait for processes
+//! to end.
+
+use std::io;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::process::Child;
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::orphans;
+use super::registry::{Exit, Registry, Status};
+use super::table::{self, State};
+use super::tree::{GIVE_UP, GRACE, Urgency};
+use super::wire::{Order, Report};
+
+/// A supervisor that does not acknowledge an order within this time is given up.
+const ANSWER: Duration = Duration::from_millis(500);
+/// How often a supervisor is checked for having been stopped by a signal.
+const CHECK: Duration = Duration::from_millis(500);
+/// How often it is continued while it ends the processes.
+const CHECK_ENDING: Duration = Duration::from_millis(50);
+
+pub(super) struct Monitor {
+    pub child: Child,
+    pub pid: Pid,
+    /// When the supervisor started, as in [`table::Entry`].
+    pub started: u64,
+    pub orders: watch::Receiver<Order>,
+    pub status: watch::Sender<Status>,
+    pub registry: Arc<Registry>,
+    /// Of the command, in the registry.
+    pub id: u64,
+}
+
+impl Monitor {
+    /// Hands `request` over and returns when the whole process tree has ended.
+    pub(super) async fn run(mut self, control: StdUnixStream, request: Vec<u8>) {
+        if let Err(error) = self.follow(control, request).await {
+            tracing::debug!(%error, pid = %self.pid, "control channel of a supervisor");
+        }
+        let signal = self.reap().await;
+        if !self.status.borrow().gone {
+            tracing::debug!(pid = %self.pid, ?signal, "a supervisor was lost");
+            let left = if self.registry.adopts() {
+                self.end_orphans().await
+            } else {
+                Vec::new()
+            };
+            self.status.send_modify(|status| {
+                status.shell.get_or_insert(Exit::Unseen(signal));
+                status.gone = true;
+                status.left = left;
+            });
+        }
+        for process in &self.status.borrow().left {
+            tracing::warn!(process, "a process of a command could not be ended");
+        }
+        self.registry.remove(self.id);
+    }
+
+    /// Sends orders and receives reports until the supervisor closes the channel or is given up.
+    async fn follow(&mut self, control: StdUnixStream, request: Vec<u8>) -> io::Result<()> {
+        let (reader, mut writer) = UnixStream::from_std(control)?.into_split();
+        let mut reports = BufReader::new(reader).lines();
+        writer.write_all(&request).await?;
+        let mut given = Order::Run;
+        let mut next_check = Instant::now() + CHECK;
+        // When the supervisor is given up unless it reports before.
+        let mut deadline: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                biased;
+                Ok(()) = self.orders.changed() => {
+                    given = *self.orders.borrow_and_update();
+                    self.wake();
+                    writer.write_all(&[given.byte()]).await?;
+                    deadline = Some(Instant::now() + ANSWER);
+                    next_check = Instant::now() + CHECK_ENDING;
+                }
+                line = reports.next_line() => {
+                    let Some(line) = line? else { return Ok(()) };
+                    match Report::parse(&line) {
+                        Some(Report::Ack) => deadline = time_to_end(given).map(|time| Instant::now() + time),
+                        Some(report) => self.status.send_modify(|status| note(status, report)),
+                        None => {}
+                    }
+                }
+                () = sleep_until(next_check) => {
+                    if given > Order::Run {
+                        // More than once: a command may stop the supervisor in a loop.
+                        self.wake();
+                        next_check = Instant::now() + CHECK_ENDING;
+                    } else {
+                        let now = table::entry(self.pid);
+                        if now.is_some_and(|entry| entry.state == State::Stopped) {
+                            writer.write_all(&[Order::Run.byte()]).await?;
+                            self.wake();
+                        }
+                        next_check = Instant::now() + CHECK;
+                    }
+                    if deadline.is_some_and(|deadline| deadline < Instant::now()) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Continues the supervisor if it was stopped.
+    fn wake(&self) {
+        // The id is there only until the child is reaped, so it cannot be another process's.
+        if let Some(id) = self.child.id() {
+            let _ = kill(Pid::from_raw(id as i32), Signal::SIGCONT);
+        }
+    }
+
+    /// Waits for the end of the supervisor, which it has announced, or kills it. Returns the
+    /// signal that ended it, if one did.
+    async fn reap(&mut self) -> Option<i32> {
+        let ended = match timeout(ANSWER, self.child.wait()).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                let _ = self.child.start_kill();
+                self.child.wait().await
+            }
+        };
+        ended.ok().and_then(|status| status.signal())
+    }
+
+    /// Ends what a lost supervisor left to this process; returns what could not be ended.
+    async fn end_orphans(&self) -> Vec<String> {
+        let (done, ended) = oneshot::channel();
+        let (registry, orders) = (Arc::clone(&self.registry), self.orders.clone());
+        let started = self.started;
+        // A thread of its own: the runtime waits for its blocking threads at exit, and this one
+        // may take seconds.
+        std::thread::spawn(move || {
+            let left = orphans::end(&registry, started, || match *orders.borrow() {
+                Order::Kill => Urgency::Now,
+                _ => Urgency::Grace,
+            });
+            let _ = done.send(left);
+        });
+        let left = ended.await.unwrap_or_default();
+        left.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// How long a supervisor may take from the moment it acknowledges `order`.
+fn time_to_end(order: Order) -> Option<Duration> {
+    match order {
+        Order::Run => None,
+        Order::Stop => Some(GRACE + GIVE_UP + ANSWER),
+        Order::Kill => Some(GIVE_UP + ANSWER),
+    }
+}
+
+fn note(status: &mut Status, report: Report) {
+    match report {
+        Report::NotStarted(why) => status.shell = Some(Exit::NotStarted(why)),
+        Report::Exited(code) => status.shell = Some(Exit::Exited(code)),
+        Report::Killed(signal) => status.shell = Some(Exit::Killed(signal)),
+        Report::Left(process) => status.left.push(process),
+        Report::Done => status.gone = true,
+        Report::Ack => {}
+    }
+}

@@ -1,0 +1,205 @@
+//! The commands of this program, whoever started them.
+//!
+//! There is one registry per program, because it keeps what the operating system has once per
+//! process: which children are supervisors, and whether orphans come to this process. Each
+//! command belongs to a scope; scopes nest, and ending one ends the commands in it and in the
+//! scopes below it.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nix::unistd::Pid;
+use tokio::process::Child;
+use tokio::sync::watch;
+
+use super::wire::Order;
+
+/// What happens to processes whose supervisor was killed by their command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orphans {
+    /// While commands run, this process inherits them and ends them. Children that it starts
+    /// itself must stay in its session, or they are taken for orphans.
+    Adopt,
+    /// They go to init, out of reach. For programs with other children, such as tests.
+    Leave,
+}
+
+/// How far a command has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// How the shell ended; none while it runs.
+    pub shell: Option<Exit>,
+    /// Whether the whole process tree has ended (or nothing more can be done about it).
+    pub gone: bool,
+    /// Processes that could not be ended, as `pid name`.
+    pub left: Vec<String>,
+}
+
+/// How a shell ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It could not be started, for this reason.
+    NotStarted(String),
+    /// Unknown: its supervisor was killed, by this signal if known.
+    Unseen(Option<i32>),
+}
+
+#[derive(Debug)]
+pub(super) struct Registry {
+    /// The binary that is started as supervisor.
+    pub program: PathBuf,
+    orphans: Orphans,
+    commands: Mutex<Commands>,
+}
+
+#[derive(Debug, Default)]
+struct Commands {
+    last_id: u64,
+    by_id: HashMap<u64, Command>,
+}
+
+#[derive(Debug)]
+struct Command {
+    supervisor: Pid,
+    scope: Arc<Scope>,
+    orders: Arc<watch::Sender<Order>>,
+}
+
+/// The commands of one owner.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    /// How many commands are alive in it and in the scopes below it.
+    pub alive: watch::Sender<usize>,
+    parent: Option<Arc<Self>>,
+}
+
+impl Registry {
+    pub(super) fn new(program: PathBuf, orphans: Orphans) -> Self {
+        Self {
+            program,
+            orphans,
+            commands: Mutex::default(),
+        }
+    }
+
+    /// Starts a supervisor and registers it, under one lock: a sweep for orphans must never see
+    /// a supervisor that is not registered. Returns its id here and its process id.
+    pub(super) fn start(
+        &self,
+        scope: &Arc<Scope>,
+        orders: &Arc<watch::Sender<Order>>,
+        spawn: impl FnOnce() -> io::Result<Child>,
+    ) -> io::Result<(u64, Pid, Child)> {
+        let mut commands = self.lock();
+        self.set_subreaper(true);
+        let spawned =
+            spawn().and_then(|child| Ok((child.id().ok_or(io::ErrorKind::NotFound)?, child)));
+        let (pid, child) = match spawned {
+            Ok(spawned) => spawned,
+            Err(error) => {
+                self.set_subreaper(!commands.by_id.is_empty());
+                return Err(error);
+            }
+        };
+        let supervisor = Pid::from_raw(pid as i32);
+        commands.last_id += 1;
+        let id = commands.last_id;
+        let command = Command {
+            supervisor,
+            scope: Arc::clone(scope),
+            orders: Arc::clone(orders),
+        };
+        commands.by_id.insert(id, command);
+        scope.count(|alive| alive + 1);
+        Ok((id, supervisor, child))
+    }
+
+    /// Forgets a command. Its supervisor must have been reaped already: being registered keeps
+    /// it from being reaped as an orphan.
+    pub(super) fn remove(&self, id: u64) {
+        let mut commands = self.lock();
+        let Some(command) = commands.by_id.remove(&id) else {
+            return;
+        };
+        self.set_subreaper(!commands.by_id.is_empty());
+        command.scope.count(|alive| alive - 1);
+    }
+
+    /// Raises the order of every command in `scope`.
+    pub(super) fn order(&self, scope: &Arc<Scope>, order: Order) {
+        for command in self.lock().by_id.values() {
+            if command.scope.is_within(scope) {
+                raise(&command.orders, order);
+            }
+        }
+    }
+
+    /// Whether orphans come to this process and are its to end.
+    pub(super) fn adopts(&self) -> bool {
+        self.orphans == Orphans::Adopt
+    }
+
+    /// Runs `look` with the supervisors now alive, while none can be started.
+    pub(super) fn with_supervisors<T>(&self, look: impl FnOnce(&[Pid]) -> T) -> T {
+        let commands = self.lock();
+        let supervisors: Vec<Pid> = commands.by_id.values().map(|one| one.supervisor).collect();
+        look(&supervisors)
+    }
+
+    /// Orphaned descendants come to this process instead of to init. Only while commands run:
+    /// at other times they can only be helpers of ours that went to the background by themselves
+    /// (a clipboard), which nobody here would reap. Linux only; elsewhere what a killed supervisor
+    /// leaves behind is out of reach.
+    fn set_subreaper(&self, on: bool) {
+        #[cfg(target_os = "linux")]
+        if self.adopts()
+            && let Err(error) = nix::sys::prctl::set_child_subreaper(on)
+        {
+            tracing::warn!(%error, on, "cannot set the child subreaper attribute");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Commands> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Scope {
+    /// A scope within `parent`.
+    pub(super) fn within(parent: &Arc<Self>) -> Self {
+        Self {
+            parent: Some(Arc::clone(parent)),
+            ..Self::default()
+        }
+    }
+
+    /// This scope and all around it.
+    fn ancestors(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |scope| scope.parent.as_deref())
+    }
+
+    fn is_within(&self, other: &Arc<Self>) -> bool {
+        self.ancestors().any(|scope| std::ptr::eq(scope, &**other))
+    }
+
+    fn count(&self, change: impl Fn(usize) -> usize) {
+        for scope in self.ancestors() {
+            scope.alive.send_modify(|alive| *alive = change(*alive));
+        }
+    }
+}
+
+/// Raises the order; a stricter one is never taken back.
+pub(super) fn raise(orders: &watch::Sender<Order>, order: Order) {
+    orders.send_if_modified(|now| {
+        let stricter = order > *now;
+        *now = order.max(*now);
+        stricter
+    });
+}
