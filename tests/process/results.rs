@@ -464,7 +464,7 @@ async fn the_preview_shows_the_command_whatever_the_arguments_are() {
     };
     let args = json!({ "command": "ls", "description": "List" });
     assert_eq!(preview(args), ("ls".to_owned(), Some("List".to_owned())));
-    assert_eq!(preview(json!({ "command": 3 })), (String::new(), None));
+    assert_eq!(preview(json!({ "command": 3 })), ("3".to_owned(), None));
     assert_eq!(preview(json!(null)), (String::new(), None));
 }
 
