@@ -185,7 +185,8 @@ impl Scope {
     }
 
     fn is_within(&self, other: &Arc<Self>) -> bool {
-        self.ancestors().any(|scope| std::ptr::eq(scope, &**other))
+        self.ancestors()
+            .any(|scope| std::ptr::eq(scope, Arc::as_ptr(other)))
     }
 
     fn count(&self, change: impl Fn(usize) -> usize) {

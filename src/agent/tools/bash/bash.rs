@@ -97,12 +97,14 @@ impl TypedTool for Bash {
         let details = described(args);
         check(&details.command)?;
         let cwd = context.cwd.clone();
-        look(&context.cancel, move || match cwd.is_dir() {
-            true => Ok(()),
-            false => Err(ToolError::new(format!(
-                "The working directory is gone: {}",
-                cwd.display()
-            ))),
+        look(&context.cancel, move || {
+            if cwd.is_dir() {
+                return Ok(());
+            }
+            let cwd = cwd.display();
+            Err(ToolError::new(format!(
+                "The working directory is gone: {cwd}"
+            )))
         })
         .await?;
         let secrets = self
