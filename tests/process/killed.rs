@@ -32,6 +32,7 @@ async fn host() {
 /// Leaves many zombies behind. Started as a command by the test below.
 #[test]
 #[ignore = "started by another test"]
+#[allow(clippy::zombie_processes, reason = "what it is for")]
 fn mother_of_zombies() {
     if std::env::var_os(SCRIPT).is_none() {
         return;
