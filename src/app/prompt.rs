@@ -5,16 +5,17 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::outcome::StartError;
-use crate::llm::{Content, Image};
+use crate::agent::tools;
+use crate::llm::Content;
 
 /// Most bytes of one `@FILE` of text, or of stdin, that go into a prompt.
 const MAX_TEXT_BYTES: u64 = 1024 * 1024;
-/// Most bytes of one `@FILE` picture.
-const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024;
+
+/// What else to do with a file that is too large.
+const LEAVE_IT: &str = "name it in the prompt and let the model read it";
 
 /// Builds the prompt from `words` as typed and what was piped in. Empty when there is nothing.
 pub fn build(
@@ -88,25 +89,18 @@ fn read(name: &str, cwd: &Path) -> Result<Content, StartError> {
     if !meta.is_file() {
         return Err(fault("it is not a file".to_owned()));
     }
-    let limit = MAX_TEXT_BYTES.max(MAX_IMAGE_BYTES);
+    if meta.len() > tools::MAX_PICTURE_FILE {
+        return Err(fault(format!("it is larger than 64 MiB; {LEAVE_IT}")));
+    }
     let mut bytes = Vec::new();
     fs::File::open(&path)
-        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(tools::MAX_PICTURE_FILE).read_to_end(&mut bytes))
         .map_err(|error| fault(error.to_string()))?;
-    let size = bytes.len() as u64;
-    if let Some(kind) = infer::get(&bytes).filter(|kind| is_picture(kind.mime_type())) {
-        if size > MAX_IMAGE_BYTES {
-            return Err(fault("the picture is larger than 3 MiB".to_owned()));
-        }
-        return Ok(Content::Image(Image {
-            data: base64::engine::general_purpose::STANDARD.encode(&bytes),
-            mime_type: kind.mime_type().to_owned(),
-        }));
+    if let Some(picture) = tools::image_of(&bytes) {
+        return picture.map(Content::Image).map_err(fault);
     }
-    if size > MAX_TEXT_BYTES {
-        return Err(fault(
-            "it is larger than 1 MiB; name it in the prompt and let the model read it".to_owned(),
-        ));
+    if bytes.len() as u64 > MAX_TEXT_BYTES {
+        return Err(fault(format!("it is larger than 1 MiB; {LEAVE_IT}")));
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| fault("it is neither text in UTF-8 nor a picture".to_owned()))?;
@@ -114,13 +108,6 @@ fn read(name: &str, cwd: &Path) -> Result<Content, StartError> {
         "<file path=\"{name}\">\n{}\n</file>",
         text.trim_end_matches('\n')
     )))
-}
-
-fn is_picture(mime: &str) -> bool {
-    matches!(
-        mime,
-        "image/png" | "image/jpeg" | "image/gif" | "image/webp"
-    )
 }
 
 fn resolve(name: &str, cwd: &Path) -> PathBuf {
@@ -172,8 +159,11 @@ mod tests {
     #[test]
     fn pictures_ride_behind_the_text() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("p"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        let wide = image::RgbImage::new(9000, 9);
+        wide.save_with_format(dir.path().join("p"), image::ImageFormat::Bmp)
+            .unwrap();
         let content = build(&words(&["what", "@p"]), None, dir.path()).unwrap();
+        // Made to fit, as `read` does.
         assert!(
             matches!(&content[..], [Content::Text(_), Content::Image(image)] if image.mime_type == "image/png")
         );
@@ -184,7 +174,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("blob"), [0xff, 0, 0xfe]).unwrap();
         fs::write(dir.path().join("big"), vec![b'a'; 1024 * 1024 + 1]).unwrap();
+        fs::write(dir.path().join("cut"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        fs::File::create(dir.path().join("huge"))
+            .and_then(|file| file.set_len(1 << 40))
+            .unwrap();
         for (name, why) in [
+            ("@cut", "cannot use"),
+            ("@huge", "larger than 64 MiB"),
             ("@missing", "No such file"),
             ("@.", "not a file"),
             ("@blob", "neither text"),

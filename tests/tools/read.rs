@@ -19,7 +19,7 @@ fn numbered(count: usize) -> String {
 #[test]
 fn texts_come_as_they_are() {
     let shop = Workshop::new();
-    let cases: [(&[u8], &str); 8] = [
+    let cases: [(&[u8], &str); 9] = [
         (b"a\nb\n", "a\nb\n"),
         (b"a\nb", "a\nb"),
         (b"a\r\nb\r\n", "a\r\nb\r\n"),
@@ -27,6 +27,11 @@ fn texts_come_as_they_are() {
         (b"\xef\xbb\xbfa\n", "a\n"),
         (b"", "[the file is empty]"),
         (b"\n", "\n"),
+        (
+            b"a\tb\x1b[31mred\x7f\r\nplain\rline\n",
+            "a\tb\\x1b[31mred\\x7f\r\nplain\rline\n\
+             [control bytes are shown as \\x1b and the like]",
+        ),
         (
             b"caf\xe9 noir\n",
             "caf\u{fffd} noir\n[bytes that are not valid UTF-8 are shown as \u{fffd}]",
@@ -348,4 +353,26 @@ fn a_broken_picture_never_reaches_the_model() {
         error.starts_with("Cannot show cut.png (image/png): "),
         "{error}"
     );
+}
+
+// A header of a few bytes can claim any size.
+#[test]
+fn a_picture_too_large_to_decode_is_refused() {
+    let shop = Workshop::new();
+    let mut gif = b"GIF89a\xff\xff\xff\xff\x00\x00\x00".to_vec();
+    gif.extend(b"\x2c\0\0\0\0\xff\xff\xff\xff\x00\x02\x02\x4c\x01\x00\x3b");
+    let mut bmp = encoded(2, 2, ImageFormat::Bmp, false);
+    bmp[18..26].copy_from_slice(&[0x20, 0x4e, 0, 0, 0x20, 0x4e, 0, 0]);
+    for (name, bytes) in [("gif", gif), ("bmp", bmp)] {
+        shop.put(name, bytes);
+        let error = shop.err("read", json!({"file_path": name}));
+        assert!(
+            error.starts_with(&format!("Cannot show {name} (image/{name}): it has ")),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("at most 128.0 MB are allowed. Make it smaller first."),
+            "{error}"
+        );
+    }
 }

@@ -1,12 +1,14 @@
 //! `grep`, `find` and `ls`: texts, limits, order, and what they leave out.
 
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tiller::agent::{Details, ToolSettings};
+use tiller::agent::{Details, ToolContext, ToolSettings};
 
 use super::{Workshop, fifo, is_root, text};
 
@@ -361,7 +363,7 @@ fn unreadable_places_are_counted() {
     } else {
         assert_eq!(
             text,
-            ".hidden/d.rs:1: fn four() {}\n[2 files or folders could not be read.]"
+            ".hidden/d.rs:1: fn four() {}\n[2 files or folders could not be read: a.rs, a/]"
         );
     }
     std::fs::set_permissions(shop.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -424,7 +426,18 @@ fn ls_lists_one_folder() {
     assert_eq!(shop.ok("ls", json!({})), ".d\nA\nb\nc\ndir/\nTo/\nZ");
     assert_eq!(
         shop.ok("ls", json!({"path": ".", "limit": 2})),
-        ".d\nA\n[Showing first 2 entries. Use limit=4 for more.]"
+        ".d\nA\n[Showing first 2 of 7 entries. Use limit=4 for more.]"
+    );
+    for n in 0..20_000 {
+        shop.put(&format!("many/{n:05}"), "");
+    }
+    let many = shop.ok("ls", json!({"path": "many", "limit": 30_000}));
+    assert!(
+        many.ends_with(
+            "\n[Output cut at 50 KB after 8533 of 20000 entries. Use find with a glob.]"
+        ),
+        "{}",
+        &many[many.len() - 100..]
     );
     assert_eq!(
         shop.err("ls", json!({"path": "b"})),
@@ -468,16 +481,125 @@ fn a_cancelled_search_ends_at_once() {
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
+/// The text of a call that must end by itself.
+fn ends(shop: &Workshop, tool: &str, args: Value, context: ToolContext) -> String {
+    let call = shop.tool(tool).execute(args, context);
+    let ended = shop.block_on(async { tokio::time::timeout(Duration::from_secs(20), call).await });
+    text(&ended.expect("the search waits for something").unwrap())
+}
+
+// git stores links, so a repository can hold any of these.
 #[test]
-fn a_line_longer_than_memory_is_left_out() {
-    let shop = Workshop::new();
-    shop.put("ok", "needle\n");
-    let mut file = std::fs::File::create(shop.path("wide")).unwrap();
-    for _ in 0..40 {
-        std::io::Write::write_all(&mut file, &vec![b'x'; 1 << 20]).unwrap();
+fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
+    let kinds: [fn(&Path); 4] = [
+        fifo,
+        |path| symlink("/dev/zero", path).unwrap(),
+        |path| symlink("sub/pipe", path).unwrap(),
+        |path| File::create(path).unwrap().set_len(20 << 30).unwrap(),
+    ];
+    let searches = [
+        ("grep", grep("one", json!({})), "a.rs:1: fn one() {}"),
+        ("find", json!({"pattern": "*.rs"}), "a.rs"),
+    ];
+    for (number, plant) in kinds.into_iter().enumerate() {
+        for name in ["sub/.gitignore", "sub/.ignore", ".gitignore"] {
+            let shop = Workshop::new();
+            shop.put("sub/a.rs", "fn one() {}\n");
+            fifo(&shop.path("sub/pipe"));
+            plant(&shop.path(name));
+            let mut context = shop.context();
+            let (prefix, named) = if name == ".gitignore" {
+                context.cwd = shop.path("sub");
+                ("", shop.path(name).display().to_string())
+            } else {
+                ("sub/", name.to_string())
+            };
+            for (tool, args, found) in &searches {
+                assert_eq!(
+                    ends(&shop, tool, args.clone(), context.clone()),
+                    format!(
+                        "{prefix}{found}\n[1 ignore file was not used (not a regular file, too \
+                         large, or too many patterns): {named}]"
+                    ),
+                    "kind {number}"
+                );
+            }
+        }
     }
-    let text = shop.ok("grep", grep("needle", json!({})));
-    assert!(text.starts_with("ok:1: needle"), "{text}");
+}
+
+#[test]
+fn ignore_patterns_are_used_up_to_a_limit() {
+    let shop = Workshop::new();
+    shop.put("one/.gitignore", "a**b**c**d\n".repeat(60_000));
+    shop.put("two/.gitignore", "/no.rs\n");
+    for name in ["one/yes.rs", "two/yes.rs", "two/no.rs"] {
+        shop.put(name, "fn one() {}\n");
+    }
+    assert_eq!(
+        shop.ok("find", json!({"pattern": "*.rs"})),
+        "one/yes.rs\ntwo/yes.rs\n[1 ignore file was not used (not a regular file, too large, or \
+         too many patterns): one/.gitignore]"
+    );
+}
+
+// The nearest file decides, .ignore before .gitignore before .git/info/exclude.
+#[test]
+fn ignore_files_have_their_usual_precedence() {
+    let shop = Workshop::new();
+    shop.put(".gitignore", "\u{feff}*.log\nbuild/\n/top.rs\n# *.rs\n");
+    shop.put(".ignore", "!kept.log\n");
+    shop.put(".git/info/exclude", "excluded.rs\n");
+    shop.put("deep/.gitignore", "!again.log\n*.tmp\n");
+    for name in [
+        "a.log",
+        "kept.log",
+        "top.rs",
+        "excluded.rs",
+        "build/x.rs",
+        "deep/again.log",
+        "deep/top.rs",
+        "deep/excluded.rs",
+        "deep/a.tmp",
+        "b.tmp",
+        "deep/build/y.rs",
+    ] {
+        shop.put(name, "");
+    }
+    let found = shop.ok("find", json!({"pattern": "*.{log,rs,tmp}"}));
+    assert_eq!(found, "b.tmp\ndeep/again.log\ndeep/top.rs\nkept.log");
+    // The rules above the folder that is searched count too.
+    let found = shop.ok("find", json!({"pattern": "*", "path": "deep"}));
+    assert_eq!(found, "deep/.gitignore\ndeep/again.log\ndeep/top.rs");
+}
+
+#[test]
+fn short_lines_beside_a_very_long_one_are_found() {
+    let shop = Workshop::new();
+    let long = "x".repeat(20 << 20);
+    shop.put("wide", format!("needle 1\n{long} needle\nneedle 3\n{long}"));
+    shop.put("wider", format!("{long}\nneedle 2\n"));
+    assert_eq!(
+        shop.ok("grep", grep("needle", json!({}))),
+        "wide:1: needle 1\nwide:3: needle 3\nwider:2: needle 2\n\
+         [2 files have lines longer than 8.0 MB, which were searched only to that length: wide, \
+         wider]"
+    );
+}
+
+#[test]
+fn control_bytes_are_shown() {
+    let shop = Workshop::new();
+    shop.put("f", "a\tb\u{1b}[31mred\u{7f}\u{1}\nplain\rline\r\n");
+    assert_eq!(
+        shop.ok("grep", grep("red|plain", json!({}))),
+        "f:1: a\tb\\x1b[31mred\\x7f\\x01\nf:2: plain\rline\n\
+         [control bytes are shown as \\x1b and the like]"
+    );
+    assert_eq!(
+        shop.ok("grep", grep("plain", json!({}))),
+        "f:2: plain\rline"
+    );
 }
 
 /// What grep should say of these files, done the slow way.

@@ -7,20 +7,11 @@ pub enum Kind {
     /// Text in UTF-8, or near enough.
     Text,
     /// Text in UTF-16 with a byte order mark.
-    Utf16(ByteOrder),
+    Utf16,
     /// A picture that models may be shown; its MIME type.
     Picture(&'static str),
     /// Anything else; what it is, as far as one can tell.
     Binary(String),
-}
-
-/// Which byte of a UTF-16 unit comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ByteOrder {
-    /// The low one.
-    Little,
-    /// The high one.
-    Big,
 }
 
 /// Bytes at the head of a file that tell its kind.
@@ -32,13 +23,11 @@ pub const BOM: &[u8] = b"\xef\xbb\xbf";
 /// The kind of the file that begins with `head` (up to [`HEAD`] bytes of it).
 pub fn of(head: &[u8]) -> Kind {
     let known = infer::get(head);
-    let utf16 = match head {
-        [0xff, 0xfe, rest @ ..] if !rest.starts_with(&[0, 0]) => Some(ByteOrder::Little),
-        [0xfe, 0xff, ..] => Some(ByteOrder::Big),
-        _ => None,
-    };
-    if let Some(order) = utf16 {
-        return Kind::Utf16(order);
+    match head {
+        // With two zero bytes behind it this is the mark of UTF-32.
+        [0xff, 0xfe, rest @ ..] if !rest.starts_with(&[0, 0]) => return Kind::Utf16,
+        [0xfe, 0xff, ..] => return Kind::Utf16,
+        _ => {}
     }
     // "BM", "MZ" or "GIF8" also begin honest texts, so a magic number alone decides nothing.
     if !has_nul(head) && (is_utf8(head) && !head.starts_with(b"%PDF-") || mostly_text(head, known))
@@ -118,8 +107,8 @@ mod tests {
             (&elf, binary("application/x-executable")),
             (b"%PDF-1.7\n", binary("application/pdf")),
             (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Kind::Picture("image/png")),
-            (b"\xff\xfea\0", Kind::Utf16(ByteOrder::Little)),
-            (b"\xfe\xff\0a", Kind::Utf16(ByteOrder::Big)),
+            (b"\xff\xfea\0", Kind::Utf16),
+            (b"\xfe\xff\0a", Kind::Utf16),
         ];
         for (head, kind) in cases {
             assert_eq!(of(head), kind, "{}", head.escape_ascii());

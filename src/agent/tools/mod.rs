@@ -1,6 +1,6 @@
 //! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
 //! `patch` (apply_patch), `search` (grep, find, ls). What several of them use is on top: `paths`,
-//! `open`, `kind`, `call`, `typed` (arguments, parsed once).
+//! `open`, `kind`, `escape`, `call`, `typed` (arguments, parsed once).
 
 mod builtin;
 mod settings;
@@ -12,9 +12,11 @@ mod search;
 mod paths;
 mod open;
 mod kind;
+mod escape;
 mod call;
 mod typed;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
+pub use read::{MAX_PICTURE_FILE, image_of};
 pub use settings::ToolSettings;

@@ -7,24 +7,24 @@ use std::io::Cursor;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use image::codecs::jpeg::JpegEncoder;
-use image::imageops::FilterType;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
+use crate::agent::tools::kind::{self, Kind};
+use crate::llm::Image;
+
 /// Longest side in pixels.
-pub const MAX_SIDE: u32 = 2000;
+const MAX_SIDE: u32 = 2000;
 /// Most bytes in base64.
-pub const MAX_BASE64: usize = 4_718_592;
+const MAX_BASE64: usize = 4_718_592;
 /// Larger files are not read.
 pub const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// Memory a decoded picture may take.
-const MAX_DECODED: u64 = 512 * 1024 * 1024;
+const MAX_DECODED: u64 = 128 * 1024 * 1024;
 
 /// A picture ready for a model.
 pub struct Picture {
-    /// The bytes in base64.
-    pub base64: String,
-    /// Their MIME type.
-    pub mime: &'static str,
+    /// What is sent.
+    pub image: Image,
     /// Width and height in the file.
     pub original: (u32, u32),
     /// Width and height as sent.
@@ -34,61 +34,99 @@ pub struct Picture {
 /// Bytes, MIME type, width and height.
 type Encoded = (Vec<u8>, &'static str, (u32, u32));
 
-/// Prepares the picture in `bytes`, whose MIME type is `mime`. The error says what is wrong with
-/// it.
-pub fn prepare(bytes: &[u8], mime: &'static str) -> Result<Picture, String> {
-    let (picture, original) = decode(bytes)?;
+/// Prepares the file `bytes` for a model if it is a picture, whatever its name.
+pub fn image_of(bytes: &[u8]) -> Option<Result<Image, String>> {
+    let head = &bytes[..bytes.len().min(kind::HEAD)];
+    match kind::of(head) {
+        Kind::Picture(mime) => {
+            let picture = prepare(bytes.to_vec(), mime, || false);
+            Some(picture.map(|picture| picture.image))
+        }
+        _ => None,
+    }
+}
+
+/// Prepares the picture in `bytes`, whose MIME type is `mime`; between its steps it asks whether to
+/// `stop`. The error says what is wrong with the picture.
+pub fn prepare(
+    bytes: Vec<u8>,
+    mime: &'static str,
+    stop: impl Fn() -> bool,
+) -> Result<Picture, String> {
+    let (picture, original) = decode(&bytes, &stop)?;
     let fits = picture.width() <= MAX_SIDE && picture.height() <= MAX_SIDE;
     let (bytes, mime, sent) =
         if fits && base64_len(bytes.len()) <= MAX_BASE64 && mime != "image/bmp" {
-            (bytes.to_vec(), mime, original)
+            (bytes, mime, original)
         } else {
-            shrink(&picture)?
+            drop(bytes);
+            shrink(picture, stop)?
         };
     Ok(Picture {
-        base64: BASE64_STANDARD.encode(bytes),
-        mime,
+        image: Image {
+            data: BASE64_STANDARD.encode(bytes),
+            mime_type: mime.into(),
+        },
         original,
         sent,
     })
 }
 
-fn decode(bytes: &[u8]) -> Result<(DynamicImage, (u32, u32)), String> {
+fn decode(bytes: &[u8], stop: &impl Fn() -> bool) -> Result<(DynamicImage, (u32, u32)), String> {
     let text = |error: image::ImageError| error.to_string();
-    let mut reader = ImageReader::new(Cursor::new(bytes))
+    let reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|error| error.to_string())?;
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_DECODED);
-    reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(text)?;
     let original = decoder.dimensions();
+    // The header alone says how much memory the pixels take.
+    if decoder.total_bytes() > MAX_DECODED {
+        return Err(format!(
+            "it has {}x{} pixels, which take {} of memory; at most {} are allowed. Make it smaller \
+             first.",
+            original.0,
+            original.1,
+            kind::size(decoder.total_bytes()),
+            kind::size(MAX_DECODED),
+        ));
+    }
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MAX_DECODED);
+    limits.reserve(decoder.total_bytes()).map_err(text)?;
+    decoder.set_limits(limits).map_err(text)?;
     let orientation = decoder.orientation().map_err(text)?;
+    go_on(stop)?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(text)?;
+    go_on(stop)?;
     picture.apply_orientation(orientation);
     Ok((picture, original))
 }
 
+fn go_on(stop: &impl Fn() -> bool) -> Result<(), String> {
+    if stop() {
+        return Err("cancelled".into());
+    }
+    Ok(())
+}
+
 /// The largest encoding that fits: PNG first, which keeps text sharp, then JPEG, then smaller.
-fn shrink(picture: &DynamicImage) -> Result<Encoded, String> {
+fn shrink(mut picture: DynamicImage, stop: impl Fn() -> bool) -> Result<Encoded, String> {
     let mut side = MAX_SIDE;
     while side >= 16 {
-        let smaller;
-        let candidate = if picture.width() > side || picture.height() > side {
-            smaller = picture.resize(side, side, FilterType::Triangle);
-            &smaller
-        } else {
-            picture
-        };
-        let size = (candidate.width(), candidate.height());
+        go_on(&stop)?;
+        if picture.width() > side || picture.height() > side {
+            // Averages whole pixels: `resize` would make a copy in floating point first.
+            picture = picture.thumbnail(side, side);
+        }
+        let size = (picture.width(), picture.height());
         let mut png = Vec::new();
-        candidate
+        picture
             .write_to(&mut Cursor::new(&mut png), ImageFormat::Png)
             .map_err(|error| error.to_string())?;
         if base64_len(png.len()) <= MAX_BASE64 {
             return Ok((png, "image/png", size));
         }
-        let plain = DynamicImage::ImageRgb8(candidate.to_rgb8());
+        let plain = DynamicImage::ImageRgb8(picture.to_rgb8());
         for quality in [85, 60] {
             let mut jpeg = Vec::new();
             plain

@@ -1,25 +1,27 @@
 //! The `read` tool: a page of a text file, or a picture. Streams, so that memory does not grow with
-//! the file; shows the text as it is, without line numbers.
+//! the file; shows the text without line numbers, and as it is but for control bytes.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use encoding_rs_io::DecodeReaderBytes;
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::page::{Page, Wanted};
 use super::pictures;
-use super::utf16::Utf16Reader;
 use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::edit::stamps::{ContentHash, FileStamps, Stamp};
 use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::TypedTool;
-use crate::agent::tools::{call, open, paths};
-use crate::llm::{Content, Image, ToolSpec};
+use crate::agent::tools::{call, escape, open, paths};
+use crate::llm::{Content, ToolSpec};
 
 /// Time for counting the lines behind the page.
 const COUNT_TIME: Duration = Duration::from_secs(10);
@@ -36,6 +38,8 @@ pub struct Read {
     max_lines: usize,
     max_bytes: usize,
     stamps: FileStamps,
+    /// Held while a picture is decoded: one at a time, since each takes much memory.
+    decoding: Arc<Mutex<()>>,
 }
 
 impl Read {
@@ -66,6 +70,7 @@ impl Read {
             max_lines: settings.read_max_lines,
             max_bytes: settings.read_max_bytes,
             stamps,
+            decoding: Arc::default(),
         }
     }
 }
@@ -112,6 +117,7 @@ impl TypedTool for Read {
             cwd: context.cwd,
             cancel: context.cancel.clone(),
             stamps: self.stamps.clone(),
+            decoding: Arc::clone(&self.decoding),
         };
         call::look(&context.cancel, move || job.run()).await
     }
@@ -124,12 +130,14 @@ struct Job {
     cwd: PathBuf,
     cancel: CancellationToken,
     stamps: FileStamps,
+    decoding: Arc<Mutex<()>>,
 }
 
 impl Job {
     fn run(&self) -> Result<ToolOutput, ToolError> {
         let path = paths::resolve(&self.shown, &self.cwd, paths::Purpose::Existing);
         let (file, meta) = open::open(&path, &self.shown)?;
+        let size = meta.len();
         let mut source = Source::new(file, self.cancel.clone());
         let mut head = Vec::new();
         (&mut source)
@@ -137,50 +145,47 @@ impl Job {
             .read_to_end(&mut head)
             .map_err(|error| self.failed(&error))?;
         match kind::of(&head) {
-            Kind::Picture(mime) => {
-                if meta.len() > pictures::MAX_FILE {
-                    return Err(self.binary(mime, meta.len()));
-                }
+            Kind::Picture(mime) if size <= pictures::MAX_FILE => {
                 self.picture(&path, head, source, mime)
             }
-            Kind::Binary(what) => Err(self.binary(&what, meta.len())),
+            Kind::Picture(what) => Err(self.binary(what, size)),
+            Kind::Binary(what) => Err(self.binary(&what, size)),
             Kind::Text => {
                 let text = head.strip_prefix(kind::BOM).unwrap_or(&head);
-                let page = self.page(text, &mut source)?;
+                let page = self.page(text.chain(&mut source))?;
                 self.text(&path, page, source, None)
             }
-            Kind::Utf16(order) => {
-                let units = (&head[2..]).chain(&mut source);
-                let page = self.page(&[], Utf16Reader::new(units, order))?;
-                self.text(
-                    &path,
-                    page,
-                    source,
-                    Some("[shown as UTF-8; the file is UTF-16]"),
-                )
+            Kind::Utf16 => {
+                let page = self.page(DecodeReaderBytes::new(head.chain(&mut source)))?;
+                let note = "[shown as UTF-8; the file is UTF-16]";
+                self.text(&path, page, source, Some(note))
             }
         }
     }
 
-    fn page(&self, head: &[u8], mut rest: impl io::Read) -> Result<Counted, ToolError> {
+    fn page(&self, mut text: impl io::Read) -> Result<Counted, ToolError> {
         let mut page = Page::new(self.wanted);
-        page.feed(head);
         let started = Instant::now();
         let mut buffer = vec![0; 64 * 1024];
-        let mut all = true;
+        let (mut all, mut escaped) = (true, false);
         loop {
             if page.is_full() && started.elapsed() > COUNT_TIME {
                 all = false;
                 break;
             }
-            match rest.read(&mut buffer) {
+            match text.read(&mut buffer) {
                 Ok(0) => break,
-                Ok(count) => page.feed(&buffer[..count]),
+                Ok(count) if page.is_full() => page.feed(&buffer[..count]),
+                Ok(count) => {
+                    let shown = escape::control_bytes(&buffer[..count]);
+                    escaped |= matches!(shown, Cow::Owned(_));
+                    page.feed(&shown);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.failed(&error)),
             }
         }
-        Ok(Counted { page, all })
+        Ok(Counted { page, all, escaped })
     }
 
     fn text(
@@ -190,7 +195,7 @@ impl Job {
         source: Source,
         note: Option<&str>,
     ) -> Result<ToolOutput, ToolError> {
-        let Counted { page, all } = counted;
+        let Counted { page, all, escaped } = counted;
         let (first, total) = (self.wanted.offset, page.total());
         if kind::has_nul(&page.bytes) {
             return Err(self.binary("NUL bytes in the text", source.len()));
@@ -205,7 +210,7 @@ impl Job {
         self.remember(path, source, all);
         let last = (first + page.lines).saturating_sub(1);
         let body = String::from_utf8_lossy(&page.bytes);
-        let invalid = matches!(body, std::borrow::Cow::Owned(_));
+        let invalid = matches!(body, Cow::Owned(_));
         let details = TextDetails {
             path: paths::display(path, &self.cwd),
             text: first_lines(&body).to_string(),
@@ -220,6 +225,9 @@ impl Job {
         }
         if invalid {
             notes.push("[bytes that are not valid UTF-8 are shown as \u{fffd}]".into());
+        }
+        if escaped {
+            notes.push(escape::NOTE.into());
         }
         if let Some(length) = page.cut {
             notes.push(format!(
@@ -255,27 +263,32 @@ impl Job {
         source: Source,
         mime: &'static str,
     ) -> Result<ToolOutput, ToolError> {
+        let turn = self.decoding.lock();
+        let _turn = turn.unwrap_or_else(PoisonError::into_inner);
         source
             .take(pictures::MAX_FILE)
             .read_to_end(&mut bytes)
             .map_err(|error| self.failed(&error))?;
-        let picture = pictures::prepare(&bytes, mime)
+        let stop = || self.cancel.is_cancelled();
+        let picture = pictures::prepare(bytes, mime, stop)
             .map_err(|why| ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown)))?;
         let size = |(width, height): (u32, u32)| format!("{width}x{height}");
         let mut note = format!("{mime} {}", size(picture.original));
         let mut text = format!("Picture {} [{note}]", self.shown);
-        if picture.sent != picture.original || picture.mime != mime {
-            text = format!("{text}, shown as {} {}", picture.mime, size(picture.sent));
-            note = format!("{note}, sent as {} {}", picture.mime, size(picture.sent));
+        if picture.sent != picture.original || picture.image.mime_type != mime {
+            text = format!(
+                "{text}, shown as {} {}",
+                picture.image.mime_type,
+                size(picture.sent)
+            );
+            note = format!(
+                "{note}, sent as {} {}",
+                picture.image.mime_type,
+                size(picture.sent)
+            );
         }
         Ok(ToolOutput {
-            content: vec![
-                Content::text(text),
-                Content::Image(Image {
-                    data: picture.base64,
-                    mime_type: picture.mime.into(),
-                }),
-            ],
+            content: vec![Content::text(text), Content::Image(picture.image)],
             details: Details::Text(TextDetails {
                 path: paths::display(path, &self.cwd),
                 note: Some(note),
@@ -316,6 +329,8 @@ impl Job {
 struct Counted {
     page: Page,
     all: bool,
+    /// Whether control bytes were replaced.
+    escaped: bool,
 }
 
 /// The file's bytes as they go by: hashed, kept while they are few, stopped when cancelled.

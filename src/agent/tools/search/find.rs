@@ -1,17 +1,17 @@
 //! The `find` tool: names that match a glob, in sorted order. Memory is bounded by the limit.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use ignore::DirEntry;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::budget::{self, Budget};
 use super::glob::Glob;
-use super::limits;
-use super::walk::{self, Ground, Horizon, Stop, Visitor};
+use super::hits::{Hit, Hits, Line};
+use super::limits::{Limits, Results};
+use super::root::SearchRoot;
+use super::walk::{self, Entry};
 use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::TypedTool;
@@ -88,12 +88,9 @@ impl TypedTool for Find {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let (max_bytes, timeout_s) = (self.max_bytes, self.timeout_s);
-        let cancel = context.cancel.clone();
-        call::look(&cancel, move || {
-            let query = Query::new(args, &context.cwd)?;
-            let stop = Stop::new(context.cancel, timeout_s);
-            query.run(&stop, max_bytes, timeout_s)
+        let max_bytes = self.max_bytes;
+        budget::run(context.cancel, self.timeout_s, move |budget| {
+            Query::new(args, &context.cwd, max_bytes)?.run(budget)
         })
         .await
     }
@@ -115,13 +112,13 @@ enum Wanted {
 struct Query {
     pattern: String,
     glob: Glob,
-    ground: Ground,
+    root: SearchRoot,
     wanted: Wanted,
-    limit: usize,
+    limits: Limits,
 }
 
 impl Query {
-    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
+    fn new(args: Args, cwd: &Path, max_bytes: usize) -> Result<Self, ToolError> {
         let glob = Glob::new(&args.pattern)?;
         Ok(Self {
             wanted: if glob.folders {
@@ -130,125 +127,64 @@ impl Query {
                 args.wanted
             },
             glob,
-            ground: Ground::folder(&args.path, cwd)?,
-            limit: call::positive(args.limit).unwrap_or(LIMIT),
+            root: SearchRoot::folder(&args.path, cwd)?,
+            limits: Limits {
+                count: call::positive(args.limit).unwrap_or(LIMIT),
+                max_bytes,
+            },
             pattern: args.pattern,
         })
     }
 
-    fn run(&self, stop: &Stop, max_bytes: usize, timeout_s: u64) -> Result<ToolOutput, ToolError> {
-        let (names, horizon) = (Names::new(self.limit, max_bytes), Horizon::default());
-        let make = || -> Box<dyn Visitor + '_> {
-            Box::new(NameVisitor {
-                query: self,
-                names: &names,
-                horizon: &horizon,
-            })
+    fn run(self, budget: &Budget) -> Result<ToolOutput, ToolError> {
+        let hits = Hits::new(self.limits.count, self.limits.max_bytes);
+        walk::walk(&self.root, budget, &hits, || {
+            |entry: Entry| {
+                if let Some(name) = self.name(entry) {
+                    let hit = Hit::name(&name);
+                    hits.add(name, hit);
+                }
+            }
+        });
+        let mut names: Vec<Line> = hits.into_sorted().map(|(name, _)| name.into()).collect();
+        let more = names.len() > self.limits.count;
+        names.truncate(self.limits.count);
+        let results = Results {
+            lines: names,
+            more,
+            total: None,
+            noun: "results",
+            empty: "No files found",
         };
-        walk::walk(&self.ground, stop, &horizon, &make);
-        if stop.now() && !stop.timed_out() {
-            return Err(call::cancelled());
-        }
-        let mut files = names.into_sorted();
-        let more = files.len() > self.limit;
-        files.truncate(self.limit);
-        let fitting = limits::fitting(files.iter(), max_bytes);
-        let mut notes = Vec::new();
-        if fitting < files.len() {
-            files.truncate(fitting);
-            notes.push(limits::cut(max_bytes, fitting, "results"));
-        } else if more {
-            notes.push(limits::more(self.limit, "results"));
-        }
-        let truncated = !notes.is_empty();
-        notes.extend(limits::shortcomings(stop, timeout_s));
+        let found = results.finish(self.limits, budget)?;
         Ok(ToolOutput {
-            content: vec![Content::text(limits::report(
-                &files,
-                "No files found",
-                &notes,
-            ))],
+            content: vec![Content::text(found.text)],
             details: Details::Files(FilesDetails {
-                pattern: self.pattern.clone(),
-                path: self.ground.title(),
-                files,
-                truncated: truncated || stop.timed_out(),
+                path: self.root.title(),
+                pattern: self.pattern,
+                files: found.lines,
+                truncated: found.truncated,
             }),
             is_error: false,
         })
     }
-}
 
-/// The smallest names so far: one more than can be shown, to know that there are more.
-struct Names {
-    limit: usize,
-    max_bytes: usize,
-    kept: Mutex<(BTreeSet<String>, usize)>,
-}
-
-impl Names {
-    fn new(limit: usize, max_bytes: usize) -> Self {
-        Self {
-            limit,
-            max_bytes,
-            kept: Mutex::default(),
-        }
-    }
-
-    fn add(&self, name: String, horizon: &Horizon) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let (names, bytes) = &mut *kept;
-        let length = name.len() + 1;
-        if names.insert(name) {
-            *bytes += length;
-        }
-        let enough = |count: usize, bytes: usize| count > self.limit || bytes > self.max_bytes + 1;
-        while let Some(last) = names.last()
-            && enough(names.len() - 1, *bytes - last.len() - 1)
-        {
-            *bytes -= last.len() + 1;
-            names.pop_last();
-        }
-        if enough(names.len(), *bytes)
-            && let Some(last) = names.last()
-        {
-            horizon.set(last);
-        }
-    }
-
-    fn into_sorted(self) -> Vec<String> {
-        let (names, _) = self
-            .kept
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        names.into_iter().collect()
-    }
-}
-
-struct NameVisitor<'s> {
-    query: &'s Query,
-    names: &'s Names,
-    horizon: &'s Horizon,
-}
-
-impl Visitor for NameVisitor<'_> {
-    fn visit(&mut self, entry: &DirEntry, mut shown: String) {
-        let path = entry.path();
-        let below = path.strip_prefix(&self.query.ground.root).unwrap_or(path);
-        if !self.query.glob.is_match(below) {
-            return;
+    /// The entry's name in results, if it is wanted.
+    fn name(&self, mut entry: Entry) -> Option<String> {
+        let below = entry.path.strip_prefix(&self.root.path);
+        if !self.glob.is_match(below.unwrap_or(&entry.path)) {
+            return None;
         }
         // A link to a folder is shown as one, though nothing below it is walked.
-        if entry.path_is_symlink() && fs::metadata(path).is_ok_and(|meta| meta.is_dir()) {
-            shown.push('/');
+        if entry.kind.is_symlink() && fs::metadata(&entry.path).is_ok_and(|meta| meta.is_dir()) {
+            entry.shown.push('/');
         }
-        let fits = match self.query.wanted {
-            Wanted::Files => !shown.ends_with('/'),
-            Wanted::Folders => shown.ends_with('/'),
+        let is_folder = entry.shown.ends_with('/');
+        let wanted = match self.wanted {
+            Wanted::Files => !is_folder,
+            Wanted::Folders => is_folder,
             Wanted::Any => true,
         };
-        if fits {
-            self.names.add(shown, self.horizon);
-        }
+        wanted.then_some(entry.shown)
     }
 }

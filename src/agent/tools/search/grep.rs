@@ -4,18 +4,20 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use encoding_rs_io::DecodeReaderBytesBuilder;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
-use ignore::DirEntry;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::budget::{self, Budget, MAX_LINE, Omission};
 use super::glob::Glob;
-use super::hits::{FileHits, Hits};
-use super::limits;
-use super::walk::{self, Ground, Horizon, Stop, Visitor};
+use super::hits::{Hit, Hits, Line};
+use super::limits::{Limits, Results, line_text};
+use super::root::SearchRoot;
+use super::walk::{self, Entry};
 use crate::agent::tool::{Details, Effects, MatchesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::TypedTool;
@@ -24,8 +26,8 @@ use crate::llm::{Content, ToolSpec};
 
 /// Files up to this size are searched in one piece.
 const PIECE: usize = 1 << 20;
-/// Memory for one line; files with longer ones are left out.
-const MAX_LINE: usize = 16 << 20;
+/// Memory for the lines at hand, those of the context included.
+const MAX_HEAP: usize = 4 * MAX_LINE;
 /// Matches shown when the call does not say.
 const LIMIT: usize = 100;
 /// Lines of context a call may ask for.
@@ -104,12 +106,9 @@ impl TypedTool for Grep {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let (max_bytes, timeout_s) = (self.max_bytes, self.timeout_s);
-        let cancel = context.cancel.clone();
-        call::look(&cancel, move || {
-            let query = Query::new(args, &context.cwd)?;
-            let stop = Stop::new(context.cancel, timeout_s);
-            query.run(&stop, max_bytes, timeout_s)
+        let max_bytes = self.max_bytes;
+        budget::run(context.cancel, self.timeout_s, move |budget| {
+            Query::new(args, &context.cwd, max_bytes)?.run(budget)
         })
         .await
     }
@@ -121,14 +120,14 @@ struct Query {
     raw_path: String,
     glob_text: Option<String>,
     glob: Option<Glob>,
-    ground: Ground,
+    root: SearchRoot,
     matcher: RegexMatcher,
     context: usize,
-    limit: usize,
+    limits: Limits,
 }
 
 impl Query {
-    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
+    fn new(args: Args, cwd: &Path, max_bytes: usize) -> Result<Self, ToolError> {
         let matcher = RegexMatcherBuilder::new()
             .line_terminator(Some(b'\n'))
             .multi_line(true)
@@ -147,9 +146,12 @@ impl Query {
         let glob_text = args.glob.filter(|glob| !glob.is_empty());
         Ok(Self {
             glob: glob_text.as_deref().map(Glob::new).transpose()?,
-            ground: Ground::new(&args.path, cwd)?,
+            root: SearchRoot::new(&args.path, cwd)?,
             context: call::positive(args.context).unwrap_or(0).min(MAX_CONTEXT),
-            limit: call::positive(args.limit).unwrap_or(LIMIT),
+            limits: Limits {
+                count: call::positive(args.limit).unwrap_or(LIMIT),
+                max_bytes,
+            },
             pattern: args.pattern,
             raw_path: args.path,
             glob_text,
@@ -157,135 +159,109 @@ impl Query {
         })
     }
 
-    fn run(&self, stop: &Stop, max_bytes: usize, timeout_s: u64) -> Result<ToolOutput, ToolError> {
-        let (hits, horizon) = (Hits::new(self.limit, max_bytes), Horizon::default());
-        let mut notes = Vec::new();
-        if self.ground.is_folder {
-            let make = || -> Box<dyn Visitor + '_> {
-                Box::new(FileVisitor {
-                    query: self,
-                    search: FileSearch::new(self, stop, &hits),
-                    horizon: &horizon,
-                })
-            };
-            walk::walk(&self.ground, stop, &horizon, &make);
+    fn run(self, budget: &Budget) -> Result<ToolOutput, ToolError> {
+        let hits = Hits::new(self.limits.count, self.limits.max_bytes);
+        let mut empty = "No matches found".to_string();
+        if self.root.is_folder {
+            walk::walk(&self.root, budget, &hits, || {
+                let mut search = FileSearch::new(&self, budget, &hits);
+                move |entry| search.visit(entry)
+            });
         } else {
-            let mut search = FileSearch::new(self, stop, &hits);
-            let shown = self.ground.shown(&self.ground.root);
-            match search.run(&self.ground.root, &shown) {
-                Outcome::Hits(found) => hits.add(shown, found, &horizon),
-                Outcome::Binary => notes.push(format!("[{shown} is a binary file.]")),
-                Outcome::Unreadable(error) => {
-                    return Err(open::unreachable(&error, &self.raw_path));
-                }
+            let mut search = FileSearch::new(&self, budget, &hits);
+            let shown = self.root.title();
+            match search.run(&self.root.path, &shown) {
+                Ok(Some(found)) => hits.add(shown, found),
+                Ok(None) => empty = format!("{empty}\n[{shown} is a binary file.]"),
+                Err(error) => return Err(open::unreachable(&error, &self.raw_path)),
             }
         }
-        if stop.now() && !stop.timed_out() {
-            return Err(call::cancelled());
-        }
-        let (lines, more) = hits.lines(self.context);
-        let fitting = limits::fitting(lines.iter().map(|line| &line.text), max_bytes);
-        let count = lines[..fitting].iter().filter(|line| line.is_match).count();
-        if fitting < lines.len() {
-            notes.push(limits::cut(max_bytes, count, "matches"));
-        } else if more {
-            notes.push(limits::more(self.limit, "matches"));
-        }
-        let truncated = !notes.is_empty();
-        notes.extend(limits::shortcomings(stop, timeout_s));
-        let lines: Vec<String> = lines
-            .into_iter()
-            .take(fitting)
-            .map(|line| line.text)
-            .collect();
+        let (lines, more) = self.lines(hits);
+        let results = Results {
+            lines,
+            more,
+            total: None,
+            noun: "matches",
+            empty: &empty,
+        };
+        let found = results.finish(self.limits, budget)?;
         Ok(ToolOutput {
-            content: vec![Content::text(limits::report(
-                &lines,
-                "No matches found",
-                &notes,
-            ))],
+            content: vec![Content::text(found.text)],
             details: Details::Matches(MatchesDetails {
-                pattern: self.pattern.clone(),
-                path: self.ground.title(),
-                glob: self.glob_text.clone(),
-                lines,
-                count: count as u64,
-                truncated: truncated || stop.timed_out(),
+                path: self.root.title(),
+                pattern: self.pattern,
+                glob: self.glob_text,
+                lines: found.lines,
+                count: found.count as u64,
+                truncated: found.truncated,
             }),
             is_error: false,
         })
     }
-}
 
-/// Searches the files one thread comes across.
-struct FileVisitor<'s> {
-    query: &'s Query,
-    search: FileSearch<'s>,
-    horizon: &'s Horizon,
-}
-
-impl Visitor for FileVisitor<'_> {
-    fn visit(&mut self, entry: &DirEntry, shown: String) {
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            return;
-        }
-        if let Some(glob) = &self.query.glob {
-            let path = entry.path();
-            let below = path.strip_prefix(&self.query.ground.root).unwrap_or(path);
-            if !glob.is_match(below) {
-                return;
+    /// The lines to show, matches up to the limit among them, and whether there are more.
+    fn lines(&self, hits: Hits) -> (Vec<Line>, bool) {
+        let mut lines: Vec<Line> = Vec::new();
+        let (mut matches, mut last) = (0, 0);
+        for line in hits.into_sorted().flat_map(|(_, hit)| hit.lines) {
+            if line.is_match {
+                if matches == self.limits.count {
+                    // Context before a match that is not shown.
+                    lines.truncate(last + self.context);
+                    return (lines, true);
+                }
+                matches += 1;
+                last = lines.len() + 1;
             }
+            lines.push(line);
         }
-        match self.search.run(entry.path(), &shown) {
-            Outcome::Hits(found) if found.matches > 0 => {
-                self.search.hits.add(shown, found, self.horizon);
-            }
-            Outcome::Hits(_) | Outcome::Binary => {}
-            Outcome::Unreadable(error) => self.search.stop.note(&error),
-        }
+        (lines, false)
     }
-}
-
-/// What came of searching one file.
-enum Outcome {
-    Hits(FileHits),
-    Binary,
-    Unreadable(io::Error),
 }
 
 /// One thread's engine and buffer.
 struct FileSearch<'s> {
+    query: &'s Query,
     searcher: Searcher,
     matcher: RegexMatcher,
     buffer: Vec<u8>,
-    stop: &'s Stop,
+    budget: &'s Budget,
     hits: &'s Hits,
 }
 
 impl<'s> FileSearch<'s> {
-    fn new(query: &Query, stop: &'s Stop, hits: &'s Hits) -> Self {
+    fn new(query: &'s Query, budget: &'s Budget, hits: &'s Hits) -> Self {
         Self {
+            query,
             searcher: SearcherBuilder::new()
                 .binary_detection(BinaryDetection::quit(0))
                 .before_context(query.context)
                 .after_context(query.context)
-                .heap_limit(Some(MAX_LINE))
+                .heap_limit(Some(MAX_HEAP))
                 .build(),
             matcher: query.matcher.clone(),
             buffer: vec![0; 64 * 1024],
-            stop,
+            budget,
             hits,
         }
     }
 
-    fn run(&mut self, path: &Path, shown: &str) -> Outcome {
-        match self.try_run(path, shown) {
-            Ok(outcome) => outcome,
-            Err(error) => Outcome::Unreadable(error),
+    fn visit(&mut self, entry: Entry) {
+        let below = entry.path.strip_prefix(&self.query.root.path);
+        let below = below.unwrap_or(&entry.path);
+        let unwanted = |glob: &Glob| !glob.is_match(below);
+        if !entry.kind.is_file() || self.query.glob.as_ref().is_some_and(unwanted) {
+            return;
+        }
+        match self.run(&entry.path, &entry.shown) {
+            Ok(Some(found)) if found.matches > 0 => self.hits.add(entry.shown, found),
+            Ok(_) => {}
+            Err(error) => self.budget.omit_unreadable(&error, entry.shown),
         }
     }
 
-    fn try_run(&mut self, path: &Path, shown: &str) -> io::Result<Outcome> {
+    /// The hits in a file; none if it is binary.
+    fn run(&mut self, path: &Path, shown: &str) -> io::Result<Option<Hit>> {
         let mut file = open::quick(path)?;
         let mut length = 0;
         let whole = loop {
@@ -303,62 +279,113 @@ impl<'s> FileSearch<'s> {
             }
         };
         let head = &self.buffer[..length];
-        if kind::has_nul(head) && !matches!(kind::of(head), kind::Kind::Utf16(_)) {
-            return Ok(Outcome::Binary);
+        if kind::has_nul(head) && !matches!(kind::of(head), kind::Kind::Utf16) {
+            return Ok(None);
         }
         let mut sink = FileSink {
             shown,
-            found: FileHits::default(),
+            found: Hit::default(),
             binary: false,
-            stop: self.stop,
+            budget: self.budget,
             hits: self.hits,
         };
         if whole {
             self.searcher.search_slice(&self.matcher, head, &mut sink)?;
         } else {
-            let rest = Interruptible {
-                inner: head.chain(file),
-                stop: self.stop,
-            };
-            self.searcher
-                .search_reader(&self.matcher, rest, &mut sink)?;
+            let decoded = DecodeReaderBytesBuilder::new()
+                .utf8_passthru(true)
+                .strip_bom(true)
+                .build(head.chain(file));
+            let mut source = Source::new(decoded, self.budget);
+            let end = self
+                .searcher
+                .search_reader(&self.matcher, &mut source, &mut sink);
+            // What was found before counts.
+            match end {
+                _ if source.has_cut => self.budget.omit(Omission::LongLine, shown.into()),
+                Err(error) => self.budget.omit_unreadable(&error, shown.into()),
+                Ok(()) => {}
+            }
         }
-        Ok(if sink.binary {
-            Outcome::Binary
-        } else {
-            Outcome::Hits(sink.found)
-        })
+        Ok((!sink.binary).then_some(sink.found))
     }
 }
 
-/// Ends a long file's search when it must.
-struct Interruptible<'s, R> {
+/// A long file: the ends of very long lines are left out, so that a line fits into memory, and it
+/// ends when the search has to.
+struct Source<'s, R> {
     inner: R,
-    stop: &'s Stop,
+    budget: &'s Budget,
+    /// Bytes of the current line so far.
+    line: usize,
+    has_cut: bool,
 }
 
-impl<R: io::Read> io::Read for Interruptible<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // As if the file ended here: what was found before counts.
-        if self.stop.now() {
-            Ok(0)
-        } else {
-            self.inner.read(buffer)
+impl<'s, R: io::Read> Source<'s, R> {
+    fn new(inner: R, budget: &'s Budget) -> Self {
+        Self {
+            inner,
+            budget,
+            line: 0,
+            has_cut: false,
         }
+    }
+
+    /// Removes from `bytes` what is beyond the limit of its line; gives the length of the rest.
+    fn cut(&mut self, bytes: &mut [u8]) -> usize {
+        let (mut from, mut to) = (0, 0);
+        while from < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at);
+            let kept = (end - from).min(MAX_LINE - self.line);
+            self.has_cut |= kept < end - from;
+            if to < from {
+                bytes.copy_within(from..from + kept, to);
+            }
+            self.line += kept;
+            (from, to) = (end, to + kept);
+            if from < bytes.len() {
+                bytes[to] = b'\n';
+                self.line = 0;
+                (from, to) = (from + 1, to + 1);
+            }
+        }
+        to
+    }
+}
+
+impl<R: io::Read> io::Read for Source<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !self.budget.is_spent() {
+            let count = self.inner.read(buffer)?;
+            let kept = self.cut(&mut buffer[..count]);
+            if kept > 0 || count == 0 {
+                return Ok(kept);
+            }
+        }
+        Ok(0)
     }
 }
 
 struct FileSink<'s> {
     shown: &'s str,
-    found: FileHits,
+    found: Hit,
     binary: bool,
-    stop: &'s Stop,
+    budget: &'s Budget,
     hits: &'s Hits,
 }
 
 impl FileSink<'_> {
-    fn wants_more(&self) -> bool {
-        !self.hits.enough(self.found.matches, self.found.bytes) && !self.stop.now()
+    /// Adds a line; false when there are enough.
+    fn add(&mut self, number: Option<u64>, bytes: &[u8], is_match: bool) -> bool {
+        let (text, escaped) = line_text(bytes);
+        let number = number.unwrap_or(0);
+        let mark = if is_match { ':' } else { '-' };
+        self.found.push(Line {
+            text: format!("{}{mark}{number}{mark} {text}", self.shown),
+            is_match,
+            escaped,
+        });
+        !self.hits.enough(self.found.matches, self.found.bytes) && !self.budget.is_spent()
     }
 }
 
@@ -366,18 +393,12 @@ impl Sink for FileSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let number = found.line_number().unwrap_or(0);
-        let text = format!("{}:{number}: {}", self.shown, limits::line(found.bytes()));
-        self.found.push(text, true);
-        Ok(self.wants_more())
+        Ok(self.add(found.line_number(), found.bytes(), true))
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
         debug_assert!(*found.kind() != SinkContextKind::Other);
-        let number = found.line_number().unwrap_or(0);
-        let text = format!("{}-{number}- {}", self.shown, limits::line(found.bytes()));
-        self.found.push(text, false);
-        Ok(self.wants_more())
+        Ok(self.add(found.line_number(), found.bytes(), false))
     }
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {

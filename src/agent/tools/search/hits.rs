@@ -1,9 +1,9 @@
-//! The best hits of a search so far: those in the smallest paths, and no more than can be shown.
+//! The first hits of a search in sorted order, and no more than can be shown, so that memory does
+//! not grow with what is found.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-use super::walk::Horizon;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 /// A result line.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,12 +12,24 @@ pub struct Line {
     pub text: String,
     /// A match; else context of one.
     pub is_match: bool,
+    /// Control bytes were replaced.
+    pub escaped: bool,
 }
 
-/// The hits in one file.
+impl From<String> for Line {
+    fn from(name: String) -> Self {
+        Self {
+            text: name,
+            is_match: true,
+            escaped: false,
+        }
+    }
+}
+
+/// The hits under one key: the matching lines of a file, or a name.
 #[derive(Clone, Debug, Default)]
-pub struct FileHits {
-    /// In the order of the file.
+pub struct Hit {
+    /// The lines, in the order of the file; none for a name.
     pub lines: Vec<Line>,
     /// Matches among them.
     pub matches: usize,
@@ -25,94 +37,112 @@ pub struct FileHits {
     pub bytes: usize,
 }
 
-impl FileHits {
+impl Hit {
+    /// The hit that is a name and nothing else.
+    pub fn name(name: &str) -> Self {
+        Self {
+            lines: Vec::new(),
+            matches: 1,
+            bytes: name.len() + 1,
+        }
+    }
+
     /// Adds a line.
-    pub fn push(&mut self, text: String, is_match: bool) {
-        self.matches += usize::from(is_match);
-        self.bytes += text.len() + 1;
-        self.lines.push(Line { text, is_match });
+    pub fn push(&mut self, line: Line) {
+        self.matches += usize::from(line.is_match);
+        self.bytes += line.text.len() + 1;
+        self.lines.push(line);
     }
 }
 
-/// The hits of all files, bounded: a file is dropped once those before it are enough.
-pub struct Hits {
+/// The hits with the smallest keys, bounded: one is dropped once those before it are enough.
+pub struct Hits<K = String> {
     /// Matches that can be shown.
-    pub limit: usize,
+    limit: usize,
     /// Bytes that can be shown.
-    pub max_bytes: usize,
-    kept: Mutex<Kept>,
+    max_bytes: usize,
+    kept: Mutex<Kept<K>>,
+    /// The greatest key that still matters, once there are enough hits.
+    cutoff: RwLock<Option<K>>,
+    has_cutoff: AtomicBool,
 }
 
-#[derive(Default)]
-struct Kept {
-    files: BTreeMap<String, FileHits>,
+struct Kept<K> {
+    hits: BTreeMap<K, Hit>,
     matches: usize,
     bytes: usize,
 }
 
-impl Hits {
-    /// None yet.
+impl<K: Ord + Clone> Hits<K> {
     pub fn new(limit: usize, max_bytes: usize) -> Self {
         Self {
             limit,
             max_bytes,
-            kept: Mutex::default(),
+            kept: Mutex::new(Kept {
+                hits: BTreeMap::new(),
+                matches: 0,
+                bytes: 0,
+            }),
+            cutoff: RwLock::new(None),
+            has_cutoff: AtomicBool::new(false),
         }
     }
 
     /// Whether so many hits are already more than can be shown. One more than the limit is kept,
     /// to know that there are more.
     pub fn enough(&self, matches: usize, bytes: usize) -> bool {
-        matches > self.limit || bytes > self.max_bytes
+        matches > self.limit || bytes > self.max_bytes + 1
     }
 
-    /// Adds a file's hits, drops what is now too far back, and moves the horizon.
-    pub fn add(&self, path: String, hits: FileHits, horizon: &Horizon) {
+    /// Adds a hit and drops those that cannot be shown any more.
+    pub fn add(&self, key: K, hit: Hit) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.matches += hits.matches;
-        kept.bytes += hits.bytes;
+        kept.matches += hit.matches;
+        kept.bytes += hit.bytes;
         // Two names that are not UTF-8 may look the same.
-        let file = kept.files.entry(path).or_default();
-        file.matches += hits.matches;
-        file.bytes += hits.bytes;
-        file.lines.extend(hits.lines);
-        while let Some(last) = kept.files.last_entry() {
+        let held = kept.hits.entry(key).or_default();
+        held.matches += hit.matches;
+        held.bytes += hit.bytes;
+        held.lines.extend(hit.lines);
+        let mut dropped = false;
+        while let Some(last) = kept.hits.last_entry() {
             let (matches, bytes) = (last.get().matches, last.get().bytes);
             if !self.enough(kept.matches - matches, kept.bytes - bytes) {
                 break;
             }
-            kept.files.pop_last();
+            kept.hits.pop_last();
             kept.matches -= matches;
             kept.bytes -= bytes;
+            dropped = true;
         }
-        if self.enough(kept.matches, kept.bytes)
-            && let Some((path, _)) = kept.files.last_key_value()
+        if (dropped || !self.has_cutoff.load(Ordering::Acquire))
+            && self.enough(kept.matches, kept.bytes)
+            && let Some((key, _)) = kept.hits.last_key_value()
         {
-            horizon.set(path);
+            let mut cutoff = self.cutoff.write().unwrap_or_else(PoisonError::into_inner);
+            *cutoff = Some(key.clone());
+            self.has_cutoff.store(true, Ordering::Release);
         }
     }
 
-    /// The lines to show, matches among them, and whether there are matches beyond the limit.
-    /// `context` is the number of lines wanted after a match.
-    pub fn lines(self, context: usize) -> (Vec<Line>, bool) {
-        let kept = self
-            .kept
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut lines: Vec<Line> = Vec::new();
-        let (mut matches, mut last) = (0, 0);
-        for line in kept.files.into_values().flat_map(|hits| hits.lines) {
-            if line.is_match {
-                if matches == self.limit {
-                    // Context before a match that is not shown.
-                    lines.truncate(last + context);
-                    return (lines, true);
-                }
-                matches += 1;
-                last = lines.len() + 1;
-            }
-            lines.push(line);
-        }
-        (lines, false)
+    /// All hits kept, in order.
+    pub fn into_sorted(self) -> impl Iterator<Item = (K, Hit)> {
+        let kept = self.kept.into_inner();
+        kept.unwrap_or_else(PoisonError::into_inner)
+            .hits
+            .into_iter()
+    }
+}
+
+impl Hits {
+    /// Whether `path` (and, for a folder ending in `/`, all below it) is too great to be shown.
+    pub fn is_beyond(&self, path: &str) -> bool {
+        self.has_cutoff.load(Ordering::Acquire)
+            && self
+                .cutoff
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .as_deref()
+                .is_some_and(|cutoff| path > cutoff)
     }
 }

@@ -1,26 +1,116 @@
 //! Limits on what the search tools say: the length of a line, and of the whole, always cut between
 //! characters and lines.
 
-use super::walk::Stop;
+use super::budget::Budget;
+use super::hits::Line;
+use crate::agent::tool::ToolError;
+use crate::agent::tools::escape;
 
 /// Characters of a result line.
-pub const MAX_LINE_CHARS: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 
-/// One line of a file for a result: without its end, not too long, valid UTF-8.
-pub fn line(bytes: &[u8]) -> String {
+/// The part of a file's line that a result shows, as valid UTF-8 without its end and without
+/// control bytes, and whether it had any.
+pub fn line_text(bytes: &[u8]) -> (String, bool) {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     // 500 characters have at most 2,000 bytes, and what is cut behind them is not looked at.
     let near = &bytes[..bytes.len().min(MAX_LINE_CHARS * 4 + 4)];
-    let text = String::from_utf8_lossy(near);
-    match text.char_indices().nth(MAX_LINE_CHARS) {
+    let near = escape::control_bytes(near);
+    let escaped = matches!(near, std::borrow::Cow::Owned(_));
+    let text = String::from_utf8_lossy(&near);
+    let text = match text.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.into_owned(),
+    };
+    (text, escaped)
+}
+
+/// How much a search may say.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Matches, names or entries.
+    pub count: usize,
+    /// Bytes, the last line end not counted.
+    pub max_bytes: usize,
+}
+
+/// What a search found, before its limits and notes.
+pub struct Results<'s> {
+    /// The lines, matches up to the limit.
+    pub lines: Vec<Line>,
+    /// Whether there are more matches.
+    pub more: bool,
+    /// How many there are in all, where that is known.
+    pub total: Option<usize>,
+    /// What is counted, in the plural.
+    pub noun: &'static str,
+    /// What is said when there are none.
+    pub empty: &'s str,
+}
+
+/// The result of a search.
+pub struct Finished {
+    /// For the model.
+    pub text: String,
+    /// The lines in it, without notes.
+    pub lines: Vec<String>,
+    /// Matches among them.
+    pub count: usize,
+    /// Whether there is more than was shown.
+    pub truncated: bool,
+}
+
+impl Results<'_> {
+    /// Cuts the lines at the limits and says what is missing, and why.
+    pub fn finish(mut self, limits: Limits, budget: &Budget) -> Result<Finished, ToolError> {
+        budget.check_cancelled()?;
+        let fitting = fitting(self.lines.iter().map(|line| &line.text), limits.max_bytes);
+        let cut = fitting < self.lines.len();
+        self.lines.truncate(fitting);
+        let count = self.lines.iter().filter(|line| line.is_match).count();
+        let noun = self.noun;
+        let (of, advice) = match self.total {
+            Some(total) => (format!(" of {total}"), "Use find with a glob."),
+            None => (String::new(), "Narrow the search."),
+        };
+        let mut notes = Vec::new();
+        if cut {
+            let kib = limits.max_bytes.div_ceil(1024);
+            notes.push(format!(
+                "[Output cut at {kib} KB after {count}{of} {noun}. {advice}]"
+            ));
+        } else if self.more {
+            let (limit, twice) = (limits.count, limits.count.saturating_mul(2));
+            notes.push(format!(
+                "[Showing first {limit}{of} {noun}. Use limit={twice} for more.]"
+            ));
+        }
+        if self.lines.iter().any(|line| line.escaped) {
+            notes.push(escape::NOTE.into());
+        }
+        notes.extend(budget.notes());
+        let lines: Vec<String> = self.lines.into_iter().map(|line| line.text).collect();
+        let mut text = if lines.is_empty() {
+            self.empty.to_string()
+        } else {
+            lines.join("\n")
+        };
+        for note in notes {
+            text.push('\n');
+            text.push_str(&note);
+        }
+        Ok(Finished {
+            text,
+            lines,
+            count,
+            truncated: cut || self.more || budget.timed_out(),
+        })
     }
 }
 
 /// As many of `lines` as have room in `max_bytes` when joined by line ends.
-pub fn fitting<'a>(lines: impl Iterator<Item = &'a String>, max_bytes: usize) -> usize {
+fn fitting<'a>(lines: impl Iterator<Item = &'a String>, max_bytes: usize) -> usize {
     let mut bytes = 0;
     lines
         .take_while(|line| {
@@ -30,77 +120,31 @@ pub fn fitting<'a>(lines: impl Iterator<Item = &'a String>, max_bytes: usize) ->
         .count()
 }
 
-/// Joins result lines and what there is to say about them.
-pub fn report(lines: &[String], empty: &str, notes: &[String]) -> String {
-    let mut out = if lines.is_empty() {
-        empty.to_string()
-    } else {
-        lines.join("\n")
-    };
-    for note in notes {
-        out.push('\n');
-        out.push_str(note);
-    }
-    out
-}
-
-/// What to say of a search that ran out of time or could not read everything.
-pub fn shortcomings(stop: &Stop, seconds: u64) -> Vec<String> {
-    let mut notes = Vec::new();
-    if stop.timed_out() {
-        notes.push(format!(
-            "[Stopped after {seconds} s; the results are partial. Search a smaller part.]"
-        ));
-    }
-    let unreadable = stop.unreadable();
-    if unreadable > 0 {
-        let noun = if unreadable == 1 {
-            "file or folder"
-        } else {
-            "files or folders"
-        };
-        notes.push(format!("[{unreadable} {noun} could not be read.]"));
-    }
-    notes
-}
-
-/// The notice that there are more than `limit` of `noun`.
-pub fn more(limit: usize, noun: &str) -> String {
-    format!(
-        "[Showing first {limit} {noun}. Use limit={} for more.]",
-        limit.saturating_mul(2)
-    )
-}
-
-/// The notice that the output was cut at `max_bytes`.
-pub fn cut(max_bytes: usize, shown: usize, noun: &str) -> String {
-    format!(
-        "[Output cut at {} KB after {shown} {noun}. Narrow the search.]",
-        max_bytes.div_ceil(1024)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn shown(bytes: &[u8]) -> String {
+        line_text(bytes).0
+    }
+
     // J12
     #[test]
     fn lines_are_cut_at_500_characters() {
-        assert_eq!(line("\u{e9}".repeat(500).as_bytes()), "\u{e9}".repeat(500));
+        assert_eq!(shown("\u{e9}".repeat(500).as_bytes()), "\u{e9}".repeat(500));
         assert_eq!(
-            line("\u{e9}".repeat(501).as_bytes()),
+            shown("\u{e9}".repeat(501).as_bytes()),
             "\u{e9}".repeat(500) + "..."
         );
-        assert_eq!(line(b"a\r\n"), "a");
-        assert_eq!(line(&[0xff; 9999]), "\u{fffd}".repeat(500) + "...");
+        assert_eq!(shown(b"a\r\n"), "a");
+        assert_eq!(shown(&[0xff; 9999]), "\u{fffd}".repeat(500) + "...");
     }
 
     proptest! {
         #[test]
         fn a_line_is_valid_and_bounded(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {
-            let line = line(&bytes);
+            let line = shown(&bytes);
             prop_assert!(line.chars().count() <= MAX_LINE_CHARS + 3);
         }
 

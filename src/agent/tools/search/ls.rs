@@ -1,14 +1,15 @@
 //! The `ls` tool: the names in one folder, hidden ones too. Does not look below.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::json;
 
-use super::limits;
-use super::walk::{Ground, Stop};
+use super::budget::{self, Budget};
+use super::hits::{Hit, Hits, Line};
+use super::limits::{Limits, Results};
+use super::root::SearchRoot;
 use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::TypedTool;
@@ -75,80 +76,56 @@ impl TypedTool for Ls {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let (max_bytes, timeout_s) = (self.max_bytes, self.timeout_s);
-        let cancel = context.cancel.clone();
-        call::look(&cancel, move || {
-            let stop = Stop::new(context.cancel, timeout_s);
-            let limit = call::positive(args.limit).unwrap_or(LIMIT);
-            list(
-                &args.path,
-                &context.cwd,
-                limit,
-                max_bytes,
-                (&stop, timeout_s),
-            )
+        let limits = Limits {
+            count: call::positive(args.limit).unwrap_or(LIMIT),
+            max_bytes: self.max_bytes,
+        };
+        budget::run(context.cancel, self.timeout_s, move |budget| {
+            list(&args.path, &context.cwd, limits, budget)
         })
         .await
     }
 }
 
-fn list(
-    raw: &str,
-    cwd: &Path,
-    limit: usize,
-    max_bytes: usize,
-    (stop, timeout_s): (&Stop, u64),
-) -> Result<ToolOutput, ToolError> {
-    let ground = Ground::folder(raw, cwd)?;
-    let entries = fs::read_dir(&ground.root).map_err(|error| open::unreachable(&error, raw))?;
-    // The smallest names by what they look like, then by what they are; one more than can be
-    // shown.
-    let mut kept = BTreeSet::new();
+fn list(raw: &str, cwd: &Path, limits: Limits, budget: &Budget) -> Result<ToolOutput, ToolError> {
+    let root = SearchRoot::folder(raw, cwd)?;
+    let entries = fs::read_dir(&root.path).map_err(|error| open::unreachable(&error, raw))?;
+    // Sorted by what names look like, then by what they are.
+    let hits = Hits::new(limits.count, limits.max_bytes);
+    let mut total = 0;
     for entry in entries.flatten() {
-        if stop.now() {
+        if budget.is_spent() {
             break;
         }
+        total += 1;
         let name = paths::readable(&entry.file_name());
-        kept.insert((name.to_lowercase(), name, entry.file_name()));
-        if kept.len() > limit.saturating_add(1) {
-            kept.pop_last();
-        }
+        let hit = Hit::name(&name);
+        hits.add((name.to_lowercase(), name, entry.file_name()), hit);
     }
-    if stop.now() && !stop.timed_out() {
-        return Err(call::cancelled());
-    }
-    let more = kept.len() > limit;
-    let mut files: Vec<String> = kept
-        .into_iter()
-        .take(limit)
-        .map(|(_, mut name, raw_name)| {
-            if fs::metadata(ground.root.join(raw_name)).is_ok_and(|meta| meta.is_dir()) {
+    let sorted = hits.into_sorted().take(limits.count);
+    let lines: Vec<Line> = sorted
+        .map(|((_, mut name, raw_name), _)| {
+            if fs::metadata(root.path.join(raw_name)).is_ok_and(|meta| meta.is_dir()) {
                 name.push('/');
             }
-            name
+            name.into()
         })
         .collect();
-    let fitting = limits::fitting(files.iter(), max_bytes);
-    let mut notes = Vec::new();
-    if fitting < files.len() {
-        files.truncate(fitting);
-        notes.push(limits::cut(max_bytes, fitting, "entries"));
-    } else if more {
-        notes.push(limits::more(limit, "entries"));
-    }
-    let truncated = !notes.is_empty();
-    notes.extend(limits::shortcomings(stop, timeout_s));
+    let results = Results {
+        more: total > lines.len(),
+        lines,
+        total: Some(total),
+        noun: "entries",
+        empty: "(empty folder)",
+    };
+    let found = results.finish(limits, budget)?;
     Ok(ToolOutput {
-        content: vec![Content::text(limits::report(
-            &files,
-            "(empty folder)",
-            &notes,
-        ))],
+        content: vec![Content::text(found.text)],
         details: Details::Files(FilesDetails {
             pattern: String::new(),
-            path: ground.title(),
-            files,
-            truncated,
+            path: root.title(),
+            files: found.lines,
+            truncated: found.truncated,
         }),
         is_error: false,
     })

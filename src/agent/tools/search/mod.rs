@@ -1,13 +1,17 @@
-//! The tools that search: `grep`, `find` and `ls`, on one walk through folders (`walk`) and one set
-//! of limits (`limits`); `hits` keeps grep's best results, `glob` says what globs mean.
+//! The tools that search: `grep`, `find` and `ls`. A search has a `root` and a `budget`; `walk` goes
+//! through folders as `ignores` allow, `hits` keeps the first results, `limits` cuts them; `glob`
+//! says what globs mean.
 
 mod grep;
 mod find;
 mod ls;
+mod root;
+mod budget;
 mod walk;
+mod ignores;
 mod hits;
-mod glob;
 mod limits;
+mod glob;
 
 pub use find::Find;
 pub use grep::Grep;

@@ -1,0 +1,195 @@
+//! What a search may take: its time limit and its cancellation; and what it had to leave out, which
+//! its result names.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::tool::ToolError;
+use crate::agent::tools::{call, kind};
+
+/// Longest part of a line that is searched.
+pub const MAX_LINE: usize = 8 << 20;
+/// Paths named for each kind of omission.
+const NAMED: usize = 5;
+/// How long after its time limit a search may still be busy before it is given up.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The limits of one search.
+pub struct Budget {
+    cancel: CancellationToken,
+    seconds: u64,
+    deadline: Instant,
+    timed_out: AtomicBool,
+    omitted: Mutex<[Omitted; 3]>,
+}
+
+/// Why something was left out.
+#[derive(Clone, Copy)]
+pub enum Omission {
+    /// A file or folder could not be read.
+    Unreadable,
+    /// A file has lines longer than [`MAX_LINE`].
+    LongLine,
+    /// The rules of an ignore file were not used.
+    IgnoreFile,
+}
+
+/// The paths of one kind of omission: how many, and the first of them.
+#[derive(Default)]
+struct Omitted {
+    count: usize,
+    first: BTreeSet<String>,
+}
+
+impl Budget {
+    /// Ends after `seconds`, or when cancelled.
+    pub fn new(cancel: CancellationToken, seconds: u64) -> Self {
+        Self {
+            cancel,
+            seconds,
+            deadline: Instant::now() + Duration::from_secs(seconds),
+            timed_out: AtomicBool::new(false),
+            omitted: Mutex::default(),
+        }
+    }
+
+    /// Whether the search has to end now.
+    pub fn is_spent(&self) -> bool {
+        if Instant::now() >= self.deadline {
+            self.timed_out.store(true, Ordering::Relaxed);
+        }
+        self.timed_out() || self.cancel.is_cancelled()
+    }
+
+    /// Whether time ran out, so that results are partial.
+    pub fn timed_out(&self) -> bool {
+        self.timed_out.load(Ordering::Relaxed)
+    }
+
+    /// Fails when the search was cancelled.
+    pub fn check_cancelled(&self) -> Result<(), ToolError> {
+        if self.cancel.is_cancelled() {
+            return Err(call::cancelled());
+        }
+        Ok(())
+    }
+
+    /// Notes that something was left out.
+    pub fn omit(&self, why: Omission, path: String) {
+        let mut omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = &mut omitted[why as usize];
+        kind.count += 1;
+        kind.first.insert(path);
+        if kind.first.len() > NAMED {
+            kind.first.pop_last();
+        }
+    }
+
+    /// Notes what could not be read. A file that is gone was never there.
+    pub fn omit_unreadable(&self, error: &io::Error, path: String) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.omit(Omission::Unreadable, path);
+        }
+    }
+
+    /// What to tell the model about all that.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.timed_out() {
+            notes.push(format!(
+                "[Stopped after {} s; the results are partial. Search a smaller part.]",
+                self.seconds
+            ));
+        }
+        let omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let long = format!(
+            "lines longer than {}, which were searched only to that length",
+            kind::size(MAX_LINE as u64)
+        );
+        let texts = [
+            (
+                "file or folder could not be read".to_string(),
+                "files or folders could not be read".to_string(),
+            ),
+            (format!("file has {long}"), format!("files have {long}")),
+            (
+                format!("ignore file was not used {NOT_USED}"),
+                format!("ignore files were not used {NOT_USED}"),
+            ),
+        ];
+        for (Omitted { count, first }, (one, many)) in omitted.iter().zip(texts) {
+            let rest = count.saturating_sub(first.len());
+            let named = first.iter().cloned();
+            let rest = (rest > 0).then(|| format!("and {rest} more"));
+            let named: Vec<String> = named.chain(rest).collect();
+            if *count > 0 {
+                let what = if *count == 1 { one } else { many };
+                notes.push(format!("[{count} {what}: {}]", named.join(", ")));
+            }
+        }
+        notes
+    }
+}
+
+const NOT_USED: &str = "(not a regular file, too large, or too many patterns)";
+
+/// Runs a search where it may block. It is given up when cancelled, and also when it is still busy
+/// some time after its time limit: a file system that does not answer never looks at the budget.
+pub async fn run<T: Send + 'static>(
+    cancel: CancellationToken,
+    seconds: u64,
+    search: impl FnOnce(&Budget) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let budget = Budget::new(cancel.clone(), seconds);
+    let limit = Duration::from_secs(seconds) + GRACE;
+    let search = call::look(&cancel, move || search(&budget));
+    tokio::time::timeout(limit, search).await.unwrap_or_else(|_| {
+        Err(ToolError::new(format!(
+            "Stopped after {seconds} s without a result: a file or folder does not answer. Search \
+             a smaller part."
+        )))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_time_limit_holds_when_a_file_system_does_not_answer() {
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let search = run(CancellationToken::new(), 0, move |_| {
+            let _ = held.recv();
+            Ok(())
+        });
+        let error = search.await.unwrap_err();
+        drop(release);
+        assert!(
+            error
+                .message
+                .starts_with("Stopped after 0 s without a result")
+        );
+    }
+
+    #[test]
+    fn omissions_are_counted_and_the_first_are_named() {
+        let budget = Budget::new(CancellationToken::new(), 9);
+        for n in (0..8).rev() {
+            budget.omit(Omission::Unreadable, format!("f{n}"));
+        }
+        budget.omit(Omission::LongLine, "wide".into());
+        assert_eq!(
+            budget.notes(),
+            [
+                "[8 files or folders could not be read: f0, f1, f2, f3, f4, and 3 more]",
+                "[1 file has lines longer than 8.0 MB, which were searched only to that length: \
+                 wide]"
+            ]
+        );
+    }
+}

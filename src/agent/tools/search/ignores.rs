@@ -1,0 +1,185 @@
+//! Which paths a search leaves out: those that `.ignore`, `.gitignore` and `.git/info/exclude` files
+//! name, in the folder itself and in all above it, and the user's own list of git. The patterns are
+//! the `ignore` crate's. The files are opened here, since a repository can hold pipes, devices and
+//! files of any size under these names, and what one search spends on patterns has a limit.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+
+use super::budget::{Budget, Omission};
+use crate::agent::tools::{open, paths};
+
+/// Larger ignore files are not used.
+const MAX_FILE: u64 = 1 << 20;
+/// Estimated memory that the patterns of one search may take.
+const MAX_MEMORY: usize = 64 << 20;
+/// Estimated memory of any pattern.
+const PATTERN_MEMORY: usize = 512;
+/// The same of a byte of a pattern that becomes a regular expression.
+const WILDCARD_BYTE_MEMORY: usize = 512;
+
+/// The rules that hold in a folder: its own, then those of the folder above.
+pub struct IgnoreRules {
+    /// From the strongest to the weakest: `.ignore`, `.gitignore`, `.git/info/exclude`. A weaker
+    /// one decides only where no stronger one of any folder does.
+    kinds: [Gitignore; 3],
+    above: Rules,
+}
+
+/// The rules of a folder; none where no ignore file says anything.
+pub type Rules = Option<Arc<IgnoreRules>>;
+
+/// Whether `rules` leave out the file or folder at `path`.
+pub fn is_ignored(rules: &Rules, path: &Path, is_folder: bool) -> bool {
+    let Some(nearest) = rules else {
+        return false;
+    };
+    for kind in 0..nearest.kinds.len() {
+        let mut folder = Some(nearest);
+        while let Some(rules) = folder {
+            match rules.kinds[kind].matched(path, is_folder) {
+                Match::None => folder = rules.above.as_ref(),
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+            }
+        }
+    }
+    false
+}
+
+/// Reads the ignore files of one search.
+pub struct IgnoreLoader<'s> {
+    budget: &'s Budget,
+    memory_left: AtomicUsize,
+}
+
+impl<'s> IgnoreLoader<'s> {
+    pub fn new(budget: &'s Budget) -> Self {
+        Self {
+            budget,
+            memory_left: AtomicUsize::new(MAX_MEMORY),
+        }
+    }
+
+    /// The rules that hold for the folder `root` from outside: the user's own and those of the
+    /// folders above.
+    pub fn above(&self, root: &Path) -> Rules {
+        let user = gitconfig_excludes_path().filter(|path| path.exists());
+        let mut rules = user.and_then(|path| {
+            let shown = paths::readable(path.as_os_str());
+            let user = self.load(root, &path, shown);
+            let kinds = [Gitignore::empty(), Gitignore::empty(), user];
+            Some(Arc::new(IgnoreRules { kinds, above: None }))
+        });
+        let folders: Vec<&Path> = root.ancestors().skip(1).collect();
+        for folder in folders.into_iter().rev() {
+            let shown = paths::readable(folder.join("").as_os_str());
+            let exists = |name: &str| folder.join(name).symlink_metadata().is_ok();
+            rules = self.enter(folder, &shown, rules, exists);
+        }
+        rules
+    }
+
+    /// The rules in `folder`, written `shown` in results, where `above` are those of the folder
+    /// above it. `holds` says whether it holds a file of this name.
+    pub fn enter(
+        &self,
+        folder: &Path,
+        shown: &str,
+        above: Rules,
+        holds: impl Fn(&str) -> bool,
+    ) -> Rules {
+        let own = |name: &str| {
+            if holds(name) {
+                self.load(folder, &folder.join(name), format!("{shown}{name}"))
+            } else {
+                Gitignore::empty()
+            }
+        };
+        let exclude = holds(".git")
+            .then(|| git_folder(folder).join("info/exclude"))
+            .filter(|path| path.symlink_metadata().is_ok())
+            .map_or_else(Gitignore::empty, |path| {
+                self.load(folder, &path, paths::readable(path.as_os_str()))
+            });
+        let kinds = [own(".ignore"), own(".gitignore"), exclude];
+        if kinds.iter().all(Gitignore::is_empty) {
+            return above;
+        }
+        Some(Arc::new(IgnoreRules { kinds, above }))
+    }
+
+    fn load(&self, folder: &Path, path: &Path, shown: String) -> Gitignore {
+        self.try_load(folder, path).unwrap_or_else(|| {
+            self.budget.omit(Omission::IgnoreFile, shown);
+            Gitignore::empty()
+        })
+    }
+
+    fn try_load(&self, folder: &Path, path: &Path) -> Option<Gitignore> {
+        let text = read_small(path)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let memory: usize = text.lines().map(memory).sum();
+        let take = |left: usize| left.checked_sub(memory);
+        self.memory_left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .ok()?;
+        let mut builder = GitignoreBuilder::new(folder);
+        for line in text.lines() {
+            // As in git, a line that is no pattern says nothing, and the others count.
+            let _ = builder.add_line(None, line);
+        }
+        builder.build().ok()
+    }
+}
+
+/// The memory that a line of an ignore file takes as a compiled pattern, as an upper bound. Names,
+/// paths and `*.ending` are looked up in tables; all else is a part of a regular expression.
+fn memory(line: &str) -> usize {
+    if line.trim().is_empty() || line.starts_with('#') {
+        return 0;
+    }
+    let rest = line.strip_prefix("*.").unwrap_or(line);
+    let bytes = if rest.contains(['*', '?', '[', '{']) {
+        line.len() * WILDCARD_BYTE_MEMORY
+    } else {
+        line.len() * 4
+    };
+    PATTERN_MEMORY + bytes
+}
+
+/// The folder with git's own files for the working tree at `folder`. It is elsewhere where `.git`
+/// is a file: in a linked working tree and in a submodule.
+fn git_folder(folder: &Path) -> PathBuf {
+    let git = folder.join(".git");
+    if git.is_dir() {
+        return git;
+    }
+    let named = |path: &Path, prefix: &str| {
+        let text = read_small(path)?;
+        Some(PathBuf::from(text.lines().next()?.strip_prefix(prefix)?))
+    };
+    let Some(own) = named(&git, "gitdir: ").map(|path| folder.join(path)) else {
+        return git;
+    };
+    match named(&own.join("commondir"), "") {
+        Some(common) => own.join(common),
+        None => own,
+    }
+}
+
+/// The text of a regular file that is not too large.
+fn read_small(path: &Path) -> Option<String> {
+    let (file, meta) = open::open(path, "").ok()?;
+    if meta.len() > MAX_FILE {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

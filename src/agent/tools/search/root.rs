@@ -1,0 +1,81 @@
+//! Where a search takes place, and how paths below it are written in results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::agent::tool::ToolError;
+use crate::agent::tools::{open, paths};
+
+/// The folder or file that is searched.
+pub struct SearchRoot {
+    /// Its path, with no links in it.
+    pub path: PathBuf,
+    /// Whether it is a folder; else it is a regular file.
+    pub is_folder: bool,
+    /// The path for results; empty for the working directory.
+    shown: String,
+}
+
+impl SearchRoot {
+    /// Resolves the `path` argument; `raw` empty is the working directory.
+    pub fn new(raw: &str, cwd: &Path) -> Result<Self, ToolError> {
+        let path = if raw.is_empty() {
+            cwd.to_path_buf()
+        } else {
+            paths::resolve(raw, cwd, paths::Purpose::Existing)
+        };
+        let real = fs::canonicalize(&path).map_err(|error| {
+            if raw.is_empty() {
+                let cwd = cwd.display();
+                ToolError::new(format!("The working directory is gone: {cwd}"))
+            } else {
+                open::unreachable(&error, raw)
+            }
+        })?;
+        let kind = fs::metadata(&real)
+            .map_err(|error| open::unreachable(&error, raw))?
+            .file_type();
+        if !kind.is_dir() {
+            open::must_be_file(kind, raw)?;
+        }
+        let shown: PathBuf = path
+            .strip_prefix(cwd)
+            .unwrap_or(&path)
+            .components()
+            .collect();
+        Ok(Self {
+            path: real,
+            is_folder: kind.is_dir(),
+            shown: paths::readable(shown.as_os_str()),
+        })
+    }
+
+    /// As [`Self::new`], for tools that need a folder.
+    pub fn folder(raw: &str, cwd: &Path) -> Result<Self, ToolError> {
+        let root = Self::new(raw, cwd)?;
+        if root.is_folder {
+            Ok(root)
+        } else {
+            Err(ToolError::new(format!("{raw} is a file, not a folder.")))
+        }
+    }
+
+    /// The path for people: `.` for the working directory.
+    pub fn title(&self) -> String {
+        if self.shown.is_empty() {
+            ".".into()
+        } else {
+            self.shown.clone()
+        }
+    }
+
+    /// What the paths of results begin with: empty, or ending in `/`, so that `read` takes them as
+    /// they stand.
+    pub fn prefix(&self) -> String {
+        match self.shown.as_str() {
+            "" => String::new(),
+            shown if shown.ends_with('/') => shown.into(),
+            shown => format!("{shown}/"),
+        }
+    }
+}
