@@ -70,11 +70,11 @@ impl<'s> IgnoreLoader<'s> {
     /// folders above.
     pub fn above(&self, root: &Path) -> Rules {
         let user = gitconfig_excludes_path().filter(|path| path.exists());
-        let mut rules = user.and_then(|path| {
+        let mut rules = user.map(|path| {
             let shown = paths::readable(path.as_os_str());
             let user = self.load(root, &path, shown);
             let kinds = [Gitignore::empty(), Gitignore::empty(), user];
-            Some(Arc::new(IgnoreRules { kinds, above: None }))
+            Arc::new(IgnoreRules { kinds, above: None })
         });
         let folders: Vec<&Path> = root.ancestors().skip(1).collect();
         for folder in folders.into_iter().rev() {
