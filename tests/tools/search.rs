@@ -468,7 +468,7 @@ fn a_search_stops_in_time_and_says_so() {
 fn a_cancelled_search_ends_at_once() {
     let shop = Workshop::new();
     // A file without line ends, far longer than one wants to wait for.
-    let file = std::fs::File::create(shop.path("endless")).unwrap();
+    let file = File::create(shop.path("endless")).unwrap();
     file.set_len(1 << 40).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[b'a'; 4096], 0).unwrap();
     let context = shop.context();
