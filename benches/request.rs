@@ -61,6 +61,7 @@ fn request(count: usize, api: Api) -> Request {
         model,
         system: "You are a coding agent. ".repeat(100),
         messages: conversation(count, api),
+        thinking_from: 0,
         tools: (0..7)
             .map(|number| ToolSpec {
                 name: format!("tool_{number}"),

@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::memory::{SessionPrompt, Today};
 use super::process::Processes;
 use super::rules::LoopRules;
 use super::session::SessionLog;
 use super::toolbox::Toolbox;
-use crate::llm::{Model, Provider, ThinkingLevel};
+use crate::llm::{Message, Model, Provider, ThinkingLevel};
 
 /// What `agent::start` takes.
 pub struct AgentOptions {
@@ -30,10 +31,23 @@ pub struct AgentOptions {
     pub system_prompt: Option<String>,
     /// Added behind the system prompt, each a paragraph of its own.
     pub append_system_prompt: Vec<String>,
+    /// Tells the date; asked when a prompt is made and when the user speaks.
+    pub today: Today,
+    /// What the session holds already; nothing for a new one.
+    pub resumed: Resumed,
     /// Where messages are stored; none with `--no-session`.
     pub session: Option<SessionLog>,
     /// Folder for outputs too long for the model (`CALL.txt`); made when needed.
     pub spill_dir: PathBuf,
     /// The rules of the loop.
     pub rules: LoopRules,
+}
+
+/// What a session holds when it is opened again.
+#[derive(Default)]
+pub struct Resumed {
+    /// The conversation.
+    pub messages: Vec<Arc<Message>>,
+    /// The stored prompts, in the order of their entries.
+    pub prompts: Vec<SessionPrompt>,
 }

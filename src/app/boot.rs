@@ -22,7 +22,7 @@ use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{keys, log, tui};
 use crate::agent::process::Processes;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
-use crate::agent::{self, AgentHandle, AgentOptions, Toolbox, tools};
+use crate::agent::{self, AgentHandle, AgentOptions, Resumed, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Catalog, Content, Model, Provider, ThinkingLevel, Wires};
@@ -287,6 +287,8 @@ impl Stage {
             processes,
             system_prompt: plan.args.system_prompt.clone(),
             append_system_prompt: plan.args.append_system_prompt.clone(),
+            today: Arc::new(|| jiff::Zoned::now().date()),
+            resumed: Resumed::default(),
             session: self.session.take(),
             spill_dir: self.spill.folder().to_owned(),
             rules: plan.settings.rules.clone(),

@@ -96,6 +96,7 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
         (Some(300..=399), _) => "redirected",
         (Some(500..=599), _) => "the server failed",
         (_, ErrorClass::NoModel) => "the model was not found",
+        (_, ErrorClass::Thinking) => "the server refused earlier thinking",
         (Some(_), ErrorClass::Client) => "the server refused the request",
         _ => "the server reports an error",
     };
@@ -121,6 +122,9 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
         }
         ErrorClass::Client if status == Some(403) => Some(
             "This is not about the key: change the request, or choose another model".into(),
+        ),
+        ErrorClass::Thinking => Some(
+            "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model".into(),
         ),
         ErrorClass::Overflow => Some(
             overflow::WAY_OUT.into(),

@@ -16,6 +16,8 @@ pub enum ErrorClass {
     Quota,
     /// This model cannot be used: the provider does not know it, or its window is too small.
     NoModel,
+    /// The provider refuses thinking of earlier answers: ask without it.
+    Thinking,
     /// The request or the configuration is wrong: 400, 404, and everything else.
     Client,
 }

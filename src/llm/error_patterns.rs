@@ -41,6 +41,7 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
         Some(413) => ErrorClass::Overflow,
         Some(404) if UNKNOWN_MODEL.is_match(text) => ErrorClass::NoModel,
         Some(400 | 422) | None if NO_SUCH_MODEL.is_match(text) => ErrorClass::NoModel,
+        Some(400) if THINKING.is_match(text) => ErrorClass::Thinking,
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorClass::Retryable,
         Some(_) => ErrorClass::Client,
         None if UNAUTHORIZED.is_match(text) => ErrorClass::Auth,
@@ -84,6 +85,17 @@ static QUOTA: LazyLock<RegexSet> = LazyLock::new(|| {
         "exceeded_current_quota",
         "(spend|spending|hard) limit",
         "payment required",
+    ])
+});
+
+/// Thinking of earlier answers is refused: its signature does not fit the request, or cannot be read.
+static THINKING: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        r"invalid `(signature|data)` in `(redacted_)?thinking`",
+        r"bound to a different conversation",
+        r"thinking\.signature: field required",
+        r"`(redacted_)?thinking` blocks? .*cannot be modified",
+        r"invalid_encrypted_content",
     ])
 });
 

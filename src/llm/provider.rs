@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::StreamEvent;
@@ -41,6 +42,9 @@ pub struct Request {
     /// The conversation as stored: failed messages, aborted ones and other models' thinking
     /// included. Each wire makes it valid for itself, through `handoff`.
     pub messages: Vec<Arc<Message>>,
+    /// Thinking in messages before this index was made behind another system prompt or other tools,
+    /// and is not sent.
+    pub thinking_from: usize,
     /// The tools the model may call.
     pub tools: Vec<ToolSpec>,
     /// How hard to think.
@@ -51,8 +55,8 @@ pub struct Request {
     pub session_id: Option<String>,
 }
 
-/// A tool as the model sees it.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A tool as the model sees it. Its serde form is stored in sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// The name the model calls.
     pub name: String,
@@ -62,11 +66,12 @@ pub struct ToolSpec {
     pub parameters: Value,
     /// The form of its one argument where the wire has custom tools and the model takes them; every
     /// other wire offers `parameters`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<CustomFormat>,
 }
 
 /// The free text a custom tool takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomFormat {
     /// `lark` or `regex`, as OpenAI names them.
     pub syntax: String,

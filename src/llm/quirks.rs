@@ -62,6 +62,8 @@ pub struct Quirks {
     pub empty_signatures: bool,
     /// Anthropic: tools take `eager_input_streaming`.
     pub eager_tool_input: bool,
+    /// Anthropic: `anthropic-beta` headers are understood.
+    pub betas: bool,
     /// Anthropic: the key goes into `authorization: Bearer`, not `x-api-key`.
     pub bearer: bool,
     /// Google: calls and results carry ids.
@@ -106,6 +108,7 @@ impl Default for Quirks {
             thinking_binding: false,
             empty_signatures: false,
             eager_tool_input: true,
+            betas: true,
             bearer: false,
             call_ids: true,
             call_signatures: false,

@@ -87,6 +87,7 @@ impl Draft {
             && request.model == own.model
             && request.system == own.system
             && request.tools == own.tools
+            && request.thinking_from == own.thinking_from
             && request.thinking == own.thinking
             && request.max_output == own.max_output
             && request.session_id == own.session_id;
@@ -129,6 +130,7 @@ mod tests {
                 .iter()
                 .map(|words| Arc::new(Message::user(*words, 1)))
                 .collect(),
+            thinking_from: 0,
             tools: Vec::new(),
             thinking: ThinkingLevel::Off,
             max_output: None,

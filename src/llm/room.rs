@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use serde_json::Value;
 
-use super::handoff::Step;
+use super::handoff::Turn;
 use super::message::{Content, Image};
 use super::provider::Request;
 use super::window::WindowSource;
@@ -21,8 +21,8 @@ const IMAGE_TOKENS: usize = 1600;
 const SPARE_TOKENS: u64 = 1024;
 
 /// The output limit for `request`: the wanted one, else the model's, and no more than the window
-/// leaves beside `steps`.
-pub fn max_output(request: &Request, steps: &[Step]) -> u64 {
+/// leaves beside `turns`.
+pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
     let model = &request.model;
     let wanted = request
         .max_output
@@ -34,7 +34,7 @@ pub fn max_output(request: &Request, steps: &[Step]) -> u64 {
         return wanted;
     }
     let image = |_: &Image| IMAGE_TOKENS * BYTES_PER_TOKEN;
-    let prompt = size(request, steps, image) / BYTES_PER_TOKEN;
+    let prompt = size(request, turns, image) / BYTES_PER_TOKEN;
     let left = model
         .context_window
         .saturating_sub(prompt as u64 + SPARE_TOKENS);
@@ -44,8 +44,8 @@ pub fn max_output(request: &Request, steps: &[Step]) -> u64 {
 
 /// Writes the JSON of `request` in one piece of memory. A buffer that doubles as it fills leaves
 /// holes of the same size behind in the allocator, with each request of a long conversation.
-pub fn json(body: &impl Serialize, request: &Request, steps: &[Step]) -> Vec<u8> {
-    let size = size(request, steps, |image| image.data.len());
+pub fn json(body: &impl Serialize, request: &Request, turns: &[Turn]) -> Vec<u8> {
+    let size = size(request, turns, |image| image.data.len());
     // Escapes, keys and brackets; what is not touched costs nothing.
     let mut out = Vec::with_capacity(size + size / 4 + 4 * 1024);
     // Plain data cannot fail to be written.
@@ -54,12 +54,12 @@ pub fn json(body: &impl Serialize, request: &Request, steps: &[Step]) -> Vec<u8>
 }
 
 /// Bytes of the texts in `request`, with what stands around each.
-fn size(request: &Request, steps: &[Step], image: impl Fn(&Image) -> usize + Copy) -> usize {
+fn size(request: &Request, turns: &[Turn], image: impl Fn(&Image) -> usize + Copy) -> usize {
     let tools = request
         .tools
         .iter()
         .map(|tool| tool.description.len() + 400);
-    let content = steps.iter().map(|step| step_size(step, image));
+    let content = turns.iter().map(|turn| turn_size(turn, image));
     request.system.len() + tools.sum::<usize>() + content.sum::<usize>()
 }
 
@@ -78,7 +78,7 @@ fn json_size(value: &Value) -> usize {
     }
 }
 
-fn step_size(step: &Step, image: impl Fn(&Image) -> usize) -> usize {
+fn turn_size(turn: &Turn, image: impl Fn(&Image) -> usize) -> usize {
     let of = |content: &Content| match content {
         Content::Text(text) => text.text.len(),
         Content::Thinking(thinking) => {
@@ -87,11 +87,11 @@ fn step_size(step: &Step, image: impl Fn(&Image) -> usize) -> usize {
         Content::Image(picture) => image(picture),
         Content::ToolCall(call) => call.name.len() + json_size(&call.arguments) + 60,
     };
-    match step {
-        Step::User(content) | Step::Assistant(content) => {
+    match turn {
+        Turn::User(content) | Turn::Assistant(content) => {
             content.iter().map(|block| of(block)).sum()
         }
-        Step::Results(answers) => answers
+        Turn::Results(answers) => answers
             .iter()
             .flat_map(|answer| &answer.content)
             .map(|block| of(block) + 60)

@@ -239,7 +239,13 @@ async fn a_prompt_right_behind_an_abort_starts_the_next_run() {
     assert_eq!(bench.settled().await, RunOutcome::Done);
     assert_eq!(
         bench.stored(),
-        ["user: Go", "assistant: ", "user: instead", "assistant: ok"]
+        [
+            "user: Go",
+            "assistant: ",
+            "note: [interrupted by the user]",
+            "user: instead",
+            "assistant: ok"
+        ]
     );
 }
 
@@ -288,6 +294,6 @@ async fn a_tool_that_obeys_is_cancelled_not_failed() {
     gate.reached().await;
     abort(&mut bench).await;
     assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
-    let answer = &bench.entries()[4];
+    let answer = &bench.entries()[5];
     assert_eq!(answer["message"]["stopReason"], json!(StopReason::ToolUse));
 }

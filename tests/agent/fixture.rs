@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tiller::agent::memory::Today;
 use tiller::agent::process::Processes;
 use tiller::agent::session::SessionLog;
 use tiller::agent::tool::{CommandDetails, TextDetails};
@@ -387,6 +388,10 @@ pub struct Setup {
     pub model: Option<Model>,
     pub toolbox: Option<Toolbox>,
     pub processes: Option<Processes>,
+    /// Replaces the built-in system prompt.
+    pub system_prompt: Option<String>,
+    pub today: Option<Today>,
+    pub resumed: Resumed,
 }
 
 /// The rules, but a failure is the end.
@@ -435,8 +440,12 @@ impl Setup {
             cwd: cwd.clone(),
             toolbox: self.toolbox.unwrap_or_else(|| Toolbox::new(tools)),
             processes: self.processes.unwrap_or_default(),
-            system_prompt: None,
+            system_prompt: self.system_prompt,
             append_system_prompt: Vec::new(),
+            today: self
+                .today
+                .unwrap_or_else(|| Arc::new(|| jiff::civil::date(2026, 11, 22))),
+            resumed: self.resumed,
             spill_dir: session.spill_dir(),
             session: Some(session),
             rules: self.rules,

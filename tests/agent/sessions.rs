@@ -95,6 +95,8 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         processes: Processes::new(),
         system_prompt: None,
         append_system_prompt: Vec::new(),
+        today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
+        resumed: agent::Resumed::default(),
         session: Some(SessionLog::create(Path::new("/dev/full"), Path::new("/"))),
         spill_dir: "/nonexistent".into(),
         rules: LoopRules::default(),

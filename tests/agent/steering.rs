@@ -302,7 +302,12 @@ async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
     assert_eq!(bench.settled().await, RunOutcome::Done);
     assert_eq!(
         bench.request(1),
-        ["user: Go", "assistant: I will", "user: not that"]
+        [
+            "user: Go",
+            "assistant: I will",
+            "note: [interrupted by the user]",
+            "user: not that"
+        ]
     );
     let answer = bench
         .entries()
@@ -349,6 +354,7 @@ async fn model_and_thinking_change_from_the_next_call_on() {
         [
             "model_change",
             "thinking_level_change",
+            "custom",
             "model_change",
             "thinking_level_change"
         ]

@@ -33,6 +33,8 @@ async fn the_show_tells_the_truth() {
         processes,
         system_prompt: None,
         append_system_prompt: Vec::new(),
+        today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
+        resumed: tiller::agent::Resumed::default(),
         session: None,
         spill_dir: spill.path().to_owned(),
         rules: LoopRules::default(),

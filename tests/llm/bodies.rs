@@ -233,6 +233,9 @@ fn thinking_is_asked_for_in_the_models_own_way() {
         ])
     };
     use ThinkingLevel::{High, Low, Max, Minimal, Off};
+    let block_binding = json!({ "prefix_mismatch_behavior": "drop_block" });
+    let adaptive =
+        json!({ "type": "adaptive", "display": "summarized", "block_binding": block_binding });
     let new = &[(Low, "low"), (High, "high"), (Max, "max")][..];
     let cases = [
         (
@@ -254,21 +257,21 @@ fn thinking_is_asked_for_in_the_models_own_way() {
             "claude-opus-5-5",
             new,
             Max,
-            json!([{ "type": "adaptive", "display": "summarized" }, "max", null, null]),
+            json!([adaptive.clone(), "max", null, null]),
         ),
         (
             Wire::Anthropic,
             "claude-opus-5-5",
             new,
             Off,
-            json!([{ "type": "adaptive", "display": "summarized" }, "low", null, null]),
+            json!([adaptive.clone(), "low", null, null]),
         ),
         (
             Wire::Anthropic,
             "claude-nova-9",
             &[][..],
             Minimal,
-            json!([{ "type": "adaptive", "display": "summarized" }, "low", null, null]),
+            json!([adaptive.clone(), "low", null, null]),
         ),
         (
             Wire::Chat,

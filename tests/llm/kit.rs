@@ -46,6 +46,7 @@ pub fn request(model: Model, messages: Vec<Message>) -> Request {
         model,
         system: "You are tiller.".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
+        thinking_from: 0,
         tools: vec![tool("read"), tool("grep")],
         thinking: ThinkingLevel::Medium,
         max_output: None,

@@ -6,14 +6,19 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subscribers::Audience;
 use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
+use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
+use crate::agent::runner::LOOP_GUARD_ORIGIN;
 use crate::agent::session::Journal;
-use crate::llm::{Content, Message, Model, ThinkingLevel, UserMessage};
+use crate::agent::toolbox::Toolbox;
+use crate::llm::handoff::{GO_ON, ends_with_answer};
+use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
 
 /// The agent's memory and its voice.
-#[derive(Debug)]
 pub(super) struct Ledger {
     /// The conversation.
     pub context: Context,
+    /// What the requests begin with.
+    pub prompts: SessionPrompts,
     /// Who listens.
     pub audience: Audience,
     /// The session, and what other programs see of it.
@@ -24,10 +29,15 @@ pub(super) struct Ledger {
 type Trouble = Option<(NoticeLevel, String)>;
 
 impl Ledger {
-    /// An empty conversation that is stored in `journal`.
-    pub fn new(journal: Journal) -> Self {
+    /// The conversation of `messages`, which is stored in `journal`.
+    pub fn new(journal: Journal, prompts: SessionPrompts, messages: Vec<Arc<Message>>) -> Self {
+        let mut context = Context::default();
+        for message in messages {
+            context.push(message);
+        }
         Self {
-            context: Context::default(),
+            context,
+            prompts,
             audience: Audience::default(),
             journal,
         }
@@ -65,12 +75,66 @@ impl Ledger {
 
     /// Stores and hands out a message to the model: a person's, or that of the part of the
     /// program that `origin` names.
-    pub fn publish_user(&mut self, content: Vec<Content>, origin: Option<String>) {
+    fn publish_user(&mut self, content: Vec<Content>, origin: Option<String>) {
         self.publish_whole(Arc::new(Message::User(UserMessage {
             content,
             origin,
             timestamp: now_ms(),
         })));
+    }
+
+    /// Takes in what the user said, and before it what `model` has to be told. When this returns,
+    /// there is something to answer, and the prompt for the next call is in force.
+    pub fn deliver(
+        &mut self,
+        due: Vec<Vec<Content>>,
+        advice: Option<String>,
+        model: &Model,
+        toolbox: &Toolbox,
+    ) {
+        let (user_spoke, format) = (!due.is_empty(), model.edit_format);
+        if user_spoke || self.awaits_user(model) {
+            let notes = self.prompts.notes(self.context.messages(), format, toolbox);
+            self.tell_model(notes, NOTE_ORIGIN);
+        }
+        if let Some(text) = advice {
+            self.tell_model(vec![Content::text(text)], LOOP_GUARD_ORIGIN);
+        }
+        for content in due {
+            self.publish_user(content, None);
+        }
+        if self.awaits_user(model) {
+            self.tell_model(vec![Content::text(GO_ON)], NOTE_ORIGIN);
+        }
+        let messages = self.context.messages().len();
+        let begun = self.prompts.begin(format, toolbox, messages, user_spoke);
+        self.store_prompt(begun);
+    }
+
+    /// Sends the thinking so far no more to models that edit in `format`.
+    pub fn drop_thinking(&mut self, format: EditFormat) {
+        let messages = self.context.messages().len();
+        let begun = self.prompts.drop_thinking(format, messages);
+        self.store_prompt(begun);
+    }
+
+    fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
+        let trouble = begun.and_then(|prompt| self.journal.prompt(&prompt));
+        self.report(trouble);
+    }
+
+    /// Whether there is nothing that `model` could answer to.
+    fn awaits_user(&self, model: &Model) -> bool {
+        let messages = self.context.messages();
+        let user = |message: &Arc<Message>| matches!(**message, Message::User(_));
+        let since = messages.iter().rposition(user).unwrap_or(0);
+        ends_with_answer(&messages[since..], model)
+    }
+
+    fn tell_model(&mut self, content: Vec<Content>, origin: &str) {
+        if !content.is_empty() {
+            self.publish_user(content, Some(origin.to_owned()));
+        }
     }
 
     /// Stores and hands out the model of the next call.

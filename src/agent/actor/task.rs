@@ -18,10 +18,10 @@ use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
 use crate::agent::handle::{AgentHandle, Command, RunToken};
-use crate::agent::memory::SystemPrompt;
-use crate::agent::options::AgentOptions;
+use crate::agent::memory::{SessionPrompts, SystemPrompt};
+use crate::agent::options::{AgentOptions, Resumed};
 use crate::agent::process::Processes;
-use crate::agent::runner::{CallNames, Desk, Kit, LOOP_GUARD_ORIGIN, Report, Turn, Windows, run};
+use crate::agent::runner::{CallNames, Change, Desk, Kit, Report, Turn, Windows, run};
 use crate::agent::session::Journal;
 use crate::llm::{Content, Model, ThinkingLevel};
 
@@ -80,16 +80,18 @@ impl Actor {
     fn new(options: AgentOptions, token: RunToken) -> Self {
         let model = Arc::new(options.model);
         let journal = Journal::new(options.session, &model, options.thinking);
+        let renderer = SystemPrompt {
+            base: options.system_prompt,
+            append: options.append_system_prompt,
+            cwd: options.cwd.clone(),
+        };
+        let Resumed { messages, prompts } = options.resumed;
+        let prompts = SessionPrompts::new(renderer, options.today, prompts, &messages);
         let kit = Kit {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             toolbox: options.toolbox,
-            prompt: SystemPrompt {
-                base: options.system_prompt,
-                append: options.append_system_prompt,
-                cwd: options.cwd.clone(),
-            },
-            cwd: options.cwd,
+            cwd: options.cwd.clone(),
             rules: options.rules,
             conversation_id: journal.id(),
             call_names: CallNames::new(options.spill_dir),
@@ -98,7 +100,7 @@ impl Actor {
         Self {
             kit: Arc::new(kit),
             processes: options.processes,
-            ledger: Ledger::new(journal),
+            ledger: Ledger::new(journal, prompts, messages),
             queues: Queues::default(),
             state: RunState::Idle,
             model,
@@ -180,9 +182,12 @@ impl Actor {
             return;
         }
         let (kit, model) = (Arc::clone(&self.kit), Arc::clone(&self.model));
+        let Some(prompt) = self.ledger.prompts.in_force(model.edit_format).cloned() else {
+            return;
+        };
         let (thinking, messages) = (self.thinking, self.ledger.context.messages().to_vec());
         drop(tokio::task::spawn_blocking(move || {
-            let request = kit.request(&model, thinking, messages);
+            let request = kit.request(&model, thinking, &prompt, messages);
             kit.provider.prepare(request);
         }));
     }
@@ -293,8 +298,8 @@ impl Actor {
             Some(Report::OpenTurn(reply)) => {
                 let _ = reply.send(self.open_turn());
             }
-            Some(Report::ReopenTurn(stand_in, reply)) => {
-                let _ = reply.send(self.reopen_turn(stand_in));
+            Some(Report::ReopenTurn(change, reply)) => {
+                let _ = reply.send(self.reopen_turn(change));
             }
             Some(Report::Advise(text)) => {
                 if let Some(run) = &mut self.run {
@@ -326,20 +331,17 @@ impl Actor {
         let advice = run.advice.take();
         let iteration = self.ledger.context.begin_iteration();
         self.ledger.send(AgentEvent::TurnStart { iteration });
-        if let Some(text) = advice {
-            let origin = LOOP_GUARD_ORIGIN.to_owned();
-            self.ledger
-                .publish_user(vec![Content::text(text)], Some(origin));
-        }
-        self.deliver();
+        self.deliver(advice);
         self.turn()
     }
 
-    fn reopen_turn(&mut self, stand_in: Option<Arc<Model>>) -> Result<Turn, RunOutcome> {
+    fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
         let Some(run) = self.run.as_mut().filter(|run| !run.cancel.is_cancelled()) else {
             return Err(RunOutcome::Aborted);
         };
-        run.stand_in = stand_in.or(run.stand_in.take());
+        if let Change::Model(model) = &change {
+            run.stand_in = Some(Arc::clone(model));
+        }
         if self.queues.steering_waits() {
             // The call that is made again is the first since then.
             self.calls = 1;
@@ -348,32 +350,45 @@ impl Actor {
         self.enter(RunState::Running {
             phase: Phase::Requesting,
         });
-        self.deliver();
+        self.deliver(None);
+        if let Change::NoThinking = change {
+            let format = self.asked().edit_format;
+            self.ledger.drop_thinking(format);
+        }
         self.turn()
     }
 
     /// The turn as it stands now, with a fresh way to cut it short.
     fn turn(&mut self) -> Result<Turn, RunOutcome> {
+        let model = Arc::clone(self.asked());
+        let prompt = self.ledger.prompts.in_force(model.edit_format).cloned();
         let run = self.run.as_mut().ok_or(RunOutcome::Aborted)?;
         run.interrupt = run.cancel.child_token();
         Ok(Turn {
             interrupt: run.interrupt.clone(),
             messages: self.ledger.context.messages().to_vec(),
-            model: Arc::clone(run.stand_in.as_ref().unwrap_or(&self.model)),
+            model,
             thinking: self.thinking,
+            prompt: prompt.unwrap_or_default(),
         })
     }
 
+    /// The model of the next call.
+    fn asked(&self) -> &Arc<Model> {
+        let stand_in = self.run.as_ref().and_then(|run| run.stand_in.as_ref());
+        stand_in.unwrap_or(&self.model)
+    }
+
     /// Moves the messages that are due from the queue into the conversation.
-    fn deliver(&mut self) {
+    fn deliver(&mut self, advice: Option<String>) {
         let shown = self.queues.steering_waits();
         let due = self.queues.take_for_turn(self.kit.rules.steering_mode);
         if shown {
             self.show_queues();
         }
-        for queued in due {
-            self.ledger.publish_user(queued.content, None);
-        }
+        let due = due.into_iter().map(|queued| queued.content).collect();
+        let (kit, model) = (Arc::clone(&self.kit), Arc::clone(self.asked()));
+        self.ledger.deliver(due, advice, &model, &kit.toolbox);
     }
 
     fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {

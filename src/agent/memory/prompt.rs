@@ -1,11 +1,10 @@
-//! The system prompt, made anew before each model call from what is true then, and the same byte
-//! for byte while nothing of that changes, so that prompt caches hit: the date counts by the day,
-//! and nothing volatile (branch, time, file lists) is in it.
+//! The system prompt, rendered once for a session (see `session_prompt`). It does not name the
+//! model, so that models that edit in the same way share it.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::llm::{EditFormat, Model, ToolSpec};
+use crate::llm::{EditFormat, ToolSpec};
 
 /// The built-in prompt. A line that begins with `[a|b]` is kept only when one of these tools is
 /// there, `[a&b]` only when all are; `{a|b}` in a line names those of them that are. `@edit`,
@@ -24,14 +23,15 @@ pub struct SystemPrompt {
 }
 
 impl SystemPrompt {
-    /// The prompt for a call to `model` that offers `tools`.
-    pub fn render(&self, tools: &[ToolSpec], model: &Model) -> String {
-        self.render_on(tools, model, jiff::Zoned::now().date())
-    }
-
-    fn render_on(&self, tools: &[ToolSpec], model: &Model, date: jiff::civil::Date) -> String {
+    /// The prompt of `date` for models that edit in `format` and are offered `tools`.
+    pub fn render(
+        &self,
+        tools: &[ToolSpec],
+        format: EditFormat,
+        date: jiff::civil::Date,
+    ) -> String {
         let mut tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        tools.push(match model.edit_format {
+        tools.push(match format {
             EditFormat::Edit => "@edit",
             EditFormat::ApplyPatch => "@apply_patch",
             EditFormat::Replace => "@replace",
@@ -46,11 +46,10 @@ impl SystemPrompt {
         }
         let _ = write!(
             out,
-            "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\nModel: {}\nDate: {date}\n",
+            "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\nDate: {date}\n",
             self.cwd.display(),
             std::env::consts::OS,
             std::env::consts::ARCH,
-            model.full_id(),
         );
         out
     }
@@ -107,7 +106,6 @@ fn name_tools(line: &str, tools: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Api;
 
     fn prompt() -> SystemPrompt {
         SystemPrompt {
@@ -132,11 +130,7 @@ mod tests {
             ..ToolSpec::default()
         };
         let tools: Vec<_> = tools.iter().map(spec).collect();
-        let model = Model {
-            edit_format: format,
-            ..Model::new("lab", "m1", Api::Scripted, "")
-        };
-        prompt.render_on(&tools, &model, DAY)
+        prompt.render(&tools, format, DAY)
     }
 
     fn all(shape: &'static str) -> Vec<&'static str> {
@@ -172,7 +166,7 @@ mod tests {
             let once = text(&prompt(), &all(shape), format);
             assert_eq!(once, text(&prompt(), &all(shape), format));
             assert!(once.len() < 3_500, "{} bytes", once.len());
-            assert!(once.ends_with("Model: lab/m1\nDate: 2026-11-21\n"));
+            assert!(once.ends_with("\nDate: 2026-11-21\n"));
             assert!(once.contains("Working directory: /home/me/shop\n"));
         }
     }

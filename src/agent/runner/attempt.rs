@@ -36,9 +36,12 @@ impl Attempt {
             failure: None,
             begun: false,
         };
-        let mut stream =
-            kit.provider
-                .stream(kit.request(&turn.model, turn.thinking, turn.messages.clone()));
+        let mut stream = kit.provider.stream(kit.request(
+            &turn.model,
+            turn.thinking,
+            &turn.prompt,
+            turn.messages.clone(),
+        ));
         let mut ids = CallIds::new(&turn.messages);
         let mut prelude = Vec::new();
         loop {

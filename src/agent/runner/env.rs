@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::agent::memory::SystemPrompt;
+use crate::agent::memory::SessionPrompt;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Message, Model, Provider, Request, ThinkingLevel, window};
@@ -18,8 +18,6 @@ pub(in crate::agent) struct Kit {
     pub fallback: Vec<Arc<Model>>,
     /// The tools.
     pub toolbox: Toolbox,
-    /// Makes the system prompt of each call.
-    pub prompt: SystemPrompt,
     /// The folder the tools work in.
     pub cwd: PathBuf,
     /// The rules of the loop.
@@ -48,19 +46,20 @@ impl Windows {
 }
 
 impl Kit {
-    /// The request for a call of `model` in the conversation `messages`.
+    /// The request for a call of `model` in the conversation `messages`, which begins with `prompt`.
     pub fn request(
         &self,
         model: &Model,
         thinking: ThinkingLevel,
+        prompt: &SessionPrompt,
         messages: Vec<Arc<Message>>,
     ) -> Request {
-        let tools = self.toolbox.specs(model.edit_format);
         Request {
             model: model.clone(),
-            system: self.prompt.render(&tools, model),
+            system: prompt.system.clone(),
             messages,
-            tools,
+            thinking_from: prompt.thinking_from,
+            tools: prompt.tools.clone(),
             thinking,
             max_output: None,
             session_id: Some(self.conversation_id.clone()),

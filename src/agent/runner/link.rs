@@ -7,6 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, Phase, RunOutcome};
+use crate::agent::memory::SessionPrompt;
 use crate::llm::{Message, Model, ThinkingLevel};
 
 /// Reports that may be under way from the run to the actor.
@@ -29,18 +30,26 @@ pub(in crate::agent) enum Report {
     Phase(Phase),
     /// May another turn begin? If so, the waiting steering messages join the conversation.
     OpenTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// May the turn be asked once more, of this model if one is named? If so, the waiting steering
-    /// messages join the conversation.
-    ReopenTurn(
-        Option<Arc<Model>>,
-        oneshot::Sender<Result<Turn, RunOutcome>>,
-    ),
+    /// May the turn be asked once more, with this change? If so, the waiting steering messages join
+    /// the conversation.
+    ReopenTurn(Change, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// The model is to be told this with the next turn.
     Advise(String),
     /// Does a steering message wait?
     SteeringWaits(oneshot::Sender<bool>),
     /// The model is done: is a follow-up due for the next turn?
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
+}
+
+/// How another attempt differs from the one before.
+#[derive(Debug)]
+pub(in crate::agent) enum Change {
+    /// Not at all.
+    None,
+    /// This model is asked, for the rest of the run.
+    Model(Arc<Model>),
+    /// The thinking so far is not sent any more.
+    NoThinking,
 }
 
 /// What one turn needs to know.
@@ -54,6 +63,8 @@ pub(in crate::agent) struct Turn {
     pub model: Arc<Model>,
     /// How hard it should think.
     pub thinking: ThinkingLevel,
+    /// What the request begins with.
+    pub prompt: Arc<SessionPrompt>,
 }
 
 impl Desk {
@@ -102,9 +113,9 @@ impl Desk {
     }
 
     /// Begins the turn anew for another attempt: what the person said meanwhile is in the
-    /// conversation. `stand_in` answers for the rest of the run. `Err` when the run is over.
-    pub async fn reopen_turn(&self, stand_in: Option<Arc<Model>>) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| Report::ReopenTurn(stand_in, reply))
+    /// conversation. `Err` when the run is over.
+    pub async fn reopen_turn(&self, change: Change) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| Report::ReopenTurn(change, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }

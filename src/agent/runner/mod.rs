@@ -14,6 +14,6 @@ mod env;
 mod link;
 
 pub(super) use env::{CallNames, Kit, Windows};
-pub(super) use link::{Desk, Report, Turn};
+pub(super) use link::{Change, Desk, Report, Turn};
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;

@@ -15,6 +15,8 @@ pub(super) struct Recovery {
     stand_ins: VecDeque<Arc<Model>>,
     /// Retries announced since the model was last changed.
     retries: u32,
+    /// Whether the model was asked without the thinking so far.
+    thinking_dropped: bool,
 }
 
 /// What is to be done.
@@ -22,6 +24,8 @@ pub(super) struct Recovery {
 pub(super) enum Remedy {
     /// Wait, then ask the same model again.
     Retry(Retry),
+    /// Ask the same model again without the thinking so far.
+    DropThinking,
     /// Ask this model instead.
     StandIn(Arc<Model>),
     /// Tell the person.
@@ -49,6 +53,7 @@ impl Recovery {
             rules: rules.clone(),
             stand_ins: fallback[next..].iter().cloned().collect(),
             retries: 0,
+            thinking_dropped: false,
         }
     }
 
@@ -63,12 +68,16 @@ impl Recovery {
                 }
                 None => self.stand_in(),
             },
+            ErrorClass::Thinking if !self.thinking_dropped => {
+                self.thinking_dropped = true;
+                Remedy::DropThinking
+            }
             ErrorClass::Quota | ErrorClass::Auth | ErrorClass::NoModel => self.stand_in(),
             // The same request would overflow again. Compaction belongs here (F12): it shortens
             // the conversation, then the turn is asked once more.
             ErrorClass::Overflow => Remedy::GiveUp,
             // No model takes a request that is wrong.
-            ErrorClass::Client => Remedy::GiveUp,
+            ErrorClass::Client | ErrorClass::Thinking => Remedy::GiveUp,
         }
     }
 
@@ -206,15 +215,20 @@ mod tests {
             (NoModel, "give up", "stand in"),
             (Overflow, "give up", "give up"),
             (Client, "give up", "give up"),
+            (Thinking, "without thinking", "without thinking"),
         ] {
             for (fallback, expected) in [(vec![], alone), (vec![model("b")], with_another)] {
                 let mut recovery = Recovery::new(&rules(), &fallback, &model("a"));
                 let remedy = match recovery.after(&error(class), 0.5) {
                     Remedy::Retry(_) => "retry",
+                    Remedy::DropThinking => "without thinking",
                     Remedy::StandIn(_) => "stand in",
                     Remedy::GiveUp => "give up",
                 };
                 assert_eq!(remedy, expected, "{class:?}");
+                if class == Thinking {
+                    assert_eq!(recovery.after(&error(class), 0.5), Remedy::GiveUp, "once");
+                }
             }
         }
     }
@@ -229,6 +243,7 @@ mod tests {
             let said = match recovery.after(&busy(None), 0.5) {
                 Remedy::Retry(retry) => format!("retry {}", retry.number),
                 Remedy::StandIn(model) => model.id.clone(),
+                Remedy::DropThinking => "without thinking".to_owned(),
                 Remedy::GiveUp => "give up".to_owned(),
             };
             assert_eq!(said, expected);

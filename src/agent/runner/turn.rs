@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use super::attempt::Attempt;
 use super::env::Kit;
-use super::link::{Desk, Turn};
+use super::link::{Change, Desk, Turn};
 use super::retry::{Recovery, Remedy, Retry};
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{LlmError, Message, Model, StopReason, ToolCall};
@@ -50,12 +50,13 @@ pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &mut Turn) -> Reply {
         let next = match remedy {
             Remedy::Retry(retry) => {
                 wait(desk, turn, retry, &error).await;
-                desk.reopen_turn(None).await
+                desk.reopen_turn(Change::None).await
             }
+            Remedy::DropThinking => desk.reopen_turn(Change::NoThinking).await,
             Remedy::StandIn(model) => {
                 end_retries(desk, retries, Some(error.message.clone())).await;
                 tell_stand_in(desk, &turn.model, &model, &error).await;
-                desk.reopen_turn(Some(model)).await
+                desk.reopen_turn(Change::Model(model)).await
             }
             Remedy::GiveUp => {
                 let text = last_words(&error, retries);
@@ -98,6 +99,7 @@ impl Failed {
                 format!("Asked again (retry {} of {})", retry.number, retry.most)
             }
             Remedy::StandIn(model) => format!("Asked {} instead", model.full_id()),
+            Remedy::DropThinking => "Asked again without the thinking so far".to_owned(),
             Remedy::GiveUp => return Self::Silent(Box::new(attempt)),
         };
         if !attempt.begun {

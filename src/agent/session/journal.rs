@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::SessionLog;
 use super::live::{Live, LiveRecord, SessionState};
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, RunOutcome, RunState, now_ms};
+use crate::agent::memory::SessionPrompt;
 use crate::llm::{Message, Model, ThinkingLevel};
 
 /// Something to tell the person about the session file.
@@ -99,10 +100,24 @@ impl Journal {
         self.judge(written)
     }
 
+    /// Stores what the requests begin with from here on.
+    pub fn prompt(&mut self, prompt: &SessionPrompt) -> Trouble {
+        // Plain data cannot fail to serialise.
+        let data = serde_json::to_value(prompt).unwrap_or_default();
+        let written = self
+            .log
+            .as_mut()
+            .map(|log| log.custom("tiller.prompt", data));
+        self.judge(written)
+    }
+
     /// Stores what an event says about how the run went; most say nothing of it.
     pub fn event(&mut self, event: &AgentEvent) -> Trouble {
         let data = lifecycle(event)?;
-        let written = self.log.as_mut().map(|log| log.event(data));
+        let written = self
+            .log
+            .as_mut()
+            .map(|log| log.custom("tiller.event", data));
         self.judge(written)
     }
 

@@ -109,12 +109,9 @@ impl SessionLog {
         self.append(Body::ThinkingLevelChange { thinking_level })
     }
 
-    /// Appends something that happened. Errors as for [`Self::message`].
-    pub fn event(&mut self, data: Value) -> io::Result<()> {
-        self.append(Body::Custom {
-            custom_type: "tiller.event",
-            data,
-        })
+    /// Appends an entry of our own. Errors as for [`Self::message`].
+    pub fn custom(&mut self, custom_type: &'static str, data: Value) -> io::Result<()> {
+        self.append(Body::Custom { custom_type, data })
     }
 
     /// Whether entries wait that the disk has refused.

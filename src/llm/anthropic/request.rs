@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
-use crate::llm::handoff::{self, Answer, Step};
+use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -21,10 +21,10 @@ use crate::llm::room;
 
 /// The API's version, a header of every request.
 const VERSION: &str = "2023-06-01";
-/// Arguments of tools arrive as the model writes them, not in one piece at the end.
-const FINE_GRAINED: &str = "fine-grained-tool-streaming-2025-05-14";
-/// Models with a thinking budget may think between tool calls.
+/// The beta that lets models with a thinking budget think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
+/// The beta that lets a request choose what happens to thinking whose prefix has changed.
+const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
@@ -36,17 +36,15 @@ pub fn call(
     about: Subject,
     body: Vec<u8>,
 ) -> Call {
-    let thinking = thinking(request, request.model.max_output);
-    let mut betas = Vec::new();
-    if !request.tools.is_empty() {
-        betas.push(FINE_GRAINED);
-    }
-    if matches!(thinking, Some(Thinking::Enabled { .. })) {
-        betas.push(INTERLEAVED);
-    }
     let mut headers = vec![("anthropic-version", VERSION.to_owned())];
-    if !betas.is_empty() {
-        headers.push(("anthropic-beta", betas.join(",")));
+    let beta = match thinking(request, request.model.max_output) {
+        Some(Thinking::Enabled { .. }) => Some(INTERLEAVED),
+        Some(Thinking::Adaptive { block_binding, .. }) => block_binding.map(|_| THINKING_BINDING),
+        _ => None,
+    };
+    // Some gateways refuse a beta they do not know.
+    if let Some(beta) = beta.filter(|_| request.model.quirks.betas) {
+        headers.push(("anthropic-beta", beta.to_owned()));
     }
     let (header, prefix) = if request.model.quirks.bearer {
         ("authorization", "Bearer ")
@@ -68,10 +66,23 @@ pub fn call(
 
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
-    let steps = handoff::steps(&request.messages, &request.model, IdRule::Anthropic);
-    let max_tokens = room::max_output(request, &steps);
+    let model = &request.model;
+    // Thinking of models that bind it cannot be sent along while thinking is turned off: the choice
+    // what happens to a changed prefix is not allowed there.
+    let turned_off = model.quirks.thinking_binding
+        && matches!(
+            thinking(request, model.max_output),
+            Some(Thinking::Disabled)
+        );
+    let thinking_from = if turned_off {
+        usize::MAX
+    } else {
+        request.thinking_from
+    };
+    let turns = handoff::to_turns(&request.messages, model, thinking_from, IdRule::Anthropic);
+    let max_tokens = room::max_output(request, &turns);
     let thinking = thinking(request, max_tokens).map(|thinking| match thinking {
-        Thinking::Enabled { .. } if unthought(&steps) => Thinking::Disabled,
+        Thinking::Enabled { .. } if lacks_leading_thinking(&turns) => Thinking::Disabled,
         thinking => thinking,
     });
     let effort = match &thinking {
@@ -80,10 +91,10 @@ pub fn body(request: &Request) -> Vec<u8> {
         }),
         _ => None,
     };
-    let mut messages = messages(&steps);
-    let marks = request.model.quirks.cache_marks;
+    let mut messages = messages(&turns);
+    let marks = model.quirks.cache_marks;
     if marks {
-        mark_last_two_user_turns(&mut messages);
+        mark_last_two_user_messages(&mut messages);
     }
     let mut tools: Vec<Tool> = request
         .tools
@@ -92,26 +103,27 @@ pub fn body(request: &Request) -> Vec<u8> {
             name: &tool.name,
             description: &tool.description,
             input_schema: Cow::Borrowed(&tool.parameters),
+            eager_input_streaming: model.quirks.eager_tool_input,
             cache_control: None,
         })
         .collect();
     let tool_choice = tools.is_empty().then(|| {
-        tools = gone(&steps);
+        tools = placeholder_tools(&turns);
         ToolChoice { r#type: "none" }
     });
     let tool_choice = tool_choice.filter(|_| !tools.is_empty());
-    let mark_tools = marks && request.model.quirks.tool_cache_marks;
+    let mark_tools = marks && model.quirks.tool_cache_marks;
     if let (Some(last), true) = (tools.last_mut(), mark_tools) {
         last.cache_control = Some(CacheControl::EPHEMERAL);
     }
     let system = (!request.system.trim().is_empty()).then(|| {
         [Block::Text {
-            text: Cow::Borrowed(request.system.as_str()),
+            text: &request.system,
             cache_control: marks.then_some(CacheControl::EPHEMERAL),
         }]
     });
     let body = Body {
-        model: &request.model.id,
+        model: &model.id,
         max_tokens,
         stream: true,
         thinking,
@@ -121,7 +133,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         system,
         messages,
     };
-    room::json(&body, request, &steps)
+    room::json(&body, request, &turns)
 }
 
 #[derive(Serialize)]
@@ -139,7 +151,7 @@ struct Body<'a> {
     tool_choice: Option<ToolChoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[Block<'a>; 1]>,
-    messages: Vec<Turn<'a>>,
+    messages: Vec<ApiMessage<'a>>,
 }
 
 #[derive(Serialize)]
@@ -147,6 +159,9 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: Cow<'a, Value>,
+    /// Arguments arrive as the model writes them, not in one piece at the end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    eager_input_streaming: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
 }
@@ -175,13 +190,27 @@ struct OutputConfig {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Thinking {
-    Adaptive { display: &'static str },
-    Enabled { budget_tokens: u64 },
+    Adaptive {
+        display: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        block_binding: Option<BlockBinding>,
+    },
+    Enabled {
+        budget_tokens: u64,
+    },
     Disabled,
 }
 
+/// What happens to thinking blocks whose prefix is not what it was when they were made. The prefix
+/// of a session never changes; should it all the same, the blocks are dropped instead of the request
+/// being refused.
 #[derive(Serialize)]
-struct Turn<'a> {
+struct BlockBinding {
+    prefix_mismatch_behavior: &'static str,
+}
+
+#[derive(Serialize)]
+struct ApiMessage<'a> {
     role: &'static str,
     content: Vec<Block<'a>>,
 }
@@ -190,7 +219,7 @@ struct Turn<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
     Text {
-        text: Cow<'a, str>,
+        text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
@@ -228,50 +257,58 @@ struct Source<'a> {
     data: &'a str,
 }
 
-/// Results and the person's words are both `user` here, so neighbours become one turn.
-fn messages<'a>(steps: &'a [Step<'a>]) -> Vec<Turn<'a>> {
-    let mut turns: Vec<Turn<'a>> = Vec::new();
-    for step in steps {
-        let (role, mut content): (_, Vec<Block>) = match step {
-            Step::User(content) => ("user", content.iter().filter_map(block).collect()),
-            Step::Assistant(content) => ("assistant", content.iter().filter_map(block).collect()),
-            Step::Results(answers) => ("user", results(answers)),
+/// Results and the user's words are both `user` here, so neighbours become one message.
+fn messages<'a>(turns: &'a [Turn<'a>]) -> Vec<ApiMessage<'a>> {
+    let mut messages: Vec<ApiMessage<'a>> = Vec::new();
+    for turn in turns {
+        let (role, mut content): (_, Vec<Block>) = match turn {
+            Turn::User(content) => ("user", content.iter().map(block).collect()),
+            Turn::Assistant(content) => ("assistant", content.iter().map(block).collect()),
+            Turn::Results(results) => ("user", tool_results(results)),
         };
-        match turns.last_mut() {
+        match messages.last_mut() {
             Some(last) if last.role == role => last.content.append(&mut content),
-            _ => turns.push(Turn { role, content }),
+            _ => messages.push(ApiMessage { role, content }),
         }
     }
-    turns
+    messages
 }
 
-/// Results first, then the pictures of failed ones: a failure may hold text only.
-fn results<'a>(answers: &'a [Answer<'a>]) -> Vec<Block<'a>> {
-    let mut blocks = Vec::with_capacity(answers.len());
-    let mut pictures = Vec::new();
-    for answer in answers {
-        let (shown, kept): (Vec<_>, Vec<_>) = answer
+/// Results first, then the images of failed ones: a failure may hold text only, and must hold some.
+fn tool_results<'a>(results: &'a [ToolResult<'a>]) -> Vec<Block<'a>> {
+    let mut blocks = Vec::with_capacity(results.len());
+    let mut images = Vec::new();
+    for result in results {
+        let (hoisted, kept): (Vec<_>, Vec<_>) = result
             .content
             .iter()
-            .partition(|content| answer.is_error && matches!(content.as_ref(), Content::Image(_)));
-        pictures.extend(shown.into_iter().filter_map(block));
+            .partition(|content| result.is_error && matches!(content.as_ref(), Content::Image(_)));
+        images.extend(hoisted.into_iter().map(block));
+        let mut content: Vec<Block> = kept.into_iter().map(block).collect();
+        if content.is_empty() {
+            content.push(text("(failed, see the image)"));
+        }
         blocks.push(Block::ToolResult {
-            tool_use_id: &answer.id,
-            content: kept.into_iter().filter_map(block).collect(),
-            is_error: answer.is_error,
+            tool_use_id: &result.id,
+            content,
+            is_error: result.is_error,
             cache_control: None,
         });
     }
-    blocks.append(&mut pictures);
+    blocks.append(&mut images);
     blocks
 }
 
-fn block<'a>(content: &'a Cow<'a, Content>) -> Option<Block<'a>> {
-    Some(match content.as_ref() {
-        Content::Text(text) => Block::Text {
-            text: Cow::Borrowed(text.text.as_str()),
-            cache_control: None,
-        },
+fn text(text: &str) -> Block<'_> {
+    Block::Text {
+        text,
+        cache_control: None,
+    }
+}
+
+fn block<'a>(content: &'a Cow<'a, Content>) -> Block<'a> {
+    match content.as_ref() {
+        Content::Text(said) => text(&said.text),
         Content::Image(image) => Block::Image {
             source: Source {
                 r#type: "base64",
@@ -281,7 +318,7 @@ fn block<'a>(content: &'a Cow<'a, Content>) -> Option<Block<'a>> {
             cache_control: None,
         },
         Content::Thinking(thinking) => {
-            let signature = thinking.thinking_signature.as_deref()?;
+            let signature = thinking.thinking_signature.as_deref().unwrap_or_default();
             if thinking.redacted {
                 Block::RedactedThinking { data: signature }
             } else {
@@ -299,15 +336,15 @@ fn block<'a>(content: &'a Cow<'a, Content>) -> Option<Block<'a>> {
                 _ => Cow::Owned(Value::Object(Map::new())),
             },
         },
-    })
+    }
 }
 
-/// The tools that were called when there still were any: a conversation that holds calls is refused
-/// without a list of tools.
-fn gone<'a>(steps: &'a [Step<'a>]) -> Vec<Tool<'a>> {
+/// Stand-ins for the tools that were called when there still were any: a conversation that holds
+/// calls is refused without a list of tools.
+fn placeholder_tools<'a>(turns: &'a [Turn<'a>]) -> Vec<Tool<'a>> {
     let mut tools: Vec<Tool> = Vec::new();
-    for step in steps {
-        let Step::Assistant(content) = step else {
+    for turn in turns {
+        let Turn::Assistant(content) = turn else {
             continue;
         };
         for block in content {
@@ -318,6 +355,7 @@ fn gone<'a>(steps: &'a [Step<'a>]) -> Vec<Tool<'a>> {
                     name: &call.name,
                     description: "Not available any more.",
                     input_schema: Cow::Owned(json!({ "type": "object" })),
+                    eager_input_streaming: false,
                     cache_control: None,
                 });
             }
@@ -326,32 +364,32 @@ fn gone<'a>(steps: &'a [Step<'a>]) -> Vec<Tool<'a>> {
     tools
 }
 
-/// Whether results are to be answered of calls that were made without a thought, by another model or
-/// before thinking was turned on. With a budget to think, an answer that calls tools must begin with
-/// its thoughts while it goes on.
-fn unthought(steps: &[Step]) -> bool {
-    let last = steps
+/// Whether the last answer called tools without thinking first, by another model or before thinking
+/// was turned on. With a thinking budget, an answer that calls tools must begin with its thinking
+/// while it goes on.
+fn lacks_leading_thinking(turns: &[Turn]) -> bool {
+    let last = turns
         .iter()
-        .rposition(|step| matches!(step, Step::Assistant(_)));
-    let Some((Step::Assistant(content), rest)) = last.and_then(|at| steps[at..].split_first())
+        .rposition(|turn| matches!(turn, Turn::Assistant(_)));
+    let Some((Turn::Assistant(content), rest)) = last.and_then(|at| turns[at..].split_first())
     else {
         return false;
     };
-    let thought = matches!(
+    let leading = matches!(
         content.first().map(AsRef::as_ref),
         Some(Content::Thinking(_))
     );
-    !thought && matches!(rest.first(), Some(Step::Results(_)))
+    !leading && matches!(rest.first(), Some(Turn::Results(_)))
 }
 
-fn mark_last_two_user_turns(turns: &mut [Turn]) {
-    let users = turns.iter_mut().rev().filter(|turn| turn.role == "user");
-    for turn in users.take(2) {
+fn mark_last_two_user_messages(messages: &mut [ApiMessage]) {
+    let users = messages.iter_mut().rev().filter(|it| it.role == "user");
+    for message in users.take(2) {
         if let Some(
             Block::Text { cache_control, .. }
             | Block::Image { cache_control, .. }
             | Block::ToolResult { cache_control, .. },
-        ) = turn.content.last_mut()
+        ) = message.content.last_mut()
         {
             *cache_control = Some(CacheControl::EPHEMERAL);
         }
@@ -371,6 +409,11 @@ fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
     if adaptive(model) {
         return Some(Thinking::Adaptive {
             display: "summarized",
+            block_binding: (model.quirks.thinking_binding && model.quirks.betas).then_some(
+                BlockBinding {
+                    prefix_mismatch_behavior: "drop_block",
+                },
+            ),
         });
     }
     let wanted = match level {

@@ -17,7 +17,7 @@ use super::thinking::{self, ThinkingConfig};
 use crate::llm::auth::Secret;
 use crate::llm::classify::Subject;
 use crate::llm::exchange::{Auth, Call};
-use crate::llm::handoff::{self, Answer, Step};
+use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::{self, Image};
 use crate::llm::provider::Request;
@@ -59,8 +59,13 @@ pub fn call(
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
-    let steps = handoff::steps(&request.messages, &request.model, IdRule::Google);
-    let limit = room::max_output(request, &steps);
+    let turns = handoff::to_turns(
+        &request.messages,
+        &request.model,
+        request.thinking_from,
+        IdRule::Google,
+    );
+    let limit = room::max_output(request, &turns);
     let declarations = request.tools.iter().map(|tool| Declaration {
         name: function_name(&tool.name),
         description: &tool.description,
@@ -73,7 +78,7 @@ pub fn body(request: &Request) -> Vec<u8> {
     });
     let body = Body {
         system_instruction: system,
-        contents: contents(&steps, quirks),
+        contents: contents(&turns, quirks),
         tools: tools.then_some([Tools {
             function_declarations: declarations,
         }]),
@@ -83,7 +88,7 @@ pub fn body(request: &Request) -> Vec<u8> {
             thinking_config: thinking::config(&request.model, request.thinking, limit),
         },
     };
-    room::json(&body, request, &steps)
+    room::json(&body, request, &turns)
 }
 
 /// Where `model` is asked for a stream. Hosts in the style of Vertex have their version in front of
@@ -239,13 +244,13 @@ impl<'a> Part<'a> {
 }
 
 /// Results and the person's words are both `user` here, so neighbours become one content.
-fn contents<'a>(steps: &'a [Step<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
+fn contents<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
     let mut contents: Vec<Content<'a>> = Vec::new();
-    for step in steps {
-        let (role, mut parts): (_, Vec<Part>) = match step {
-            Step::User(content) => ("user", content.iter().map(|it| part(it, quirks)).collect()),
-            Step::Assistant(content) => ("model", answer(content, quirks)),
-            Step::Results(answers) => ("user", results(answers, quirks)),
+    for turn in turns {
+        let (role, mut parts): (_, Vec<Part>) = match turn {
+            Turn::User(content) => ("user", content.iter().map(|it| part(it, quirks)).collect()),
+            Turn::Assistant(content) => ("model", answer(content, quirks)),
+            Turn::Results(answers) => ("user", results(answers, quirks)),
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.append(&mut parts),
@@ -255,7 +260,7 @@ fn contents<'a>(steps: &'a [Step<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
     contents
 }
 
-/// The model's parts. From Gemini 3 on the first call of each step must be signed; only the current
+/// The model's parts. From Gemini 3 on the first call of each turn must be signed; only the current
 /// turn is checked, but what is written must not depend on what follows it.
 fn answer<'a>(content: &'a [Cow<'a, message::Content>], quirks: &Quirks) -> Vec<Part<'a>> {
     let mut parts: Vec<Part> = content.iter().map(|it| part(it, quirks)).collect();
@@ -296,7 +301,7 @@ fn part<'a>(content: &'a Cow<'a, message::Content>, quirks: &Quirks) -> Part<'a>
 
 /// The results of one answer's calls. Their pictures stand within them, or behind all of them where
 /// the model does not know that.
-fn results<'a>(answers: &'a [Answer<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
+fn results<'a>(answers: &'a [ToolResult<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(answers.len());
     let mut behind = Vec::new();
     for answer in answers {

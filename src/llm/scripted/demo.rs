@@ -45,6 +45,7 @@ mod tests {
                 model: demo_model(),
                 system: String::new(),
                 messages: messages.clone(),
+                thinking_from: 0,
                 tools: Vec::new(),
                 thinking: ThinkingLevel::Medium,
                 max_output: None,

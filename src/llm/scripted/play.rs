@@ -254,6 +254,7 @@ mod tests {
             model: demo_model(),
             system: String::new(),
             messages: messages.into_iter().map(Arc::new).collect(),
+            thinking_from: 0,
             tools: Vec::new(),
             thinking: ThinkingLevel::Medium,
             max_output: None,

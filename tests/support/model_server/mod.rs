@@ -56,6 +56,10 @@
 //! Each request is held against the rules of its vendor (`rules.rs` of each wire) and answered with
 //! 400 in the vendor's words when it breaks one. Dropping a server that had to refuse a request, or
 //! that had no reply left for one, fails the test, unless it was told to expect that.
+//!
+//! Over Anthropic's wire thinking is bound to its prefix: a request that sends a thinking block back
+//! behind another system prompt, other tools or other messages is refused, although the client asks
+//! for such blocks to be dropped. `ModelServer::drop_mismatches` drops them.
 
 mod script;
 mod failure;

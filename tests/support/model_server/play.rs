@@ -73,15 +73,20 @@ impl Stage<'_> {
         let mut said = 0;
         // The text of the open thinking block and the signature it will get.
         let mut thought: Option<(String, Option<String>)> = None;
+        // The signatures given so far.
+        let mut signed = Vec::new();
+        let silent = self.request.body["thinking"]["type"] == "disabled";
         for step in &self.reply.steps {
             let goes_on = matches!(
                 step,
                 Step::Thinking { .. } | Step::Pause(_) | Step::Gate(_) | Step::Stall
             );
             if !goes_on {
-                self.end_thought(out, render.as_mut(), &mut thought).await?;
+                self.end_thought(out, render.as_mut(), &mut thought, &mut signed)
+                    .await?;
             }
             match step {
+                Step::Thinking { .. } | Step::Redacted(_) if silent => {}
                 Step::Thinking {
                     text,
                     signature,
@@ -100,7 +105,8 @@ impl Stage<'_> {
                     }
                 }
                 Step::Redacted(data) => {
-                    self.shared.issue(data, "");
+                    self.shared.issue(data, "", self.request, &signed);
+                    signed.push(data.clone());
                     out.send(render.redacted(data).as_bytes()).await?;
                 }
                 Step::Text { text, pace } => {
@@ -142,7 +148,8 @@ impl Stage<'_> {
                 Step::Cut(how) => return Err(Broken::Cut(*how)),
             }
         }
-        self.end_thought(out, render.as_mut(), &mut thought).await?;
+        self.end_thought(out, render.as_mut(), &mut thought, &mut signed)
+            .await?;
         if self.reply.usage.is_none() {
             usage.output = said as u64 / 4 + 1;
         }
@@ -160,14 +167,17 @@ impl Stage<'_> {
         out: &mut Outgoing<'_>,
         render: &mut dyn Render,
         thought: &mut Option<(String, Option<String>)>,
+        signed: &mut Vec<String>,
     ) -> Result<(), Broken> {
         let Some((text, signature)) = thought.take() else {
             return Ok(());
         };
         let made = || format!("sig/{:02}+{:016x}==", self.number, sum(&text));
         let signature = signature.unwrap_or_else(made);
-        self.shared.issue(&signature, &text);
-        out.send(render.close(Some(&signature)).as_bytes()).await
+        self.shared.issue(&signature, &text, self.request, signed);
+        out.send(render.close(Some(&signature)).as_bytes()).await?;
+        signed.push(signature);
+        Ok(())
     }
 
     fn headers(&self, content_type: &str) -> Vec<(String, String)> {

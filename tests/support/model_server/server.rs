@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
 
+use super::anthropic::{self, Prefix};
 use super::http::{Broken, Incoming, Outgoing, Raw};
 use super::play::Stage;
 use super::record::Recorded;
@@ -47,6 +48,11 @@ struct State {
     reached: HashSet<String>,
     /// Thinking signatures this server gave out, with the thinking they sign.
     issued: HashMap<String, String>,
+    /// What each signature was made behind, on the wire that binds them.
+    made: HashMap<String, Vec<Prefix>>,
+    /// Whether thinking is dropped where the client asks for it. Else a changed prefix is refused
+    /// all the same: no test may change one by mistake.
+    drop_mismatches: bool,
     expect_refusals: bool,
 }
 
@@ -68,6 +74,8 @@ impl ModelServer {
                 open: HashSet::new(),
                 reached: HashSet::new(),
                 issued: HashMap::new(),
+                made: HashMap::new(),
+                drop_mismatches: false,
                 expect_refusals: false,
             }),
             changed: Condvar::new(),
@@ -127,6 +135,11 @@ impl ModelServer {
         let mut state = self.shared.lock();
         state.script.replies.push(reply);
         state.used.push(false);
+    }
+
+    /// Thinking whose prefix has changed is dropped, where the client asks for that.
+    pub fn drop_mismatches(&self) {
+        self.shared.lock().drop_mismatches = true;
     }
 
     /// Refused and unexpected requests do not fail this test.
@@ -287,11 +300,21 @@ impl Shared {
         }
     }
 
-    /// Remembers a thinking signature.
-    pub fn issue(&self, signature: &str, thinking: &str) {
-        self.lock()
+    /// Remembers a thinking signature of an answer to `request`, behind this thinking of the same
+    /// answer.
+    pub fn issue(&self, signature: &str, thinking: &str, request: &Recorded, behind: &[String]) {
+        let mut state = self.lock();
+        state
             .issued
             .insert(signature.to_owned(), thinking.to_owned());
+        if request.wire == Some(Wire::Anthropic) {
+            let prefix = Prefix::of_answer(&request.body, behind);
+            state
+                .made
+                .entry(signature.to_owned())
+                .or_default()
+                .push(prefix);
+        }
     }
 
     /// Records a request and chooses its reply.
@@ -318,7 +341,17 @@ impl Shared {
                     .get(signature)
                     .is_some_and(|known| known == text)
             };
-            match wire.check(&request, &issued) {
+            let made = |signature: &str| state.made.get(signature).cloned().unwrap_or_default();
+            let bound = match wire {
+                Wire::Anthropic
+                    if !(state.drop_mismatches && anthropic::drops_mismatches(&request)) =>
+                {
+                    anthropic::check_binding(&request.body, &made)
+                }
+                _ => Ok(()),
+            };
+            let checked = wire.check(&request, &issued);
+            match checked.and(bound.map_err(|message| (400, message))) {
                 Err((status, message)) => {
                     request.refused = Some(message.clone());
                     let body = wire.refusal(status, &message);

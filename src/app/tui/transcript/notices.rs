@@ -5,6 +5,7 @@ use super::apply::user_text;
 use super::cell::CellBody;
 use super::cells::Cells;
 use crate::agent::NoticeLevel;
+use crate::agent::memory::NOTE_ORIGIN;
 use crate::llm::UserMessage;
 
 /// The retries under way, and their notice.
@@ -111,6 +112,10 @@ fn change(cells: &mut Cells, index: usize, new_level: NoticeLevel, new_text: Opt
 
 /// What the program told the model in the user's place.
 pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
+    // A note repeats what the user sees anyway: the date, or that they stopped the answer.
+    if message.origin.as_deref() == Some(NOTE_ORIGIN) {
+        return;
+    }
     let advice = user_text(&message.content);
     let text = format!("The model goes in circles\nIt is told: {advice}");
     push(cells, NoticeLevel::Warning, text);

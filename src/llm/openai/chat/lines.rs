@@ -1,4 +1,4 @@
-//! The steps of a conversation as the messages of a Chat Completions request.
+//! The turns of a conversation as the messages of a Chat Completions request.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::reasoning::{FIELDS, Form};
-use crate::llm::handoff::{Answer, Step, wire_name};
+use crate::llm::handoff::{ToolResult, Turn, wire_name};
 use crate::llm::message::{Content, Thinking, ToolCall};
 use crate::llm::provider::Request;
 use crate::llm::quirks::Quirks;
@@ -16,9 +16,9 @@ const DETAILS: &str = "reasoning_details";
 /// What a model is made to say where its words must stand between results and a person's.
 const READ: &str = "I have read the results.";
 
-/// The messages `steps` come down to, behind the system prompt.
-pub fn of<'a>(steps: &'a [Step<'a>], request: &'a Request, quirks: &Quirks) -> Vec<Line<'a>> {
-    let mut lines = Vec::with_capacity(steps.len() + 1);
+/// The messages `turns` come down to, behind the system prompt.
+pub fn of<'a>(turns: &'a [Turn<'a>], request: &'a Request, quirks: &Quirks) -> Vec<Line<'a>> {
+    let mut lines = Vec::with_capacity(turns.len() + 1);
     if !request.system.trim().is_empty() {
         let developer = quirks.developer_role && request.model.reasoning;
         lines.push(Line {
@@ -26,11 +26,11 @@ pub fn of<'a>(steps: &'a [Step<'a>], request: &'a Request, quirks: &Quirks) -> V
             ..Line::new(if developer { "developer" } else { "system" })
         });
     }
-    for step in steps {
-        match step {
-            Step::User(content) => person(user(content), quirks, &mut lines),
-            Step::Assistant(content) => lines.push(assistant(content, request, quirks)),
-            Step::Results(answers) => results(answers, quirks, &mut lines),
+    for turn in turns {
+        match turn {
+            Turn::User(content) => person(user(content), quirks, &mut lines),
+            Turn::Assistant(content) => lines.push(assistant(content, request, quirks)),
+            Turn::Results(answers) => results(answers, quirks, &mut lines),
         }
     }
     if quirks.cache_marks {
@@ -209,7 +209,7 @@ fn form(thinking: &Thinking, quirks: &Quirks) -> Option<Form> {
 }
 
 /// Results take text only; their pictures follow as the person's.
-fn results<'a>(answers: &'a [Answer<'a>], quirks: &Quirks, lines: &mut Vec<Line<'a>>) {
+fn results<'a>(answers: &'a [ToolResult<'a>], quirks: &Quirks, lines: &mut Vec<Line<'a>>) {
     let mut pictures = Vec::new();
     for answer in answers {
         let images = answer

@@ -39,9 +39,14 @@ pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) 
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
-    let steps = handoff::steps(&request.messages, &request.model, quirks.ids);
-    let messages = lines::of(&steps, request, quirks);
-    let limit = room::max_output(request, &steps);
+    let turns = handoff::to_turns(
+        &request.messages,
+        &request.model,
+        request.thinking_from,
+        quirks.ids,
+    );
+    let messages = lines::of(&turns, request, quirks);
+    let limit = room::max_output(request, &turns);
     let mut body = Body {
         model: &request.model.id,
         messages,
@@ -67,7 +72,7 @@ pub fn body(request: &Request) -> Vec<u8> {
             .map(|id| id.chars().take(CACHE_KEY_CHARS).collect());
     }
     ask_to_think(&mut body, request, quirks);
-    room::json(&body, request, &steps)
+    room::json(&body, request, &turns)
 }
 
 /// The tools on offer; none at all when there is none, unless the host wants to see so.

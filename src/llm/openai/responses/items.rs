@@ -1,4 +1,4 @@
-//! The steps of a conversation as the items of a Responses input.
+//! The turns of a conversation as the items of a Responses input.
 //!
 //! Validity (pairs of calls and results, ids) is `handoff`'s; here is only form. Reasoning goes back
 //! byte for byte as it came.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::llm::handoff::{Answer, Step};
+use crate::llm::handoff::{ToolResult, Turn};
 use crate::llm::message::{Content, Image, Text, ToolCall};
 use crate::llm::quirks::Quirks;
 
@@ -104,15 +104,15 @@ pub enum Output<'a> {
     Parts(Vec<Part<'a>>),
 }
 
-/// The items `steps` come down to.
-pub fn of<'a>(steps: &'a [Step<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
-    let mut items = Vec::with_capacity(steps.len());
+/// The items `turns` come down to.
+pub fn of<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
+    let mut items = Vec::with_capacity(turns.len());
     let mut used = Ids::default();
-    for (at, step) in steps.iter().enumerate() {
-        match step {
-            Step::User(content) => items.push(user(content.iter().filter_map(part).collect())),
-            Step::Assistant(content) => assistant(content, at, quirks, &mut used, &mut items),
-            Step::Results(answers) => results(answers, quirks, &mut items),
+    for (at, turn) in turns.iter().enumerate() {
+        match turn {
+            Turn::User(content) => items.push(user(content.iter().filter_map(part).collect())),
+            Turn::Assistant(content) => assistant(content, at, quirks, &mut used, &mut items),
+            Turn::Results(answers) => results(answers, quirks, &mut items),
         }
     }
     items
@@ -155,7 +155,7 @@ fn picture<'a>(image: &Image) -> Part<'a> {
 
 fn assistant<'a>(
     content: &'a [Cow<'a, Content>],
-    step: usize,
+    turn: usize,
     quirks: &Quirks,
     used: &mut Ids,
     items: &mut Vec<Item<'a>>,
@@ -171,7 +171,7 @@ fn assistant<'a>(
                 items.extend(stored.map(Item::Stored));
             }
             Content::Text(text) => {
-                let made_up = format!("msg_{step}_{at}");
+                let made_up = format!("msg_{turn}_{at}");
                 items.push(said(text, ids, made_up, used));
             }
             Content::ToolCall(call) => items.push(Item::Written(called(call, ids, quirks, used))),
@@ -232,7 +232,7 @@ fn called<'a>(call: &'a ToolCall, ids: bool, quirks: &Quirks, used: &mut Ids) ->
     }
 }
 
-fn results<'a>(answers: &'a [Answer<'a>], quirks: &Quirks, items: &mut Vec<Item<'a>>) {
+fn results<'a>(answers: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut Vec<Item<'a>>) {
     let mut pictures = Vec::new();
     for answer in answers {
         let images = answer

@@ -65,7 +65,12 @@ pub fn refuses_summaries(error: &LlmError) -> bool {
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
-    let steps = handoff::steps(&request.messages, &request.model, IdRule::Responses);
+    let turns = handoff::to_turns(
+        &request.messages,
+        &request.model,
+        request.thinking_from,
+        IdRule::Responses,
+    );
     let (reasoning, include) = thinking(request, quirks);
     let body = Body {
         model: &request.model.id,
@@ -73,7 +78,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         store: false,
         include,
         reasoning,
-        max_output_tokens: room::max_output(request, &steps).max(SMALLEST_LIMIT),
+        max_output_tokens: room::max_output(request, &turns).max(SMALLEST_LIMIT),
         prompt_cache_key: request
             .session_id
             .as_ref()
@@ -84,9 +89,9 @@ pub fn body(request: &Request) -> Vec<u8> {
             .map(|tool| Tool::offer(tool, quirks))
             .collect(),
         instructions: Some(request.system.as_str()).filter(|system| !system.trim().is_empty()),
-        input: items::of(&steps, quirks),
+        input: items::of(&turns, quirks),
     };
-    room::json(&body, request, &steps)
+    room::json(&body, request, &turns)
 }
 
 #[derive(Serialize)]

@@ -43,7 +43,25 @@ pub fn check(request: &Recorded, issued: &dyn Fn(&str, &str) -> bool) -> Result<
     {
         return Err((400, "content-type: must be application/json".to_owned()));
     }
+    if !request.body["thinking"]["block_binding"].is_null() && !has_binding_beta(request) {
+        let message = "thinking.adaptive.block_binding: Extra inputs are not permitted. It requires \
+                       the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.";
+        return Err((400, message.to_owned()));
+    }
     check_body(&request.body, issued).map_err(|message| (400, message))
+}
+
+fn has_binding_beta(request: &Recorded) -> bool {
+    let betas = request.header("anthropic-beta").unwrap_or_default();
+    betas
+        .split(',')
+        .any(|beta| beta.trim() == "thinking-binding-controls-2026-08-01")
+}
+
+/// Whether thinking whose prefix has changed is to be dropped instead of refused.
+pub fn drops_mismatches(request: &Recorded) -> bool {
+    let behavior = &request.body["thinking"]["block_binding"]["prefix_mismatch_behavior"];
+    behavior == "drop_block"
 }
 
 fn check_body(body: &Value, issued: &dyn Fn(&str, &str) -> bool) -> Check {
@@ -83,6 +101,9 @@ fn thinking(body: &Value) -> Check {
     let Some(kind) = body["thinking"].get("type").and_then(Value::as_str) else {
         return Ok(());
     };
+    if kind == "disabled" && !body["thinking"]["block_binding"].is_null() {
+        return Err("thinking.disabled.block_binding: Extra inputs are not permitted".to_owned());
+    }
     match kind {
         "enabled" => {
             let budget = body["thinking"]["budget_tokens"].as_u64().unwrap_or(0);
@@ -393,6 +414,12 @@ fn user(blocks: &[Value], at: usize, open: &[String]) -> Check {
                     ));
                 }
                 answered.push(id);
+                let empty = block["content"].as_array().is_some_and(Vec::is_empty);
+                if block["is_error"] == Value::Bool(true) && empty {
+                    return Err(format!(
+                        "{place}.tool_result: content cannot be empty if `is_error` is true"
+                    ));
+                }
                 for inner in block["content"].as_array().into_iter().flatten() {
                     text_block(inner)?;
                 }

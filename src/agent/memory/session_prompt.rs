@@ -1,0 +1,225 @@
+//! What the requests of a session begin with: system prompt and tools, rendered once, stored in the
+//! session and the same in every later request.
+//!
+//! # Append-only
+//!
+//! Providers cache by prefix, and some models bind their thinking to it. So the prompt is never
+//! rendered again for the same conversation: not on another day, not in another release, not with
+//! other settings. There is one prompt for each edit format, because models that edit in another
+//! way are offered another tool; going back to a model goes back to its prompt.
+//!
+//! - The entry (`custom`, type `tiller.prompt`) is written before the first request that uses it.
+//!   The last entry of its edit format is the one in force.
+//! - What changes later is told in a stored message of the user's next turn, whose `origin` is
+//!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, and that the user
+//!   interrupted the last answer.
+//! - A tool that is new needs another tool list. Then, with a prompt of the user and never inside a
+//!   run, another entry begins another prefix, and thinking from before it is not sent
+//!   ([`SessionPrompt::thinking_from`]). The same happens when a provider refuses the thinking.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::prompt::SystemPrompt;
+use crate::agent::toolbox::Toolbox;
+use crate::llm::{Content, EditFormat, Message, StopReason, ToolSpec};
+
+/// The `origin` of messages that tell the model what has changed.
+pub const NOTE_ORIGIN: &str = "note";
+/// Stands first in the turn after an answer that the user cut off.
+const INTERRUPTED: &str = "[interrupted by the user]";
+/// How the sentences about what changes begin.
+const CHANGES: [&str; 3] = [
+    "The date is now ",
+    "The working directory is now ",
+    "Tools that are no longer available: ",
+];
+const NONE: &str = "none";
+
+/// Tells the date.
+pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
+
+/// System prompt and tools of a session, for one edit format. Its serde form is the data of the
+/// stored entry.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionPrompt {
+    /// The models it is for.
+    pub edit_format: EditFormat,
+    /// The date that it names.
+    pub date: String,
+    /// The working directory that it names.
+    pub cwd: String,
+    /// The system prompt.
+    pub system: String,
+    /// The tools on offer.
+    pub tools: Vec<ToolSpec>,
+    /// How many messages stand before the entry: thinking in them belongs to another prefix.
+    #[serde(skip)]
+    pub thinking_from: usize,
+}
+
+impl SessionPrompt {
+    fn offers(&self, tool: &ToolSpec) -> bool {
+        self.tools.iter().any(|known| known.name == tool.name)
+    }
+}
+
+/// The prompts in force, and what the model was told of changes since.
+pub(in crate::agent) struct SessionPrompts {
+    renderer: SystemPrompt,
+    today: Today,
+    in_force: Vec<Arc<SessionPrompt>>,
+    /// Behind each of `CHANGES`.
+    told: [String; 3],
+}
+
+impl SessionPrompts {
+    /// The prompts of a conversation of `messages`, with those that are `stored` in the order of
+    /// their entries; `renderer` makes those that are still missing.
+    pub fn new(
+        renderer: SystemPrompt,
+        today: Today,
+        stored: Vec<SessionPrompt>,
+        messages: &[Arc<Message>],
+    ) -> Self {
+        let mut prompts = Self {
+            renderer,
+            today,
+            in_force: Vec::new(),
+            told: [const { String::new() }; 3],
+        };
+        for prompt in stored {
+            prompts.put_in_force(prompt);
+        }
+        for message in messages {
+            if let Message::User(user) = message.as_ref()
+                && user.origin.as_deref() == Some(NOTE_ORIGIN)
+            {
+                user.content.iter().for_each(|block| prompts.recall(block));
+            }
+        }
+        prompts
+    }
+
+    /// The prompt in force for models that edit in `format`.
+    pub fn in_force(&self, format: EditFormat) -> Option<&Arc<SessionPrompt>> {
+        (self.in_force.iter()).find(|prompt| prompt.edit_format == format)
+    }
+
+    /// The prompt that has to be stored before a request behind `messages` messages leaves, if the
+    /// one in force does not do. `user_spoke`: the request answers something new of the user.
+    pub fn begin(
+        &mut self,
+        format: EditFormat,
+        toolbox: &Toolbox,
+        messages: usize,
+        user_spoke: bool,
+    ) -> Option<Arc<SessionPrompt>> {
+        let tools = toolbox.specs(format);
+        let in_force = self.in_force(format);
+        let fits = |prompt: &Arc<SessionPrompt>| {
+            !user_spoke || tools.iter().all(|tool| prompt.offers(tool))
+        };
+        if in_force.is_some_and(fits) {
+            return None;
+        }
+        let date = (self.today)();
+        Some(self.put_in_force(SessionPrompt {
+            edit_format: format,
+            date: date.to_string(),
+            cwd: self.renderer.cwd.display().to_string(),
+            system: self.renderer.render(&tools, format, date),
+            tools,
+            thinking_from: messages,
+        }))
+    }
+
+    /// The prompt in force begun anew behind `messages` messages: the same bytes, without the
+    /// thinking before. Has to be stored.
+    pub fn drop_thinking(
+        &mut self,
+        format: EditFormat,
+        messages: usize,
+    ) -> Option<Arc<SessionPrompt>> {
+        let prompt = SessionPrompt::clone(self.in_force(format)?);
+        Some(self.put_in_force(SessionPrompt {
+            thinking_from: messages,
+            ..prompt
+        }))
+    }
+
+    /// What the model is told before the user's next words. `messages` is the conversation.
+    pub fn notes(
+        &mut self,
+        messages: &[Arc<Message>],
+        format: EditFormat,
+        toolbox: &Toolbox,
+    ) -> Vec<Content> {
+        let mut notes = Vec::new();
+        if interrupted(messages) {
+            notes.push(Content::text(INTERRUPTED));
+        }
+        let Some(prompt) = self.in_force(format) else {
+            return notes;
+        };
+        let specs = toolbox.specs(format);
+        let gone = prompt.tools.iter().filter(|tool| {
+            let there = |spec: &ToolSpec| spec.name == tool.name;
+            !specs.iter().any(there)
+        });
+        let gone: Vec<&str> = gone.map(|tool| tool.name.as_str()).collect();
+        let now = [
+            (self.today)().to_string(),
+            self.renderer.cwd.display().to_string(),
+            if gone.is_empty() {
+                NONE.to_owned()
+            } else {
+                gone.join(", ")
+            },
+        ];
+        for ((start, told), now) in CHANGES.iter().zip(&mut self.told).zip(now) {
+            if *told != now {
+                notes.push(Content::text(format!("[{start}{now}]")));
+                *told = now;
+            }
+        }
+        notes
+    }
+
+    fn put_in_force(&mut self, prompt: SessionPrompt) -> Arc<SessionPrompt> {
+        if self.in_force.is_empty() {
+            self.told = [prompt.date.clone(), prompt.cwd.clone(), NONE.to_owned()];
+        }
+        let prompt = Arc::new(prompt);
+        self.in_force
+            .retain(|other| other.edit_format != prompt.edit_format);
+        self.in_force.push(Arc::clone(&prompt));
+        prompt
+    }
+
+    /// Takes in a note that was given before.
+    fn recall(&mut self, block: &Content) {
+        let Content::Text(text) = block else { return };
+        let Some(said) = (text.text.strip_prefix('[')).and_then(|rest| rest.strip_suffix(']'))
+        else {
+            return;
+        };
+        for (start, told) in CHANGES.iter().zip(&mut self.told) {
+            if let Some(value) = said.strip_prefix(start) {
+                value.clone_into(told);
+            }
+        }
+    }
+}
+
+/// Whether the user cut off an answer and has said nothing since.
+fn interrupted(messages: &[Arc<Message>]) -> bool {
+    let since = messages.iter().rev();
+    since
+        .take_while(|message| !matches!(***message, Message::User(_)))
+        .any(|message| {
+            matches!(&**message, Message::Assistant(answer) if answer.stop_reason == StopReason::Aborted)
+        })
+}

@@ -1,0 +1,110 @@
+//! The ids of tool calls as each API accepts them, and names of tools likewise.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::llm::quirks::IdRule;
+
+/// Gives the calls of one conversation their ids, in order.
+#[derive(Debug)]
+pub(super) struct CallIds {
+    rule: IdRule,
+    used: HashSet<String>,
+}
+
+impl CallIds {
+    pub fn new(rule: IdRule) -> Self {
+        Self {
+            rule,
+            used: HashSet::new(),
+        }
+    }
+
+    pub fn rule(&self) -> IdRule {
+        self.rule
+    }
+
+    /// The id of the next call, stored as `id`. `own`: the model that is asked made it. `answer`
+    /// has the ids of the calls before it in the same answer.
+    pub fn next<'i>(
+        &mut self,
+        id: &str,
+        own: bool,
+        answer: impl Iterator<Item = &'i str> + Clone,
+    ) -> String {
+        let room = match self.rule {
+            IdRule::OpenAi | IdRule::Any => 40,
+            _ => 64,
+        };
+        let plain: String = match self.rule {
+            IdRule::Mistral if id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                id.to_owned()
+            }
+            IdRule::Mistral => short_hash(id, 0),
+            IdRule::Any if own => id.to_owned(),
+            IdRule::OpenAi if own => id.chars().take(room).collect(),
+            _ => allowed(id, room),
+        };
+        // Servers that count their ids anew in each answer send the same ones again and again. Not
+        // all APIs mind that; within one answer nobody could tell the results apart.
+        let mut candidate = plain.clone();
+        let mut number = 1;
+        loop {
+            let free = match self.rule {
+                IdRule::Anthropic | IdRule::Google | IdRule::Responses => {
+                    !self.used.contains(&candidate)
+                }
+                _ => answer.clone().all(|other| other != candidate),
+            };
+            if free && !candidate.is_empty() {
+                break;
+            }
+            number += 1;
+            candidate = match self.rule {
+                IdRule::Mistral => short_hash(id, number),
+                _ => {
+                    let suffix = format!("_{number}");
+                    let kept: String = plain.chars().take(room - suffix.len()).collect();
+                    format!("{kept}{suffix}")
+                }
+            };
+        }
+        self.used.insert(candidate.clone());
+        candidate
+    }
+}
+
+/// A tool's name as every API takes it: models make up names that none does.
+pub fn wire_name(name: &str) -> Cow<'_, str> {
+    let kept = allowed(name, 64);
+    match kept.as_str() {
+        "" => Cow::Borrowed("unknown"),
+        same if same == name => Cow::Borrowed(name),
+        _ => Cow::Owned(kept),
+    }
+}
+
+/// The first `room` characters of `text`, with `_` for those that ids and names cannot have.
+fn allowed(text: &str, room: usize) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    text.chars()
+        .map(|c| if fits(c) { c } else { '_' })
+        .take(room)
+        .collect()
+}
+
+/// Nine letters and digits that `id` always comes to.
+fn short_hash(id: &str, number: usize) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in id.bytes().chain(number.to_le_bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (0..9)
+        .map(|_| {
+            let digit = DIGITS[(hash % 36) as usize];
+            hash /= 36;
+            char::from(digit)
+        })
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! Which images of a conversation are sent: providers limit their number and their size per request.
+//!
+//! The oldest are left out. That changes the prefix of the request, so it happens in steps: at the
+//! limit half of it is made free at once, and nothing changes until the limit is reached again.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use crate::llm::message::{Content, Image, Message};
+use crate::llm::model::{Api, Model};
+
+const MIB: usize = 1024 * 1024;
+
+/// Most images in one request, and most bytes of them as base64.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    count: usize,
+    bytes: usize,
+}
+
+/// What the vendors document, less some room for the text. Over the chat API there are many hosts:
+/// a limit that most of them take.
+fn limits(model: &Model) -> Limits {
+    let (count, mib) = match model.api {
+        // 100 for models with the older window, and 32 MiB for the whole request.
+        Api::AnthropicMessages if model.context_window <= 200_000 => (100, 28),
+        Api::AnthropicMessages => (600, 28),
+        Api::OpenAiResponses => (1500, 400),
+        Api::GoogleGenerateContent => (3000, 16),
+        Api::OpenAiChat | Api::Scripted => (100, 16),
+    };
+    Limits {
+        count,
+        bytes: mib * MIB,
+    }
+}
+
+/// The images that are left out.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    images: HashSet<*const Image>,
+    /// The message at which the last step was made: thinking before it saw images that are gone.
+    pub since: usize,
+}
+
+impl LeftOut {
+    /// The images of `messages` that are not sent to `model`.
+    pub fn of(messages: &[Arc<Message>], model: &Model) -> Self {
+        Self::beyond(limits(model), messages)
+    }
+
+    pub fn contains(&self, image: &Image) -> bool {
+        self.images.contains(&std::ptr::from_ref(image))
+    }
+
+    fn beyond(limits: Limits, messages: &[Arc<Message>]) -> Self {
+        let mut out = Self::default();
+        let mut kept: VecDeque<&Image> = VecDeque::new();
+        let mut bytes = 0;
+        for (at, message) in messages.iter().enumerate() {
+            for block in message.content() {
+                let Content::Image(image) = block else {
+                    continue;
+                };
+                kept.push_back(image);
+                bytes += image.data.len();
+                if kept.len() <= limits.count && bytes <= limits.bytes {
+                    continue;
+                }
+                out.since = at;
+                // The newest stays, whatever its size: the provider says what is wrong with it.
+                while kept.len() > 1 && (kept.len() > limits.count / 2 || bytes > limits.bytes / 2)
+                {
+                    let Some(oldest) = kept.pop_front() else {
+                        break;
+                    };
+                    bytes -= oldest.data.len();
+                    out.images.insert(std::ptr::from_ref(oldest));
+                }
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::message::UserMessage;
+
+    fn with_images(sizes: &[usize]) -> Vec<Arc<Message>> {
+        let message = |size: &usize| {
+            Arc::new(Message::User(UserMessage {
+                content: vec![Content::Image(Image {
+                    data: "x".repeat(*size),
+                    mime_type: "image/png".into(),
+                })],
+                origin: None,
+                timestamp: 0,
+            }))
+        };
+        sizes.iter().map(message).collect()
+    }
+
+    #[test]
+    fn the_oldest_are_left_out_in_steps() {
+        let limits = Limits {
+            count: 4,
+            bytes: 100,
+        };
+        let ten = [10; 12];
+        for (sizes, left_out, since) in [
+            (&[][..], 0, 0),
+            (&ten[..4], 0, 0),
+            (&ten[..5], 3, 4),
+            (&ten[..6], 3, 4),
+            (&ten[..7], 3, 4),
+            (&ten[..8], 6, 7),
+            (&[60, 30, 20, 5, 5], 2, 2),
+            (&[200], 0, 0),
+            (&[200, 200], 1, 1),
+        ] {
+            let messages = with_images(sizes);
+            let out = LeftOut::beyond(limits, &messages);
+            assert_eq!(
+                (out.images.len(), out.since),
+                (left_out, since),
+                "{sizes:?}"
+            );
+            for (at, message) in messages.iter().enumerate() {
+                let Content::Image(image) = &message.content()[0] else {
+                    unreachable!()
+                };
+                assert_eq!(out.contains(image), at < left_out, "{sizes:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The turns of a conversation for one model: what is sent of each message, and in which form.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::call_ids::{CallIds, wire_name};
+use super::images::LeftOut;
+use crate::llm::message::{
+    AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall, ToolResultMessage,
+};
+use crate::llm::model::{Api, Model};
+use crate::llm::quirks::IdRule;
+
+/// The result of a call that has none.
+pub const NO_RESULT: &str = "No result provided";
+/// What the user is taken to have said between two answers: some models finish the sentence of the
+/// first one otherwise, others refuse the request.
+pub const GO_ON: &str = "[go on]";
+/// Stands first when the conversation would begin with an answer.
+const CONTINUED: &str = "[the conversation goes on]";
+
+/// One turn as a wire writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turn<'a> {
+    /// Texts and images of the user; never empty.
+    User(Vec<Cow<'a, Content>>),
+    /// The model's answer; never empty.
+    Assistant(Vec<Cow<'a, Content>>),
+    /// The results of all calls of the answer before, in the order of the calls.
+    Results(Vec<ToolResult<'a>>),
+}
+
+/// The result of one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult<'a> {
+    /// The call's id as it was written on this wire.
+    pub id: String,
+    /// The call, as it was stored.
+    pub call: &'a ToolCall,
+    /// Text and images; never empty.
+    pub content: Vec<Cow<'a, Content>>,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+/// The turns of `messages` for `model`. Its own thinking in messages before index `thinking_from` is
+/// left out: it was made behind another prefix.
+pub fn to_turns<'a>(
+    messages: &'a [Arc<Message>],
+    model: &Model,
+    thinking_from: usize,
+    ids: IdRule,
+) -> Vec<Turn<'a>> {
+    let mut turns = said(messages, model, thinking_from, ids);
+    if let None | Some(Turn::Assistant(_)) = turns.last() {
+        turns.push(go_on());
+    }
+    turns
+}
+
+/// Whether `messages` come to nothing or to an answer at their end, so that `model` has nothing to
+/// answer to.
+pub fn ends_with_answer(messages: &[Arc<Message>], model: &Model) -> bool {
+    let turns = said(messages, model, 0, IdRule::Any);
+    matches!(turns.last(), None | Some(Turn::Assistant(_)))
+}
+
+fn said<'a>(
+    messages: &'a [Arc<Message>],
+    model: &Model,
+    thinking_from: usize,
+    ids: IdRule,
+) -> Vec<Turn<'a>> {
+    let images = LeftOut::of(messages, model);
+    let mut handoff = Handoff {
+        model,
+        thinking_from: thinking_from.max(images.since),
+        images,
+        ids: CallIds::new(ids),
+        turns: Vec::new(),
+    };
+    let shared = handoff.shared_turns(messages);
+    for (at, message) in messages.iter().enumerate() {
+        match message.as_ref() {
+            Message::User(user) => handoff.user(&user.content),
+            Message::Assistant(answer) => handoff.assistant(answer, messages, at, shared[at]),
+            // Results are taken along with their calls; one without a call has no place.
+            Message::ToolResult(_) => {}
+        }
+    }
+    handoff.turns
+}
+
+struct Handoff<'a, 'm> {
+    model: &'m Model,
+    /// Thinking of the model's own before this message is bound to another prefix.
+    thinking_from: usize,
+    images: LeftOut,
+    ids: CallIds,
+    turns: Vec<Turn<'a>>,
+}
+
+impl<'a> Handoff<'a, '_> {
+    fn user(&mut self, content: &'a [Content]) {
+        let mut blocks = self.visible(content);
+        if blocks.is_empty() {
+            return;
+        }
+        match self.turns.last_mut() {
+            Some(Turn::User(last)) => last.append(&mut blocks),
+            _ => self.turns.push(Turn::User(blocks)),
+        }
+    }
+
+    fn assistant(
+        &mut self,
+        answer: &'a AssistantMessage,
+        messages: &'a [Arc<Message>],
+        at: usize,
+        shared_turn: bool,
+    ) {
+        if answer.stop_reason == StopReason::Error {
+            return;
+        }
+        let cut = matches!(
+            answer.stop_reason,
+            StopReason::Aborted | StopReason::Pending
+        );
+        let own = self.own(answer);
+        let google = self.model.api == Api::GoogleGenerateContent;
+        let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
+        let mut results: Vec<ToolResult<'a>> = Vec::new();
+        let mut taken = Vec::new();
+        // Without the thinking before them, the ids of the other items are worth nothing.
+        let mut thinking_lost = false;
+        for (index, block) in answer.content.iter().enumerate() {
+            match block {
+                // Google signs empty texts too, and wants them back.
+                Content::Text(text)
+                    if text.text.trim().is_empty()
+                        && !(own && google && text.text_signature.is_some()) => {}
+                Content::Text(text)
+                    if text.text_signature.is_some()
+                        && (!own || (thinking_lost && self.ids.rule() == IdRule::Responses)) =>
+                {
+                    blocks.push(Cow::Owned(Content::text(&*text.text)));
+                }
+                Content::Text(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Thinking(thinking) => {
+                    let blank = thinking.thinking.trim().is_empty();
+                    if own && at >= self.thinking_from && self.replayable(thinking, cut) {
+                        blocks.push(Cow::Borrowed(block));
+                    } else if !own && shared_turn && !cut && !thinking.redacted && !blank {
+                        let text = format!("<thinking>{}</thinking>", thinking.thinking.trim());
+                        blocks.push(Cow::Owned(Content::text(text)));
+                    } else {
+                        thinking_lost = true;
+                    }
+                }
+                Content::ToolCall(call) => {
+                    let last = index + 1 == answer.content.len();
+                    if cut && unfinished(call, last) {
+                        continue;
+                    }
+                    // What stands behind the bar is the id of the call's item, on the one wire that
+                    // has items.
+                    let (call_id, item_id) = match call.id.split_once('|') {
+                        Some((call_id, item)) if answer.api.ends_with("responses") => (
+                            call_id,
+                            Some(item).filter(|_| self.ids.rule() == IdRule::Responses),
+                        ),
+                        _ => (call.id.as_str(), None),
+                    };
+                    let before = results.iter().map(|result| result.id.as_str());
+                    let id = self.ids.next(call_id, own, before);
+                    let written = match item_id.filter(|_| own && !thinking_lost) {
+                        Some(item) => format!("{id}|{item}"),
+                        None => id.clone(),
+                    };
+                    results.push(self.result(call, id, &messages[at + 1..], &mut taken));
+                    let name = wire_name(&call.name);
+                    let bare = own || call.thought_signature.is_none();
+                    blocks.push(if bare && written == call.id && name == call.name {
+                        Cow::Borrowed(block)
+                    } else {
+                        Cow::Owned(Content::ToolCall(ToolCall {
+                            id: written,
+                            // What is signed is the call as it was made.
+                            thought_signature: (call.thought_signature.clone())
+                                .filter(|_| own && name == call.name),
+                            name: name.into_owned(),
+                            ..call.clone()
+                        }))
+                    });
+                }
+                // Models answer without images; one that came from elsewhere has no place here.
+                Content::Image(_) => {}
+            }
+        }
+        // No wire takes an answer that ends in mere thinking; on one it has no place among the rest,
+        // and may have come last.
+        let thinking = |block: &Cow<Content>| matches!(**block, Content::Thinking(_));
+        if self.model.api != Api::OpenAiChat || blocks.iter().all(thinking) {
+            while blocks.last().is_some_and(thinking) {
+                blocks.pop();
+            }
+        }
+        if blocks.is_empty() {
+            return;
+        }
+        match self.turns.last() {
+            None => {
+                let first = Cow::Owned(Content::text(CONTINUED));
+                self.turns.push(Turn::User(vec![first]));
+            }
+            // A stored answer is never made longer: something was said in between.
+            Some(Turn::Assistant(_)) => self.turns.push(go_on()),
+            Some(_) => {}
+        }
+        self.turns.push(Turn::Assistant(blocks));
+        if !results.is_empty() {
+            self.turns.push(Turn::Results(results));
+        }
+    }
+
+    /// Whether the model takes this thinking of its own back.
+    fn replayable(&self, thinking: &Thinking, cut: bool) -> bool {
+        let signed =
+            (thinking.thinking_signature.as_ref()).is_some_and(|signature| !signature.is_empty());
+        // Google signs what follows the thinking and takes it back as it came.
+        let unsigned =
+            self.model.api == Api::GoogleGenerateContent || self.model.quirks.empty_signatures;
+        signed || (unsigned && !cut && !thinking.thinking.trim().is_empty())
+    }
+
+    /// For each message whether the model answers in the same turn of the user as well, behind it or
+    /// now. Only then does the thinking of another model matter to it.
+    fn shared_turns(&self, messages: &[Arc<Message>]) -> Vec<bool> {
+        let mut answers_behind = true;
+        let mut shared = vec![false; messages.len()];
+        for (at, message) in messages.iter().enumerate().rev() {
+            shared[at] = answers_behind;
+            match message.as_ref() {
+                Message::User(_) => answers_behind = false,
+                Message::Assistant(answer) => answers_behind |= self.own(answer),
+                Message::ToolResult(_) => {}
+            }
+        }
+        shared
+    }
+
+    /// The result of `call`: the first one with its id among the messages before the next answer,
+    /// that no call before it has taken; else one that says there is none.
+    fn result(
+        &self,
+        call: &'a ToolCall,
+        id: String,
+        after: &'a [Arc<Message>],
+        taken: &mut Vec<*const ToolResultMessage>,
+    ) -> ToolResult<'a> {
+        let stored = after
+            .iter()
+            .take_while(|message| !is_sent_answer(message))
+            .find_map(|message| match message.as_ref() {
+                Message::ToolResult(result)
+                    if result.tool_call_id == call.id
+                        && !taken.contains(&std::ptr::from_ref(result)) =>
+                {
+                    Some(result)
+                }
+                _ => None,
+            });
+        let Some(stored) = stored else {
+            return ToolResult {
+                id,
+                call,
+                content: vec![Cow::Owned(Content::text(NO_RESULT))],
+                is_error: true,
+            };
+        };
+        taken.push(std::ptr::from_ref(stored));
+        let mut content = self.visible(&stored.content);
+        if content.is_empty() {
+            content.push(Cow::Owned(Content::text("(no output)")));
+        }
+        ToolResult {
+            id,
+            call,
+            content,
+            is_error: stored.is_error,
+        }
+    }
+
+    /// Text that is not blank, and images or the notes in their place.
+    fn visible(&self, content: &'a [Content]) -> Vec<Cow<'a, Content>> {
+        let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
+        for block in content {
+            match block {
+                Content::Text(text) if text.text.trim().is_empty() => {}
+                Content::Text(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Image(image) => {
+                    let image = self.image(block, image);
+                    // One note for all of a row.
+                    let note = matches!(*image, Content::Text(_));
+                    if !note || blocks.last() != Some(&image) {
+                        blocks.push(image);
+                    }
+                }
+                Content::Thinking(_) | Content::ToolCall(_) => {}
+            }
+        }
+        blocks
+    }
+
+    /// An image as the model takes it, or a note: one that it cannot take would have the whole
+    /// request refused, now and ever after.
+    fn image(&self, block: &'a Content, image: &'a Image) -> Cow<'a, Content> {
+        let note = |why: &str| Cow::Owned(Content::text(format!("[an image was left out: {why}]")));
+        if !self.model.vision {
+            return note("this model cannot see images");
+        }
+        if image.data.is_empty() {
+            return note("it is empty");
+        }
+        if self.images.contains(image) {
+            return note("the conversation holds more images than one request may");
+        }
+        match image.mime_type.as_str() {
+            // That wire has a list of its own.
+            _ if self.model.api == Api::GoogleGenerateContent => Cow::Borrowed(block),
+            "image/png" | "image/jpeg" | "image/gif" | "image/webp" => Cow::Borrowed(block),
+            "image/jpg" => Cow::Owned(Content::Image(Image {
+                mime_type: "image/jpeg".to_owned(),
+                data: image.data.clone(),
+            })),
+            other => note(&format!("this model does not take {other}")),
+        }
+    }
+
+    /// Whether this very model said it, over this wire: only then are its opaque parts worth
+    /// anything.
+    fn own(&self, answer: &AssistantMessage) -> bool {
+        let api = answer.api.as_str();
+        let same_wire = api == self.model.api.as_str()
+            || (api == "openai-completions" && self.model.api == Api::OpenAiChat)
+            || (api == "google-generative-ai" && self.model.api == Api::GoogleGenerateContent);
+        same_wire && answer.provider == self.model.provider && answer.model == self.model.id
+    }
+}
+
+fn go_on<'a>() -> Turn<'a> {
+    Turn::User(vec![Cow::Owned(Content::text(GO_ON))])
+}
+
+/// Whether `message` is an answer that is sent: results behind it belong to it.
+fn is_sent_answer(message: &Message) -> bool {
+    matches!(message, Message::Assistant(answer) if answer.stop_reason != StopReason::Error)
+}
+
+/// Whether a call of a cut answer never came to its end: its text is not parsed, or it is the last
+/// block and has no arguments yet.
+fn unfinished(call: &ToolCall, last: bool) -> bool {
+    let empty = call
+        .arguments
+        .as_object()
+        .is_none_or(serde_json::Map::is_empty);
+    !call.partial_arguments.is_empty() || (last && empty)
+}
