@@ -16,8 +16,8 @@ use tiller::agent::process::Processes;
 use tiller::agent::session::SessionLog;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
-    self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, RetryRules,
-    RunOutcome, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
+    self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, Resumed,
+    RetryRules, RunOutcome, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
