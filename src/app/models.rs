@@ -49,14 +49,14 @@ pub struct ModelsOptions {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
     /// The models, those of this machine first, then the person's own, then the built-in ones.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ModelEntry>,
     /// What is wrong with `models.toml`, if anything is.
     pub fault: Option<String>,
 }
 
 /// One model of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ModelEntry {
     /// The model.
     pub model: Arc<Model>,
     /// Whether it can be used right away.
@@ -187,7 +187,7 @@ impl Models {
             let origin = format!("{} at {}", found.server.title(), found.address);
             for local in &found.models {
                 known.insert(local.model.full_id());
-                rows.push(Row {
+                rows.push(ModelEntry {
                     model: Arc::new(local.model.clone()),
                     key: KeyState::Ready,
                     origin: if local.loaded {
@@ -213,7 +213,7 @@ impl Models {
             };
             let own = self.catalog.is_own(&model.provider, &model.id);
             let origin = if own { "models.toml" } else { "built in" };
-            rows.push(Row {
+            rows.push(ModelEntry {
                 model,
                 key,
                 origin: origin.to_owned(),
@@ -247,7 +247,7 @@ impl Models {
 }
 /// Puts the newest version of each provider's models first; the providers keep their order, and so
 /// do models of one version. What has no version follows.
-fn newest_first(rows: &mut [Row]) {
+fn newest_first(rows: &mut [ModelEntry]) {
     let mut providers: Vec<String> = Vec::new();
     for row in rows.iter() {
         if providers.last() != Some(&row.model.provider) && !providers.contains(&row.model.provider)

@@ -299,6 +299,25 @@ fn history_is_searched_and_put_into_the_editor() {
     assert_eq!(desk.text(), "fix the login");
 }
 
+/// A paste of any size into a search is cut to what a query can be.
+#[test]
+fn a_huge_paste_into_a_search_is_cut() {
+    for key in ["ctrl+r", "ctrl+l"] {
+        let mut desk = desk();
+        desk.key(key);
+        desk.send(MsgKind::Paste("日本 ".repeat(400_000)));
+        desk.frame();
+        let picker = match desk.app.overlays.last() {
+            Some(Overlay::HistorySearch(picker)) => picker,
+            Some(Overlay::Models(models)) => &models.picker,
+            other => panic!("{key}: {other:?}"),
+        };
+        assert_eq!(picker.query().chars().count(), 200, "{key}");
+        let frame = desk.frame();
+        assert!(frame.contains("日本 日本"), "{frame}");
+    }
+}
+
 /// What a request needs is made ready while the person writes, once a prompt.
 #[test]
 fn the_first_letter_of_a_prompt_warms_the_connection() {

@@ -310,9 +310,8 @@ proptest! {
             }
         }
         kept.push_str(&desk.text());
-        for prompt in desk.app.composer.history().search("") {
-            kept.push_str(prompt);
-        }
+        let history = desk.app.composer.history();
+        kept.extend(history.search("").filter_map(|age| history.get(age)));
         for word in typed {
             prop_assert!(kept.contains(&word), "{word} is lost");
         }

@@ -110,6 +110,17 @@ fn the_list_scrolls_and_closes() {
     );
     desk.key("up");
     assert!(matches!(desk.app.overlays[..], [Overlay::Iterations(_)]));
+    let up = desk.frame();
+    assert!(
+        up.contains(" 1 more line"),
+        "one line up from the end:\n{up}"
+    );
+    for key in ["pagedown", "pagedown", "end", "down", "pagedown"] {
+        desk.key(key);
+    }
+    assert_eq!(desk.frame(), end);
+    desk.key("up");
+    assert_eq!(desk.frame(), up, "nothing is scrolled past the end");
     desk.key("ctrl+home");
     assert_eq!(desk.frame(), top);
 }

@@ -262,7 +262,9 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     composer.apply(E::HistoryOlder);
     composer.apply(E::Insert('?'));
     assert_eq!(composer.take(), "two\nlines?");
-    let all: Vec<_> = composer.history().search("").collect();
+    let history = composer.history();
+    let all = history.search("").filter_map(|age| history.get(age));
+    let all: Vec<_> = all.collect();
     assert_eq!(all, ["two\nlines?", "newest", "two\nlines", "oldest"]);
     assert!(!composer.apply(E::HistoryNewer));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 use tiller::agent::Phase;
-use tiller::app::models::{KeyState, Listing, Row};
+use tiller::app::models::{KeyState, Listing, ModelEntry};
 use tiller::app::tui::effect::{Effect, Way};
 use tiller::app::tui::input::{Mods, MouseButton, MouseEvent, MouseKind, WheelDirection};
 use tiller::app::tui::msg::{EffectResult, FoundModel, MsgKind, TerminalMsg};
@@ -13,7 +13,7 @@ use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
 use super::app_kit::{Desk, model};
 
-fn row(full_id: &str, window: u64, prices: (f64, f64), key: KeyState) -> Row {
+fn row(full_id: &str, window: u64, prices: (f64, f64), key: KeyState) -> ModelEntry {
     let (provider, id) = full_id.split_once('/').expect("provider/id");
     let mut model = Model::new(provider, id, Api::OpenAiChat, "https://api.example/v1");
     model.name = format!("Name of {id}");
@@ -21,7 +21,7 @@ fn row(full_id: &str, window: u64, prices: (f64, f64), key: KeyState) -> Row {
     (model.prices.input, model.prices.output) = prices;
     model.vision = window > 100_000;
     model.reasoning = window > 200_000;
-    Row {
+    ModelEntry {
         model: Arc::new(model),
         key,
         origin: "built in".into(),
@@ -150,7 +150,7 @@ fn what_is_typed_filters_and_enter_chooses() {
         panic!("the list is open")
     };
     let rows = &desk.app.models.listing.rows;
-    let first: Vec<String> = picker.hits[..2]
+    let first: Vec<String> = picker.picker.matches()[..2]
         .iter()
         .map(|at| rows[*at].model.full_id())
         .collect();
@@ -216,7 +216,7 @@ fn everything_that_is_known_is_told() {
 fn arrows_pages_and_the_mouse_move() {
     let mut desk = open(80, 24);
     let at = |desk: &Desk| match desk.app.overlays.last() {
-        Some(Overlay::Models(picker)) => picker.selected,
+        Some(Overlay::Models(picker)) => picker.picker.selected(),
         _ => panic!("the list is closed"),
     };
     for (key, expected) in [
@@ -253,7 +253,10 @@ fn arrows_pages_and_the_mouse_move() {
     }
     let frame = desk.frame();
     let list = desk.app.areas.list;
-    let third = frame.lines().nth(usize::from(list.y) + 2).expect("a row");
+    let third = frame
+        .lines()
+        .nth(usize::from(list.y) + 2)
+        .expect("an entry");
     let id = third
         .split_whitespace()
         .find(|word| word.contains("lab/"))
@@ -320,8 +323,8 @@ fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
         panic!("the list is open")
     };
     let id = picker
-        .row(&desk.app.models.listing)
-        .expect("a row")
+        .entry(&desk.app.models.listing)
+        .expect("an entry")
         .model
         .full_id();
     assert!(frame.contains(&id), "{id}\n{frame}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::out;
 use crate::app::args::ModelsArgs;
-use crate::app::models::{KeyState, Row};
+use crate::app::models::{KeyState, ModelEntry};
 use crate::app::outcome::{Outcome, StartError};
 use crate::llm::{Model, ThinkingLevel};
 
@@ -20,7 +20,7 @@ use crate::llm::{Model, ThinkingLevel};
 /// None fits.
 pub fn models(
     what: &ModelsArgs,
-    mut list: Vec<Row>,
+    mut list: Vec<ModelEntry>,
     default: Option<&str>,
 ) -> Result<Outcome, StartError> {
     let pattern = what.pattern.join(" ");
@@ -57,22 +57,22 @@ fn nothing(what: &ModelsArgs, pattern: &str) -> String {
 
 /// The models whose name holds all words of `pattern`, in their order; if there are none, those in
 /// which its letters follow each other, the best first.
-fn filter(list: Vec<Row>, pattern: &str) -> Vec<Row> {
+fn filter(list: Vec<ModelEntry>, pattern: &str) -> Vec<ModelEntry> {
     let plain = |text: &str| text.to_lowercase().replace(['.', '_'], "-");
     let words: Vec<String> = pattern.split_whitespace().map(plain).collect();
-    let name = |it: &Row| format!("{} {}", it.model.full_id(), it.model.name);
-    let holds = |it: &&Row| {
+    let name = |it: &ModelEntry| format!("{} {}", it.model.full_id(), it.model.name);
+    let holds = |it: &&ModelEntry| {
         let name = plain(&name(it));
         words.iter().all(|word| name.contains(word))
     };
-    let exact: Vec<Row> = list.iter().filter(holds).cloned().collect();
+    let exact: Vec<ModelEntry> = list.iter().filter(holds).cloned().collect();
     if !exact.is_empty() {
         return exact;
     }
     let pattern = Pattern::parse(pattern, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
     let mut letters = Vec::new();
-    let mut found: Vec<(u32, Row)> = list
+    let mut found: Vec<(u32, ModelEntry)> = list
         .into_iter()
         .filter_map(|it| {
             let id = it.model.full_id();
@@ -89,7 +89,7 @@ const HEAD: [&str; 8] = [
 ];
 
 /// The table, one line a model, as wide as it needs to be.
-fn table(list: &[Row], default: Option<&str>) -> String {
+fn table(list: &[ModelEntry], default: Option<&str>) -> String {
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(list.iter().map(|it| row(it, default)));
     let mut widths = [0; HEAD.len()];
@@ -114,7 +114,7 @@ fn table(list: &[Row], default: Option<&str>) -> String {
     text
 }
 
-fn row(it: &Row, default: Option<&str>) -> [String; HEAD.len()] {
+fn row(it: &ModelEntry, default: Option<&str>) -> [String; HEAD.len()] {
     let model = &it.model;
     let id = model.full_id();
     let mark = if default == Some(&id) { " *" } else { "" };
@@ -140,7 +140,7 @@ fn row(it: &Row, default: Option<&str>) -> [String; HEAD.len()] {
 }
 
 /// One model for programs. Keys are only ever added.
-fn record(it: &Row, default: Option<&str>) -> Value {
+fn record(it: &ModelEntry, default: Option<&str>) -> Value {
     let model = &it.model;
     json!({
         "id": model.full_id(),
@@ -162,7 +162,7 @@ fn record(it: &Row, default: Option<&str>) -> Value {
     })
 }
 
-fn has_key(row: &Row) -> bool {
+fn has_key(row: &ModelEntry) -> bool {
     row.key == KeyState::Ready
 }
 
@@ -199,11 +199,11 @@ mod tests {
     use super::*;
     use crate::llm::Api;
 
-    fn listed(ids: &[&str]) -> Vec<Row> {
+    fn listed(ids: &[&str]) -> Vec<ModelEntry> {
         ids.iter()
             .map(|id| {
                 let (provider, id) = id.split_once('/').unwrap();
-                Row {
+                ModelEntry {
                     model: Arc::new(Model::new(provider, id, Api::OpenAiChat, "")),
                     key: KeyState::Missing(String::new()),
                     origin: String::new(),

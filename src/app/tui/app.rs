@@ -13,7 +13,7 @@ use super::input::MouseEvent;
 use super::keymap::Keymap;
 use super::layout::{Areas, editor_size};
 use super::options::{DemoStart, SessionInfo};
-use super::overlay::{Overlay, Shelf};
+use super::overlay::{ModelsState, Overlay};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::{Drawn, Transcript};
@@ -53,7 +53,7 @@ pub struct App {
     /// The status line's facts.
     pub status: Status,
     /// The models there are, and those that were used.
-    pub models: Shelf,
+    pub models: ModelsState,
     /// The keys that mean something else when pressed again soon.
     pub presses: Presses,
     /// A short word above the editor, for a while.
@@ -261,7 +261,7 @@ impl App {
             work: Work::default(),
             timeline: Timeline::default(),
             queue: Queue::default(),
-            models: Shelf::new(Arc::clone(&options.status.model)),
+            models: ModelsState::new(Arc::clone(&options.status.model)),
             status: options.status,
             presses: Presses::default(),
             hint: None,

@@ -22,8 +22,10 @@ pub struct Areas {
     pub status: Rect,
     /// The rows of a list that lies over the screen; drawing decides where.
     pub list: Rect,
-    /// Which entry of the list stands in its first row.
+    /// Which entry or line of it stands in its first row.
     pub list_top: usize,
+    /// Which line of it stands there at the end, where it is a text to read.
+    pub list_end: usize,
     /// The pill that leads back to the end; drawing decides whether and where.
     pub pill: Rect,
 }
@@ -101,6 +103,7 @@ impl Areas {
             status: row(status_rows),
             list: Rect::ZERO,
             list_top: 0,
+            list_end: 0,
             pill: Rect::ZERO,
         }
     }

@@ -47,21 +47,18 @@ impl History {
         std::mem::take(&mut self.unsaved)
     }
 
-    /// The prompts that contain every word of `query`, in any case, newest first.
-    pub fn search(&self, query: &str) -> impl Iterator<Item = &str> {
+    /// The prompts that contain every word of `query`, in any case, newest first, by their age.
+    pub fn search(&self, query: &str) -> impl Iterator<Item = usize> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        self.entries
-            .iter()
-            .rev()
-            .map(String::as_str)
-            .filter(move |entry| {
-                let entry = if words.is_empty() {
-                    String::new()
-                } else {
-                    entry.to_lowercase()
-                };
-                words.iter().all(|word| entry.contains(word))
-            })
+        let matches = move |entry: &str| {
+            let entry = if words.is_empty() {
+                String::new()
+            } else {
+                entry.to_lowercase()
+            };
+            words.iter().all(|word| entry.contains(word))
+        };
+        (1..=self.entries.len()).filter(move |age| self.get(*age).is_some_and(&matches))
     }
 
     /// How many prompts there are.
@@ -93,8 +90,13 @@ mod tests {
         history
     }
 
+    fn found<'a>(history: &'a History, query: &str) -> Vec<&'a str> {
+        let ages = history.search(query);
+        ages.filter_map(|age| history.get(age)).collect()
+    }
+
     fn all(history: &History) -> Vec<&str> {
-        history.search("").collect()
+        found(history, "")
     }
 
     #[test]
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn search_wants_every_word_in_any_case() {
         let history = history(&["Fix the login", "fix LOGIN again", "other", "ÄRGER"]);
-        let found = |query| history.search(query).collect::<Vec<_>>();
+        let found = |query| found(&history, query);
         assert_eq!(found("login fix"), ["fix LOGIN again", "Fix the login"]);
         assert_eq!(found("the"), ["other", "Fix the login"]);
         assert_eq!(found("ärger"), ["ÄRGER"]);

@@ -1,9 +1,11 @@
 //! What lies over the screen: a closed set, on a stack.
 
-mod help;
 mod kinds;
 mod picker;
+mod help;
+mod models;
 
 pub use help::{HelpLine, help_lines};
-pub use kinds::{HistorySearch, Overlay, Scroll};
-pub use picker::{ModelPicker, Shelf, same};
+pub use kinds::Overlay;
+pub use models::{ModelPicker, ModelsState, same};
+pub use picker::{Pager, Picker, Pressed};

@@ -68,17 +68,21 @@ pub fn ellipsis_middle(text: &str, columns: usize) -> String {
         return ellipsis(text, columns);
     }
     let (head, used) = fit(text, (columns - 1) / 3);
-    let room = columns - 1 - used;
-    let mut start = text.len();
-    let mut tail = 0;
-    for grapheme in text[head.len()..].graphemes(true).rev() {
-        tail += grapheme_width(grapheme);
-        if tail > room {
+    let tail = fit_end(&text[head.len()..], columns - 1 - used);
+    format!("{head}…{tail}")
+}
+
+/// The longest end of `text` that fits into `columns`.
+pub fn fit_end(text: &str, columns: usize) -> &str {
+    let (mut start, mut used) = (text.len(), 0);
+    for grapheme in text.graphemes(true).rev() {
+        used += grapheme_width(grapheme);
+        if used > columns {
             break;
         }
         start -= grapheme.len();
     }
-    format!("{head}…{}", &text[start..])
+    &text[start..]
 }
 
 #[cfg(test)]

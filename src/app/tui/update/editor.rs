@@ -1,11 +1,11 @@
 //! Writing: from an action to an edit.
 
+use super::overlay;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::EditCommand;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::Overlay;
 
 /// Types a character.
 pub fn insert(app: &mut App, c: char) {
@@ -15,21 +15,10 @@ pub fn insert(app: &mut App, c: char) {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
-    let plain = || text.chars().filter(|c| !c.is_control());
-    match app.overlays.last_mut() {
-        Some(Overlay::HistorySearch(search)) => {
-            search.query.extend(plain());
-            search.selected = 0;
-        }
-        Some(Overlay::Models(picker)) => {
-            picker.query.extend(plain());
-            picker.search(&app.models);
-        }
-        _ => {
-            // A question or the help must not swallow it: pasted text is typed text.
-            app.overlays.clear();
-            edit(app, EditCommand::Paste(text));
-        }
+    if !overlay::paste(app, &text) {
+        // A question or the help must not swallow it: pasted text is typed text.
+        app.overlays.clear();
+        edit(app, EditCommand::Paste(text));
     }
     Vec::new()
 }

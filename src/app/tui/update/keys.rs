@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{HistorySearch, Overlay, Scroll};
+use crate::app::tui::overlay::{Overlay, Pager};
 
 /// A key was pressed.
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
@@ -46,14 +46,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Quit => return stop::quit(app),
         Action::Suspend => return vec![Effect::Suspend],
         Action::ExternalEditor => return vec![Effect::Edit(app.composer.text())],
-        Action::Help => app.overlays.push(Overlay::Help(Scroll::default())),
+        Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => {
-            app.overlays.push(Overlay::Iterations(Scroll::default()));
+            app.overlays.push(Overlay::Iterations(Pager::default()));
         }
-        Action::HistorySearch => {
-            app.overlays
-                .push(Overlay::HistorySearch(HistorySearch::default()));
-        }
+        Action::HistorySearch => overlay::open_history(app),
         Action::Models
         | Action::NextModel
         | Action::PreviousModel

@@ -11,14 +11,14 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, Way};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundModel;
-use crate::app::tui::overlay::{ModelPicker, Overlay, same};
+use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, Pressed, same};
 use crate::llm::{Model, ThinkingLevel};
 
 /// How long a word about the model stays, in milliseconds.
 const SAY_MS: i64 = 4000;
 
 /// Lines of what is known of a model that a page moves; the smallest screen shows three.
-const FACTS_PAGE: usize = 2;
+const DETAILS_PAGE: usize = 2;
 
 /// Does what an action about models means; `argument` is what was typed behind its command.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
@@ -37,7 +37,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 /// Opens the list with what is known, and has it read anew.
 fn open(app: &mut App) -> Vec<Effect> {
-    app.models.fault = None;
+    app.models.error = None;
     let mut picker = ModelPicker::default();
     picker.search(&app.models);
     app.overlays.push(Overlay::Models(picker));
@@ -50,7 +50,7 @@ pub fn listed(app: &mut App, listing: Arc<Listing>) {
     app.models.is_read = true;
     // Told once: the next reading of a file that did not change says nothing.
     if let Some(fault) = &app.models.listing.fault {
-        app.models.fault = Some(fault.clone());
+        app.models.error = Some(fault.clone());
     }
     for overlay in &mut app.overlays {
         if let Overlay::Models(picker) = overlay {
@@ -204,48 +204,30 @@ pub fn press(
     press: KeyPress,
     action: Option<Action>,
 ) -> Vec<Effect> {
-    let page = usize::from(app.areas.list.height.max(2) - 1) as isize;
     match action {
         Some(Action::Cancel | Action::Interrupt | Action::Models) => return Vec::new(),
-        Some(Action::Quit) if picker.query.is_empty() => return stop::quit(app),
-        Some(Action::Submit) => return choose_row(app, picker),
+        Some(Action::Quit) if picker.picker.query().is_empty() => return stop::quit(app),
+        Some(Action::Submit) => return choose_entry(app, picker),
         Some(Action::SaveModel) => {
-            let chosen = picker.row(&app.models.listing);
-            let save = chosen.map(|row| Effect::SaveDefault(row.model.full_id()));
+            let chosen = picker.entry(&app.models.listing);
+            let save = chosen.map(|entry| Effect::SaveDefault(entry.model.full_id()));
             app.overlays.push(Overlay::Models(picker));
             return save.into_iter().collect();
         }
-        Some(Action::Up | Action::ListPrevious) => picker.go(-1),
-        Some(Action::Down | Action::ListNext) => picker.go(1),
-        Some(Action::PageUp) => match &mut picker.details {
-            Some(top) => *top = top.saturating_sub(FACTS_PAGE),
-            None => picker.go(-page),
-        },
-        Some(Action::PageDown) => match &mut picker.details {
-            Some(top) => *top += FACTS_PAGE,
-            None => picker.go(page),
-        },
-        Some(Action::ScrollTop | Action::LineStart) => picker.go(isize::MIN),
-        Some(Action::ScrollBottom | Action::LineEnd) => picker.go(isize::MAX),
         Some(Action::ListDetails) => {
             picker.details = match picker.details {
                 Some(_) => None,
-                None => Some(0),
+                None => Some(Pager::default()),
             };
         }
-        Some(Action::DeleteBackward) => {
-            if picker.query.pop().is_some() {
-                picker.search(&app.models);
+        Some(Action::PageUp | Action::PageDown) if picker.details.is_some() => {
+            if let Some(pager) = &mut picker.details {
+                pager.press(action, DETAILS_PAGE, app.areas.list_end);
             }
         }
-        Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward) => {
-            picker.query.clear();
-            picker.search(&app.models);
-        }
-        Some(_) => {}
-        None => {
-            if let Some(c) = press.text() {
-                picker.query.push(c);
+        _ => {
+            let page = usize::from(app.areas.list.height.max(2) - 1);
+            if picker.picker.press(action, press.text(), page) == Pressed::Query {
                 picker.search(&app.models);
             }
         }
@@ -254,12 +236,12 @@ pub fn press(
     Vec::new()
 }
 
-/// Takes the chosen row; without one the list stays open.
-pub fn choose_row(app: &mut App, picker: ModelPicker) -> Vec<Effect> {
+/// Takes the chosen entry; without one the list stays open.
+pub fn choose_entry(app: &mut App, picker: ModelPicker) -> Vec<Effect> {
     let listing = Arc::clone(&app.models.listing);
-    let Some(row) = picker.row(&listing) else {
+    let Some(entry) = picker.entry(&listing) else {
         app.overlays.push(Overlay::Models(picker));
         return Vec::new();
     };
-    choose(app, &row.model, None, &row.key)
+    choose(app, &entry.model, None, &entry.key)
 }

@@ -1,6 +1,6 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{agent, editor, keys, models, queue, scroll, terminal};
+use super::{agent, editor, keys, models, overlay, queue, scroll, terminal};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -47,7 +47,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Model(found) => return models::found(app, found),
         EffectResult::Favorites(favorites, way) => return models::cycle(app, favorites, way),
         EffectResult::Saved(saved) => models::saved(app, saved),
-        EffectResult::History(older) => app.composer.history_mut().merge(older),
+        EffectResult::History(older) => overlay::history_loaded(app, older),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }
     Vec::new()

@@ -59,31 +59,30 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
 }
 
 fn wheel(app: &mut App, rows: i32) {
+    let (by, end) = (rows as isize, app.areas.list_end);
     match app.overlays.last_mut() {
-        Some(Overlay::Help(list) | Overlay::Iterations(list)) => {
-            list.top = list.top.saturating_add_signed(rows as isize);
-        }
-        Some(Overlay::Models(picker)) => picker.go(rows as isize),
-        Some(_) => {}
+        Some(Overlay::Help(pager) | Overlay::Iterations(pager)) => pager.go(by, end),
+        Some(Overlay::Models(models)) => match &mut models.details {
+            Some(pager) => pager.go(by, end),
+            None => models.picker.go(by),
+        },
+        Some(Overlay::HistorySearch(picker)) => picker.go(by),
+        Some(Overlay::ConfirmQuit) => {}
         None => app.transcript.scroll(ScrollBy::Rows(rows)),
     }
 }
 
 /// A click while something lies over the screen.
 fn click_over(app: &mut App, col: u16, row: u16) -> Vec<Effect> {
-    let (list, top) = (app.areas.list, app.areas.list_top);
+    let list = app.areas.list;
     if !list.contains(Position::new(col, row)) {
         return Vec::new();
     }
+    let at = app.areas.list_top + usize::from(row - list.y);
     match app.overlays.pop() {
-        Some(Overlay::Models(mut picker)) => {
-            let at = top + usize::from(row - list.y);
-            if at >= picker.hits.len() {
-                app.overlays.push(Overlay::Models(picker));
-                return Vec::new();
-            }
-            picker.selected = at;
-            models::choose_row(app, picker)
+        Some(Overlay::Models(mut models)) if at < models.picker.matches().len() => {
+            models.picker.select(at);
+            models::choose_entry(app, models)
         }
         other => {
             app.overlays.extend(other);

@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::line::Line;
+use super::line::StyledLine;
 use crate::agent::{Phase, QueueKind, RunOutcome, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Resume};
@@ -31,7 +31,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let hint = app
         .hint
         .as_ref()
-        .map(|hint| Line::new().with(hint.text.as_str(), theme.warning));
+        .map(|hint| StyledLine::new().with(hint.text.as_str(), theme.warning));
     match &app.run {
         RunState::Running { phase } => {
             let right = hint.unwrap_or_default();
@@ -43,30 +43,30 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
                 1 => "stopping · 1 process still ends".to_owned(),
                 many => format!("stopping · {many} processes still end"),
             };
-            let left = Line::new()
+            let left = StyledLine::new()
                 .with("● ", theme.activity_mark)
                 .with(what, theme.activity);
-            let kills = Line::new()
+            let kills = StyledLine::new()
                 .with(app.key(Action::Interrupt), theme.key_hint)
                 .with(" kills now", theme.activity);
-            Line::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
+            StyledLine::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
         }
         RunState::Idle => {
             let line = hint.unwrap_or_else(|| idle(app));
             let ended = app.resume.and(app.work.last.as_ref());
-            let ended = ended.map_or_else(Line::new, |last| ended_line(app, last));
+            let ended = ended.map_or_else(StyledLine::new, |last| ended_line(app, last));
             let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
-            let right = if fits { ended } else { Line::new() };
-            Line::draw_both(&line, &right, area, buffer);
+            let right = if fits { ended } else { StyledLine::new() };
+            StyledLine::draw_both(&line, &right, area, buffer);
         }
     }
 }
 
 /// What may be said while nothing runs.
-fn idle(app: &App) -> Line {
+fn idle(app: &App) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
-        return Line::new()
+        return StyledLine::new()
             .with("The demo begins in a moment · ", theme.activity)
             .with(app.key(Action::Submit), theme.key_hint)
             .with(" starts it now · any other key stays here", theme.activity);
@@ -76,19 +76,19 @@ fn idle(app: &App) -> Line {
             .work
             .last
             .as_ref()
-            .map_or_else(Line::new, |last| ended_line(app, last));
+            .map_or_else(StyledLine::new, |last| ended_line(app, last));
     };
     let does = match resume {
         Resume::AtLimit => " on the empty editor goes on",
         Resume::Failed => " on the empty editor tries again",
     };
-    Line::new()
+    StyledLine::new()
         .with(app.key(Action::Submit), theme.key_hint)
         .with(does, theme.activity)
 }
 
 /// What is left to say of the run before.
-fn ended_line(app: &App, last: &LastRun) -> Line {
+fn ended_line(app: &App, last: &LastRun) -> StyledLine {
     let (mark, what) = match &last.outcome {
         RunOutcome::Done => ("✓", "done"),
         RunOutcome::Aborted => ("⊘", "stopped"),
@@ -106,20 +106,20 @@ fn ended_line(app: &App, last: &LastRun) -> Line {
     if last.output > 0 {
         text = format!("{text} · ↓{}", short(last.output));
     }
-    Line::new().with(text, app.theme.faint)
+    StyledLine::new().with(text, app.theme.faint)
 }
 
-fn running(app: &App, phase: &Phase, right: &Line, area: Rect, buffer: &mut Buffer) {
+fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width.saturating_sub(2));
-    let mut stop = Line::new();
+    let mut stop = StyledLine::new();
     stop.push(app.key(Action::Cancel), theme.key_hint);
     stop.push(" stops", theme.activity);
     let (what, extra) = describe(app, phase);
     // Parts in the order they are given up: the last first.
     let mark = 2;
     let room = columns.saturating_sub(mark + stop.width() + 3);
-    let mut left = Line::new().with("● ", theme.activity_mark);
+    let mut left = StyledLine::new().with("● ", theme.activity_mark);
     if room > 0 {
         left.push(ellipsis(&what, room), theme.activity);
         let used = left.width() - mark;
@@ -147,13 +147,13 @@ fn running(app: &App, phase: &Phase, right: &Line, area: Rect, buffer: &mut Buff
             left.push(does, theme.activity);
         }
     }
-    let empty = Line::new();
+    let empty = StyledLine::new();
     let right = if left.width() + right.width() + 2 <= columns {
         right
     } else {
         &empty
     };
-    Line::draw_both(&left, right, area, buffer);
+    StyledLine::draw_both(&left, right, area, buffer);
 }
 
 /// What runs, with its time, and something to add where there is room.

@@ -1,70 +1,68 @@
-//! One row of styled pieces: the only way text reaches the buffer outside the transcript. Whatever
-//! comes through here is made harmless first.
+//! One styled line: the only way text reaches the buffer outside the transcript. Whatever comes
+//! through here is made harmless first.
 
 use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 
 use crate::app::tui::text::sanitize::visible_line;
-use crate::app::tui::text::width::{ellipsis, width};
+use crate::app::tui::text::width::{fit, width};
+use crate::app::tui::text::{self, Break, Prefix};
 
-/// Pieces of one row, each with its style.
+/// A line of the screen.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
-    pieces: Vec<(String, Style)>,
-    columns: usize,
-}
+pub struct StyledLine(Vec<Span<'static>>);
 
-impl Line {
-    /// An empty row.
+impl StyledLine {
+    /// An empty line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same row with another piece.
+    /// `text` in lines of at most `columns`.
+    pub fn wrapped(text: &str, style: Style, columns: usize) -> Vec<Self> {
+        let line = text::Line::of(visible_line(text), style);
+        let mut rows = Vec::new();
+        text::wrap(&line, &Prefix::default(), columns, Break::Words, &mut rows);
+        let lines = rows.into_iter();
+        lines
+            .map(|row| Self::new().with(row.text.into_string(), style))
+            .collect()
+    }
+
+    /// The same line with more text.
     pub fn with<'a>(mut self, text: impl Into<Cow<'a, str>>, style: Style) -> Self {
         self.push(text, style);
         self
     }
 
-    /// Adds a piece.
-    pub fn push<'a>(&mut self, text: impl Into<Cow<'a, str>>, style: Style) {
-        let text = text.into();
-        let text = visible_line(&text).into_owned();
-        self.columns += width(&text);
-        self.pieces.push((text, style));
+    /// The same line with another behind it.
+    pub fn then(mut self, other: &Self) -> Self {
+        self.0.extend(other.0.iter().cloned());
+        self
     }
 
-    /// Columns of all pieces.
+    /// Adds text.
+    pub fn push<'a>(&mut self, text: impl Into<Cow<'a, str>>, style: Style) {
+        let text = visible_line(&text.into()).into_owned();
+        self.0.push(Span::styled(text, style));
+    }
+
+    /// Columns it takes.
     pub fn width(&self) -> usize {
-        self.columns
+        self.0.iter().map(|span| width(&span.content)).sum()
     }
 
     /// Draws it from `x` on, at most `columns` wide, cut with an ellipsis.
     pub fn draw(&self, buffer: &mut Buffer, x: u16, y: u16, columns: u16) {
-        let mut left = usize::from(columns);
-        let mut x = x;
-        let whole = self.columns <= left;
-        for (at, (text, style)) in self.pieces.iter().enumerate() {
-            if left == 0 {
-                return;
-            }
-            let shown = if whole {
-                text.clone()
-            } else {
-                let rest: usize = self.pieces[at..].iter().map(|(text, _)| width(text)).sum();
-                if rest > left && width(text) >= left {
-                    ellipsis(&format!("{text}…"), left)
-                } else {
-                    text.clone()
-                }
-            };
-            let (end, _) = buffer.set_stringn(x, y, &shown, left, *style);
-            left -= usize::from(end - x);
-            x = end;
+        let mut line = Line::from(self.0.clone());
+        if self.width() > usize::from(columns) {
+            cut(&mut line, usize::from(columns).saturating_sub(1));
         }
+        buffer.set_line(x, y, &line, columns);
     }
 
     /// Draws `left` from the left and `right` to the right edge of the first row of `area`, a
@@ -85,5 +83,19 @@ impl Line {
         let gap = if right_columns > 0 { 2 } else { 0 };
         let left_columns = inside.saturating_sub(right_columns + gap);
         left.draw(buffer, area.x + air, area.y, left_columns);
+    }
+}
+
+/// Cuts a line to `columns` and puts an ellipsis behind it.
+fn cut(line: &mut Line<'static>, columns: usize) {
+    let mut room = columns;
+    for (at, span) in line.spans.iter_mut().enumerate() {
+        let (head, used) = fit(&span.content, room);
+        if head.len() < span.content.len() {
+            span.content = format!("{head}…").into();
+            line.spans.truncate(at + 1);
+            return;
+        }
+        room -= used;
     }
 }

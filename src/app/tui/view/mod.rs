@@ -9,9 +9,10 @@ mod editor;
 mod status;
 
 mod welcome;
+mod popup;
 mod overlay;
 mod timeline;
-mod picker;
+mod models;
 mod model_details;
 
 mod line;

@@ -4,20 +4,19 @@ use std::fmt::Write;
 
 use ratatui::style::Style;
 
-use super::line::Line;
-use super::overlay::wrap;
-use crate::app::models::{KeyState, Row};
+use super::line::StyledLine;
+use crate::app::models::{KeyState, ModelEntry};
 use crate::app::tui::humanize::{grouped, price};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
 /// Everything, in lines of at most `columns`: the way to the missing key first, then what matters
 /// most for a choice.
-pub fn lines(theme: &Theme, row: &Row, columns: usize) -> Vec<Line> {
-    let model = &*row.model;
+pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLine> {
+    let model = &*entry.model;
     let quiet = theme.popup.patch(theme.dim);
     let mut details: Vec<(String, Style)> = Vec::new();
-    if let KeyState::Missing(hint) = &row.key {
+    if let KeyState::Missing(hint) = &entry.key {
         details.push((format!("No key. {hint}"), theme.popup.patch(theme.warning)));
     }
     details.push((limits(model), theme.popup));
@@ -25,14 +24,10 @@ pub fn lines(theme: &Theme, row: &Row, columns: usize) -> Vec<Line> {
     details.push((thinking(model), theme.popup));
     let place = format!("{} at {}", model.api.as_str(), model.base_url);
     details.push((place, quiet));
-    details.push((format!("From: {}", row.origin), quiet));
-    details
-        .into_iter()
-        .flat_map(|(text, style)| {
-            wrap(&text, columns.max(1))
-                .into_iter()
-                .map(move |text| Line::new().with(text, style))
-        })
+    details.push((format!("From: {}", entry.origin), quiet));
+    let lines = details.into_iter();
+    lines
+        .flat_map(|(text, style)| StyledLine::wrapped(&text, style, columns))
         .collect()
 }
 

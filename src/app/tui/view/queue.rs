@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::line::Line;
+use super::line::StyledLine;
 use crate::agent::QueueKind;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -32,7 +32,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let text = content_text(&queued.content);
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next().unwrap_or("(picture)").trim();
-        let mut left = Line::new()
+        let mut left = StyledLine::new()
             .with(mark, style)
             .with(first, app.theme.queue_text);
         let more = match lines.count() {
@@ -43,7 +43,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         if left.width() + more.len() + 2 <= usize::from(area.width) {
             left.push(more, app.theme.dim);
         }
-        let mut right = Line::new();
+        let mut right = StyledLine::new();
         if last && rest > 0 {
             right.push(format!("{rest} more  "), app.theme.dim);
         }
@@ -51,6 +51,6 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
             right.push(app.key(Action::TakeBack), app.theme.key_hint);
             right.push(" takes back", app.theme.dim);
         }
-        Line::draw_both(&left, &right, row, buffer);
+        StyledLine::draw_both(&left, &right, row, buffer);
     }
 }

@@ -59,7 +59,7 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
         .last()
         .map(|top| overlay::draw(app, top, above, buffer));
     if let Some(over) = &over {
-        (areas.list, areas.list_top) = (over.list, over.top);
+        (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
     }
     ScreenDrawn {
         areas,

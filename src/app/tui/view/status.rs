@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::line::Line;
+use super::line::StyledLine;
 use crate::app::tui::app::{App, Status};
 use crate::app::tui::humanize::{dollars, short};
 use crate::app::tui::text::width::{ellipsis, width};
@@ -54,15 +54,15 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             0
         };
         if left.width() + gap + right.width() <= columns || detail == Detail::Model {
-            Line::draw_both(&left, &right, area, buffer);
+            StyledLine::draw_both(&left, &right, area, buffer);
             return;
         }
     }
 }
 
 /// Everything up to `most`, as what stands left and what stands right.
-fn compose(status: &Status, theme: &Theme, most: Detail) -> (Line, Line) {
-    let mut left = Line::new();
+fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledLine) {
+    let mut left = StyledLine::new();
     if most >= Detail::Place {
         left.push(place(status, most), theme.status_place);
     }
@@ -77,7 +77,7 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (Line, Line) {
         left.push(format!("   {}", ellipsis(name, 30)), theme.status);
     }
 
-    let mut right = Line::new();
+    let mut right = StyledLine::new();
     right.push(ellipsis(&status.model.id, 40), theme.status_model);
     if status.is_demo() {
         right.push(" (a script, no model)", theme.status);
@@ -117,7 +117,7 @@ fn place(status: &Status, most: Detail) -> String {
 }
 
 /// How full the context is, as a bar and per cent.
-fn context(status: &Status, theme: &Theme, most: Detail, line: &mut Line) {
+fn context(status: &Status, theme: &Theme, most: Detail, line: &mut StyledLine) {
     if status.model.context_window == 0 {
         return;
     }

@@ -1,6 +1,6 @@
 //! The list of iterations, as lines for the box they are shown in.
 
-use super::line::Line;
+use super::line::StyledLine;
 use crate::agent::ToolStatus;
 use crate::app::tui::app::App;
 use crate::app::tui::humanize::{dollars, measured, short};
@@ -8,24 +8,24 @@ use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::timeline::{Call, Step};
 
 /// One line for each iteration, and one below it for each of its calls.
-pub fn lines(app: &App) -> Vec<Line> {
+pub fn lines(app: &App) -> Vec<StyledLine> {
     let theme = &app.theme;
     let steps = app.timeline.steps();
     if steps.is_empty() {
         let text = "No model was called yet";
-        return vec![Line::new().with(text, theme.popup.patch(theme.dim))];
+        return vec![StyledLine::new().with(text, theme.popup.patch(theme.dim))];
     }
     let mut lines = Vec::new();
     for step in steps {
         lines.push(
-            Line::new()
+            StyledLine::new()
                 .with(format!("{:>4}", step.number), theme.popup_title)
                 .with(figures(app, step), theme.popup),
         );
         for call in &step.calls {
             let name = visible_line(&call.name);
             lines.push(
-                Line::new()
+                StyledLine::new()
                     .with(format!("      {name}"), theme.popup)
                     .with(format!("  {}", end(call)), theme.popup.patch(theme.dim)),
             );

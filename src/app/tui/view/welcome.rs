@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::line::Line;
+use super::line::StyledLine;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::llm::ThinkingLevel;
@@ -22,12 +22,12 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn lines(app: &App) -> Vec<Line> {
+fn lines(app: &App) -> Vec<StyledLine> {
     let theme = &app.theme;
     let status = &app.status;
-    let mut model = Line::new().with(status.model.full_id(), theme.status_model);
+    let mut model = StyledLine::new().with(status.model.full_id(), theme.status_model);
     if status.is_demo() {
-        model = Line::new().with("demo", theme.status_model).with(
+        model = StyledLine::new().with("demo", theme.status_model).with(
             ": a script speaks in place of a model; tools, files and screen are real",
             theme.dim,
         );
@@ -35,32 +35,36 @@ fn lines(app: &App) -> Vec<Line> {
         model.push(format!(" {}", status.thinking), theme.dim);
     }
     let mut lines = vec![
-        Line::new()
+        StyledLine::new()
             .with("tiller ", theme.strong)
             .with(env!("CARGO_PKG_VERSION"), theme.dim),
         model,
-        Line::new().with(status.place(), theme.dim),
+        StyledLine::new().with(status.place(), theme.dim),
     ];
     if !app.start.notices.is_empty() {
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
         for notice in &app.start.notices {
             for text in notice.lines() {
-                lines.push(Line::new().with(text, theme.info));
+                lines.push(StyledLine::new().with(text, theme.info));
             }
         }
     }
     if status.is_demo() {
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
         let key = "export ANTHROPIC_API_KEY=YOUR_KEY";
         let other = "or OPENAI_API_KEY, or your own server in models.toml";
-        lines.push(Line::new().with(
+        lines.push(StyledLine::new().with(
             "To work with a model, set a key and start again:",
             theme.text,
         ));
-        lines.push(Line::new().with("  ", theme.text).with(key, theme.code));
-        lines.push(Line::new().with(format!("  {other}"), theme.dim));
+        lines.push(
+            StyledLine::new()
+                .with("  ", theme.text)
+                .with(key, theme.code),
+        );
+        lines.push(StyledLine::new().with(format!("  {other}"), theme.dim));
     }
-    lines.push(Line::new());
+    lines.push(StyledLine::new());
     let hints = [
         (Action::Submit, "sends, or steers a run"),
         (Action::Newline, "starts a new line"),
@@ -70,7 +74,7 @@ fn lines(app: &App) -> Vec<Line> {
     let columns = keys.iter().map(String::len).max().unwrap_or(0);
     for (key, (_, what)) in keys.iter().zip(hints) {
         lines.push(
-            Line::new()
+            StyledLine::new()
                 .with(format!("{key:columns$}"), theme.key_hint)
                 .with(format!("  {what}"), theme.dim),
         );

@@ -1,0 +1,260 @@
+//! The list of models as plain data: which there are, which fit what is typed, in which order. Reads
+//! nothing and draws nothing.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use super::picker::{Pager, Picker};
+use crate::app::models::{KeyState, Listing, ModelEntry};
+use crate::llm::Model;
+
+/// The models there are, as last read, and those that were used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelsState {
+    /// What there is; empty until the list was opened once.
+    pub listing: Arc<Listing>,
+    /// Whether it was read at all.
+    pub is_read: bool,
+    /// What is wrong with `models.toml`, as told since the list was opened.
+    pub error: Option<String>,
+    /// The models of this session, the latest first.
+    pub used: Vec<Arc<Model>>,
+    /// The model the session began with.
+    pub default: Arc<Model>,
+}
+
+impl ModelsState {
+    /// Nothing is known but the model the session begins with.
+    pub fn new(default: Arc<Model>) -> Self {
+        Self {
+            listing: Arc::default(),
+            is_read: false,
+            error: None,
+            used: vec![Arc::clone(&default)],
+            default,
+        }
+    }
+
+    /// `model` is in use now.
+    pub fn use_now(&mut self, model: &Arc<Model>) {
+        self.used.retain(|used| !same(used, model));
+        self.used.insert(0, Arc::clone(model));
+    }
+}
+
+/// The list while it is open. Its matches are rows of the listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelPicker {
+    /// The list.
+    pub picker: Picker,
+    /// Everything that is known of the chosen model, when that was asked for.
+    pub details: Option<Pager>,
+}
+
+impl ModelPicker {
+    /// Looks for what matches anew; the best is chosen.
+    pub fn search(&mut self, models: &ModelsState) {
+        let matches = matches(self.picker.query(), models);
+        self.picker.set_matches(matches, 0);
+    }
+
+    /// Takes in another listing; what was chosen stays chosen when it is still there.
+    pub fn refresh(&mut self, before: &Listing, models: &ModelsState) {
+        let selected = self.picker.selected();
+        let chosen = self.entry(before).filter(|_| selected > 0);
+        let matches = matches(self.picker.query(), models);
+        let place = chosen.and_then(|chosen| {
+            let model = |entry: usize| models.listing.rows.get(entry).map(|entry| &entry.model);
+            let is_chosen =
+                |entry: &usize| model(*entry).is_some_and(|model| same(model, &chosen.model));
+            matches.iter().position(is_chosen)
+        });
+        self.picker.set_matches(matches, place.unwrap_or(selected));
+    }
+
+    /// The chosen entry of `listing`.
+    pub fn entry<'a>(&self, listing: &'a Listing) -> Option<&'a ModelEntry> {
+        listing.rows.get(self.picker.chosen()?)
+    }
+}
+
+/// Whether both are the same model of the same provider.
+pub fn same(one: &Model, other: &Model) -> bool {
+    one.provider == other.provider && one.id == other.id
+}
+
+/// The entries that match `query`, best first: those that hold its words before those that only hold its
+/// letters, those that can be used before those without a key, and then those in use lately.
+fn matches(query: &str, models: &ModelsState) -> Vec<usize> {
+    let rows = models.listing.rows.iter().enumerate();
+    let lately = |row: &ModelEntry| {
+        let used = models.used.iter().position(|used| same(used, &row.model));
+        used.unwrap_or(usize::MAX)
+    };
+    let keyless = |row: &ModelEntry| matches!(row.key, KeyState::Missing(_));
+    if query.trim().is_empty() {
+        let mut matches: Vec<_> = rows
+            .map(|(at, row)| ((lately(row), keyless(row)), at))
+            .collect();
+        matches.sort_unstable();
+        return matches.into_iter().map(|(_, at)| at).collect();
+    }
+    let words = query.to_lowercase();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let pattern = Pattern::new(
+        query,
+        CaseMatching::Ignore,
+        Normalization::Smart,
+        AtomKind::Fuzzy,
+    );
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut letters = Vec::new();
+    let mut matches: Vec<_> = rows
+        .filter_map(|(at, row)| {
+            let text = format!("{}/{} {}", row.model.provider, row.model.id, row.model.name);
+            let score = pattern.score(Utf32Str::new(&text, &mut letters), &mut matcher)?;
+            let text = text.to_lowercase();
+            let scattered = !words.iter().all(|word| text.contains(word));
+            Some(((scattered, keyless(row), Reverse(score), lately(row)), at))
+        })
+        .collect();
+    matches.sort_unstable();
+    matches.into_iter().map(|(_, at)| at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Api;
+
+    fn model(full_id: &str) -> Arc<Model> {
+        let (provider, id) = full_id.split_once('/').unwrap();
+        Arc::new(Model::new(provider, id, Api::OpenAiChat, "http://x"))
+    }
+
+    /// A models of these models; a `!` in front of one says that it has no key.
+    fn models(ids: &[&str], used: &[&str]) -> ModelsState {
+        let mut models = ModelsState::new(model("none/none"));
+        for id in used.iter().rev() {
+            models.use_now(&model(id));
+        }
+        let row = |id: &&str| ModelEntry {
+            model: model(id.trim_start_matches('!')),
+            key: if id.starts_with('!') {
+                KeyState::Missing("export KEY=...".into())
+            } else {
+                KeyState::Ready
+            },
+            origin: String::new(),
+        };
+        models.listing = Arc::new(Listing {
+            rows: ids.iter().map(row).collect(),
+            fault: None,
+        });
+        models
+    }
+
+    fn found(query: &str, models: &ModelsState) -> Vec<String> {
+        let mut picker = ModelPicker::default();
+        picker.picker.type_text(query);
+        picker.search(models);
+        let ids = picker
+            .picker
+            .matches()
+            .iter()
+            .map(|at| &models.listing.rows[*at].model);
+        ids.map(|model| model.full_id()).collect()
+    }
+
+    const ALL: &[&str] = &[
+        "!openai/gpt-5.5",
+        "!openai/gpt-5.5-mini",
+        "anthropic/claude-opus-5",
+        "anthropic/claude-sonnet-5-5",
+        "openrouter/openai/gpt-5.5",
+        "ollama/qwen3:8b",
+    ];
+
+    #[test]
+    fn without_a_word_the_latest_come_first_and_the_keyless_last() {
+        let models = models(ALL, &["anthropic/claude-sonnet-5-5", "ollama/qwen3:8b"]);
+        assert_eq!(
+            found(" ", &models),
+            [
+                "anthropic/claude-sonnet-5-5",
+                "ollama/qwen3:8b",
+                "anthropic/claude-opus-5",
+                "openrouter/openai/gpt-5.5",
+                "openai/gpt-5.5",
+                "openai/gpt-5.5-mini",
+            ]
+        );
+    }
+
+    #[test]
+    fn words_beat_letters_and_keys_beat_scores() {
+        let models = models(ALL, &[]);
+        for (query, expected) in [
+            (
+                "gpt-5.5",
+                &[
+                    "openrouter/openai/gpt-5.5",
+                    "openai/gpt-5.5",
+                    "openai/gpt-5.5-mini",
+                ][..],
+            ),
+            ("MINI gpt", &["openai/gpt-5.5-mini"]),
+            (
+                "anth",
+                &["anthropic/claude-opus-5", "anthropic/claude-sonnet-5-5"],
+            ),
+            ("cldopus", &["anthropic/claude-opus-5"]),
+            ("qwen3:8", &["ollama/qwen3:8b"]),
+            ("!^$'", &[]),
+            ("zzz", &[]),
+        ] {
+            let found = found(query, &models);
+            assert_eq!(
+                found.first().map(String::as_str),
+                expected.first().copied(),
+                "{query}"
+            );
+            let mut found = found;
+            let mut expected = expected.to_vec();
+            found.sort();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_new_listing_keeps_what_was_chosen() {
+        let no_models = models(&[], &[]);
+        let mut models = models(&["a/one", "a/two", "a/three"], &[]);
+        let mut picker = ModelPicker::default();
+        picker.search(&models);
+        picker.picker.go(1);
+        let before = Arc::clone(&models.listing);
+        let mut rows = before.rows.clone();
+        rows.insert(
+            0,
+            ModelEntry {
+                model: model("ollama/new"),
+                ..rows[0].clone()
+            },
+        );
+        models.listing = Arc::new(Listing { rows, fault: None });
+        picker.refresh(&before, &models);
+        let entry = picker.entry(&models.listing).unwrap();
+        assert_eq!(entry.model.full_id(), "a/two");
+        picker.picker.go(100);
+        assert_eq!(picker.picker.selected(), 3);
+        picker.picker.go(-100);
+        assert_eq!(picker.picker.selected(), 0);
+        picker.refresh(&before, &no_models);
+        assert!(picker.entry(&Listing::default()).is_none());
+    }
+}

@@ -1,0 +1,179 @@
+//! What popups are made of: a box over the conversation, with a title and keys on its edge; what is
+//! typed, rows to choose from, text to read.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Padding, Widget};
+
+use super::line::StyledLine;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::{Pager, Picker};
+use crate::app::tui::text::width::{ellipsis, fit_end, width};
+
+/// What a frame found out about a popup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PopupDrawn {
+    /// The caret, where it takes text.
+    pub caret: Option<(u16, u16)>,
+    /// The rows of its list or text.
+    pub list: Rect,
+    /// Which entry or line stands in the first of them.
+    pub top: usize,
+    /// Which line stands there at the end of a text.
+    pub end: usize,
+}
+
+/// Columns of a large box: all there are, unless that would make long lines.
+pub fn box_columns(room: Rect) -> u16 {
+    room.width.min(104)
+}
+
+/// Draws a box in the middle of `room`, as wide as this and with space for so many rows. The first
+/// of `notes` that fits stands on its lower edge. Answers the space inside, if there is any.
+pub fn open(
+    app: &App,
+    title: &str,
+    (columns, rows): (u16, usize),
+    notes: &[String],
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<Rect> {
+    let theme = &app.theme;
+    let columns = columns.min(room.width);
+    let height = (rows.min(1000) as u16 + 2).min(room.height);
+    if columns < 6 || height < 3 {
+        return None;
+    }
+    let area = Rect::new(
+        room.x + (room.width - columns) / 2,
+        room.y + (room.height - height) / 2,
+        columns,
+        height,
+    );
+    for y in area.y..area.bottom() {
+        // A wide character under the left edge would lose its half.
+        if area.x > 0 && width(buffer[(area.x - 1, y)].symbol()) > 1 {
+            buffer[(area.x - 1, y)].set_symbol(" ");
+        }
+    }
+    let edge = |text| Span::styled(text, theme.popup_border);
+    let title = ellipsis(&format!(" {title} "), usize::from(columns) - 3);
+    let title = Line::from(vec![edge("─"), Span::styled(title, theme.popup_title)]);
+    let mut block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(theme.popup_border)
+        .style(theme.popup)
+        .padding(Padding::horizontal(1))
+        .title_top(title);
+    let inside = block.inner(area);
+    let fits = |note: &&String| width(note) <= usize::from(inside.width);
+    if let Some(note) = notes.iter().find(fits) {
+        let note = Line::from(vec![edge(note), edge("─")]);
+        block = block.title_bottom(note.right_aligned());
+    }
+    Clear.render(area, buffer);
+    block.render(area, buffer);
+    Some(inside)
+}
+
+/// Draws what is typed in the first row of `area`; where the caret stands. Of what is longer than
+/// the row the end is shown.
+pub fn draw_query(app: &App, picker: &Picker, area: Rect, buffer: &mut Buffer) -> u16 {
+    let shown = fit_end(picker.query(), usize::from(area.width).saturating_sub(3));
+    let line = StyledLine::new()
+        .with("› ", app.theme.popup_title)
+        .with(shown, app.theme.popup);
+    line.draw(buffer, area.x, area.y, area.width);
+    (area.x + line.width() as u16).min(area.right() - 1)
+}
+
+/// Draws the matches that stand in `area`, each as `line` writes it. As long as the chosen one is
+/// visible the list stays where it was.
+pub fn draw_matches(
+    app: &App,
+    picker: &Picker,
+    area: Rect,
+    buffer: &mut Buffer,
+    line: impl Fn(usize, Style) -> StyledLine,
+) -> PopupDrawn {
+    let theme = &app.theme;
+    let height = usize::from(area.height);
+    let count = picker.matches().len();
+    let selected = picker.selected();
+    let top = app
+        .areas
+        .list_top
+        .min(count.saturating_sub(height))
+        .max((selected + 1).saturating_sub(height))
+        .min(selected);
+    let shown = picker.matches().iter().enumerate().skip(top).take(height);
+    for (y, (at, entry)) in (area.y..).zip(shown) {
+        let style = if at == selected {
+            theme.popup_selected
+        } else {
+            theme.popup
+        };
+        buffer.set_style(Rect::new(area.x, y, area.width, 1), style);
+        line(*entry, style).draw(buffer, area.x, y, area.width);
+    }
+    PopupDrawn {
+        list: Rect {
+            height: count.saturating_sub(top).min(height) as u16,
+            ..area
+        },
+        top,
+        ..PopupDrawn::default()
+    }
+}
+
+/// Draws what of a text stands in `area`.
+pub fn draw_text(
+    lines: &[StyledLine],
+    pager: Pager,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> PopupDrawn {
+    let end = lines.len().saturating_sub(usize::from(area.height));
+    let top = pager.top.min(end);
+    for (y, line) in (area.y..area.bottom()).zip(&lines[top..]) {
+        line.draw(buffer, area.x, y, area.width);
+    }
+    PopupDrawn {
+        list: area,
+        top,
+        end,
+        ..PopupDrawn::default()
+    }
+}
+
+/// A box with a text to read.
+pub fn draw_pager(
+    app: &App,
+    title: &str,
+    columns: u16,
+    lines: &[StyledLine],
+    pager: Pager,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> PopupDrawn {
+    let below = {
+        let height = usize::from(room.height.saturating_sub(2)).min(lines.len());
+        (lines.len() - height).saturating_sub(pager.top)
+    };
+    let closes = format!("{} closes ", app.key(Action::Cancel));
+    let page = app.key(Action::PageDown);
+    let notes = match below {
+        0 => vec![format!(" {closes}")],
+        more => vec![
+            format!(" {more} more lines · ↑↓ {page} scroll · {closes}"),
+            format!(" {more} more · ↑↓ · {closes}"),
+        ],
+    };
+    let Some(area) = open(app, title, (columns, lines.len()), &notes, room, buffer) else {
+        return PopupDrawn::default();
+    };
+    draw_text(lines, pager, area, buffer)
+}
