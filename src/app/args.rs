@@ -212,8 +212,8 @@ pub struct ModelsArgs {
 pub enum AuthCommand {
     /// Store a key: typed on the terminal, where it is not shown, or piped in.
     ///
-    /// It goes into the system's keyring where there is one, else into auth.toml beside the
-    /// settings, which only you can read. Never as an argument: other programs see those.
+    /// It goes into auth.toml beside the settings, which only you can read. Never as an argument:
+    /// other programs see those.
     Add {
         /// Whose key: anthropic, openai, google, ... or a provider of models.toml.
         provider: String,

@@ -20,7 +20,7 @@ use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{keys, log, tui};
-use crate::agent::process::Processes;
+use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Resumed, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
@@ -75,11 +75,12 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         stdout: io::stdout().is_terminal(),
     };
     let plan = Plan::new(args.run, &dirs, &env, terminals, look_around)?;
+    // While there is one thread. Best effort: commands get a clean environment in any case.
+    let secrets = Secrets::new(&plan.settings.tools.bash_secret_env);
+    let _ = keys::scrub_environ(|name| secrets.hide(name));
     cli::complain_of_panics(plan.keys.redactor().clone());
-    if let (Some(notice), false) = (
-        plan.keys.store().notice(),
-        plan.front_end == FrontEnd::Screen,
-    ) {
+    let store = plan.keys.store();
+    if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::complain(&format!("tiller: {notice}"));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -112,7 +113,7 @@ fn sub_command(
         SubCommand::Models(what) => {
             let layers = plan::layers(dirs, &what.config)?;
             let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
-            let keys = keys::gather(dirs, &settings, env, &plan::working_folder(None)?)?;
+            let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
             let catalog = Arc::new(plan::catalog(&settings, dirs)?);
             let models = plan::models(&settings, dirs, &catalog, &keys);
             let found = look_around(&models);
@@ -149,7 +150,7 @@ fn auth(
     env: &HashMap<String, String>,
 ) -> Result<Outcome, StartError> {
     let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
-    let keys = keys::gather(dirs, &settings, env, &plan::working_folder(None)?)?;
+    let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
     let catalog = Catalog::load(&dirs.models_file()).map_err(StartError::usage)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

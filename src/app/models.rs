@@ -181,6 +181,7 @@ impl Models {
 
     /// All models. Parses the whole catalogue: not for a thread that draws.
     pub fn list(&self, found: &[Found]) -> Listing {
+        self.keys.reload();
         let mut rows = Vec::new();
         let mut known = HashSet::new();
         for found in found {

@@ -12,7 +12,6 @@ use super::dirs::Dirs;
 use super::models::{Models, ModelsOptions};
 use super::outcome::StartError;
 use super::{keys, prompt};
-use crate::agent::process::Secrets;
 use crate::llm::local::{self, Found};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
@@ -88,16 +87,12 @@ impl Plan {
             )));
         }
         let cwd = working_folder(args.cd.as_deref())?;
-        let keys = keys::gather(dirs, &settings, env, &cwd)?;
+        let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
         let variables = catalog.key_variables();
         keys.know(&variables);
         settings.tools.bash_secret_env.extend(variables);
-        // Before anything is waited for, and while there is one thread. Best effort: commands get a
-        // clean environment in any case.
-        let secrets = Secrets::new(&settings.tools.bash_secret_env);
-        let _ = keys::conceal(|name| secrets.hide(name));
         let models = Arc::new(models(&settings, dirs, &catalog, &keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);

@@ -126,15 +126,20 @@ impl Wires {
         request
     }
 
-    /// Fetches the key, then sends the request. A key that was refused is fetched once more where
-    /// there may be a new one: commands print keys that run out.
+    /// Sends the request with the provider's key. Where there is none and where the server refuses
+    /// it, the places of keys are looked at again: one may have been added or replaced meanwhile, and
+    /// commands print keys that run out.
     async fn ask(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
         let provider = &request.model.provider;
-        let place = match self.catalog.key_place(provider, &self.keys) {
-            Ok(place) => place,
-            Err(error) => return failed(error),
+        let place = self.catalog.key_place(provider, &self.keys).or_else(|_| {
+            self.keys.reload();
+            self.catalog.key_place(provider, &self.keys)
+        });
+        let fetched = match place {
+            Ok(place) => self.keys.fetch(provider, &place).await,
+            Err(error) => Err(error),
         };
-        let key = match self.keys.fetch(provider, &place).await {
+        let key = match fetched {
             Ok(key) => key,
             Err(error) => return failed(error),
         };
@@ -143,7 +148,7 @@ impl Wires {
             Err(error) => return failed(error),
         };
         let mut answer = self.send(request, &http, key.clone());
-        let (Some(key), None) = (key, place.at_hand()) else {
+        let Some(key) = key else {
             return answer;
         };
         match answer.next().await {
@@ -151,7 +156,12 @@ impl Wires {
             Some(StreamEvent::Error(error))
                 if error.class == ErrorClass::Auth && matches!(error.status, Some(400 | 401)) =>
             {
-                match self.keys.renew(provider, &place, &key).await {
+                self.keys.reload();
+                let new = match self.catalog.key_place(provider, &self.keys) {
+                    Ok(place) => self.keys.renew(provider, &place, &key).await,
+                    Err(_) => None,
+                };
+                match new {
                     Some(new) => self.send(request, &http, Some(new)),
                     None => failed(error),
                 }

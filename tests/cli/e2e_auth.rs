@@ -1,4 +1,4 @@
-//! `tiller auth`, and which key is sent: end to end, with a home of its own and no keyring.
+//! `tiller auth`, and which key is sent: end to end, with a home of its own.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

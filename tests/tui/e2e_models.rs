@@ -1,9 +1,12 @@
 //! Choosing a model in the real program: the list, the next call to the chosen one, the default kept,
 //! a changed `models.toml`, a model of this machine.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
 use crate::support::job;
 use crate::support::local_server;
-use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+use crate::support::model_server::{Failure, ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
@@ -130,5 +133,44 @@ fn a_model_of_this_machine_is_in_the_list_and_answers() {
     screen.wait_gone("─ Models");
     screen.keys("who are you?<enter>");
     screen.wait_for("I am local.");
+    leave(&screen);
+}
+
+#[test]
+fn a_key_that_is_added_or_replaced_meanwhile_is_taken() {
+    // A7
+    let refused = || Reply::error(Failure::Auth);
+    let script = Script::of([refused(), refused(), Reply::text("Thank you.")]);
+    let (server, sandbox) = (ModelServer::start(script), job::sandbox());
+    let text = format!(
+        "[providers.lab]\napi = \"openai-chat\"\nbase_url = \"{}\"\nenv = [\"LAB_KEY\"]\n\
+         [[providers.lab.models]]\nid = \"m\"\ncontext_window = 64000\n",
+        server.url(Wire::Chat)
+    );
+    std::fs::write(sandbox.config().join("models.toml"), text).unwrap();
+    let store = |key: &str| {
+        let file = sandbox.config().join("auth.toml");
+        std::fs::write(&file, format!("[lab]\nkey = \"{key}\"\n")).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    };
+    let screen = open(&sandbox, &["-m", "lab/m"]);
+    screen.keys("hello<enter>");
+    screen.wait_for("on the empty editor tries again");
+    assert_eq!(server.requests().len(), 0, "there is no key yet");
+    store("first-key");
+    screen.keys("again<enter>");
+    screen.wait_for("key was refused");
+    store("second-key");
+    screen.keys("again<enter>");
+    screen.wait_for("Thank you.");
+    let sent = server.requests();
+    let sent: Vec<_> = sent
+        .iter()
+        .filter_map(|it| it.header("authorization"))
+        .collect();
+    assert_eq!(
+        sent,
+        ["first-key", "first-key", "second-key"].map(|key| format!("Bearer {key}"))
+    );
     leave(&screen);
 }

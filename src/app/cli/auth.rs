@@ -11,7 +11,7 @@ use super::hidden::{self, Typed};
 use super::out;
 use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
-use crate::llm::auth::{Place, Secret, Stored};
+use crate::llm::auth::{Place, Secret};
 use crate::llm::classify::Subject;
 use crate::llm::http::Http;
 use crate::llm::nearest::nearest;
@@ -35,7 +35,8 @@ impl AuthDesk {
     /// # Errors
     /// An unknown provider, no key where one was needed, or a store that does not work.
     pub async fn run(&self, what: &AuthCommand) -> Result<Outcome, StartError> {
-        if let Some(notice) = self.keys.store().notice() {
+        let store = self.keys.store();
+        if let Some(notice) = store.notice() {
             out::complain(&format!("tiller: {notice}"));
         }
         match what {
@@ -63,25 +64,9 @@ impl AuthDesk {
         let Some(key) = read_key(provider)? else {
             return Ok(Outcome::Interrupted);
         };
-        let mut store = self.keys.store().clone();
-        let mut put = |what: Option<Stored>| store.put(provider, what).map_err(StartError::failed);
-        let place = match self
-            .keys
-            .keyring()
-            .map(|keyring| keyring.set(provider, &key))
-        {
-            Some(Ok(())) => {
-                put(Some(Stored::Keyring))?;
-                "the system keyring".to_owned()
-            }
-            answer => {
-                if let Some(Err(why)) = answer {
-                    out::complain(&format!("the system keyring takes no key: {why}"));
-                }
-                put(Some(Stored::Key(key)))?;
-                self.keys.store().path().display().to_string()
-            }
-        };
+        let mut store = self.keys.store();
+        store.put(provider, Some(key)).map_err(StartError::failed)?;
+        let place = store.path().display();
         say(&format!("The key for {provider} is stored in {place}\n"));
         match self.place(provider) {
             Ok(place @ (Place::Literal(_) | Place::Named(..) | Place::Command(..))) => {
@@ -98,13 +83,13 @@ impl AuthDesk {
     }
 
     fn remove(&self, provider: &str) -> Result<Outcome, StartError> {
-        let mut store = self.keys.store().clone();
+        let mut store = self.keys.store();
         // What was stored for a provider that models.toml does not have any more goes too.
         let provider = match store.get(provider) {
             Some(_) => provider,
             None => self.known(provider)?,
         };
-        let Some(stored) = store.get(provider).cloned() else {
+        if store.get(provider).is_none() {
             let other = match self.place(provider) {
                 Ok(Place::None) | Err(_) => String::new(),
                 Ok(Place::Environment(name, _)) => {
@@ -115,18 +100,6 @@ impl AuthDesk {
             return Err(StartError::failed(format!(
                 "no key for {provider} is stored{other}"
             )));
-        };
-        if stored == Stored::Keyring {
-            let keyring = self
-                .keys
-                .keyring()
-                .ok_or("there is none in this session".to_owned());
-            if let Err(why) = keyring.and_then(|keyring| keyring.remove(provider)) {
-                return Err(StartError::failed(format!(
-                    "the key for {provider} is in the system keyring, which does not give it up: \
-                     {why}. Unlock the keyring and try again"
-                )));
-            }
         }
         store.put(provider, None).map_err(StartError::failed)?;
         Ok(say(&format!("The stored key for {provider} is removed\n")))
@@ -331,7 +304,6 @@ fn row_json<E: std::fmt::Display>(
         Place::Named(name, _) => ("models.toml variable", Some(name)),
         Place::Command(..) => ("models.toml command", None),
         Place::Stored(_) => ("file", None),
-        Place::Keyring => ("keyring", None),
         Place::Environment(name, _) => ("environment", Some(name)),
         Place::EnvFile(name, ..) => (".env", Some(name)),
     };

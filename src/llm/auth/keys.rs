@@ -1,40 +1,19 @@
-//! The keys a person has, wherever they are: environment, `.env`, stored, keyring, commands.
+//! The keys a user has, wherever they are: environment, `.env`, stored, commands.
 //!
-//! A map stands for the environment, so that tests need no real one. What takes time (the keyring,
-//! a command) is asked for only when a key is about to be used, and once. Never prints a key:
+//! A map stands for the environment, so that tests need no real one. Files are read again when a key
+//! is missing or refused; a command runs only when its key is about to be used, and once. Never prints a key:
 //! `Debug` of everything here shows names only.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use super::{Place, Redactor, Secret, Store, Stored};
+use super::{Place, Redactor, Secret, Store};
 use crate::llm::error::{ErrorClass, LlmError};
-
-/// The system's keyring. Calls block, for a bounded time.
-pub trait Keyring: Send + Sync {
-    /// The key of `provider`, if it holds one.
-    ///
-    /// # Errors
-    /// It does not answer, or is locked; in words for a person.
-    fn get(&self, provider: &str) -> Result<Option<Secret>, String>;
-
-    /// Keeps `key` for `provider`, in place of an earlier one.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
-    fn set(&self, provider: &str, key: &Secret) -> Result<(), String>;
-
-    /// Forgets the key of `provider`; says whether there was one.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
-    fn remove(&self, provider: &str) -> Result<bool, String>;
-}
 
 /// Runs the commands that print keys.
 pub trait KeyCommands: Send + Sync {
@@ -49,20 +28,26 @@ pub trait KeyCommands: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Keys {
     environment: Arc<HashMap<String, String>>,
-    env_file: Option<Arc<EnvFile>>,
-    store: Arc<Store>,
-    keyring: Option<Arc<dyn Keyring>>,
+    files: Arc<Mutex<Arc<KeyFiles>>>,
+    reader: Option<Reader>,
     commands: Option<Arc<dyn KeyCommands>>,
     fetched: Arc<Mutex<HashMap<String, Fetched>>>,
     redactor: Redactor,
 }
 
-struct EnvFile {
-    path: PathBuf,
-    variables: HashMap<String, String>,
+/// The files that keys are in, as they were read last.
+#[derive(Default)]
+pub struct KeyFiles {
+    /// What `tiller auth add` stored.
+    pub store: Store,
+    /// A `.env` that counts, with its variables. They count as keys only.
+    pub env_file: Option<(PathBuf, HashMap<String, String>)>,
 }
 
-/// A key of the keyring or of a command: there, on its way, or not asked for yet.
+/// Reads the files anew.
+type Reader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
+
+/// A key that a command prints: there, on its way, or not asked for yet.
 type Fetched = Arc<OnceCell<Secret>>;
 
 impl Keys {
@@ -73,25 +58,35 @@ impl Keys {
             .collect()
     }
 
-    /// The same with the variables of the `.env` file `path`. They count as keys only.
-    pub fn with_env_file(mut self, path: &Path, variables: HashMap<String, String>) -> Self {
-        self.env_file = Some(Arc::new(EnvFile {
-            path: path.to_owned(),
-            variables,
-        }));
-        self
+    /// The same with the keys of the files that `read` reads, now and with each
+    /// [`reload`](Self::reload).
+    ///
+    /// # Errors
+    /// A file cannot be read or understood.
+    pub fn with_files(
+        mut self,
+        read: impl Fn() -> Result<KeyFiles, String> + Send + Sync + 'static,
+    ) -> Result<Self, String> {
+        self.files = Arc::new(Mutex::new(Arc::new(read()?)));
+        self.reader = Some(Arc::new(read));
+        Ok(self)
     }
 
-    /// The same with stored keys.
-    pub fn with_store(mut self, store: Store) -> Self {
-        self.store = Arc::new(store);
-        self
+    /// Reads the files again: a key may have been added since. What cannot be read changes nothing.
+    pub fn reload(&self) {
+        match self.reader.as_ref().map(|read| read()) {
+            Some(Ok(files)) => *self.lock_files() = Arc::new(files),
+            Some(Err(why)) => tracing::warn!("the keys are not read again: {why}"),
+            None => {}
+        }
     }
 
-    /// The same with the system's keyring.
-    pub fn with_keyring(mut self, keyring: Arc<dyn Keyring>) -> Self {
-        self.keyring = Some(keyring);
-        self
+    fn files(&self) -> Arc<KeyFiles> {
+        Arc::clone(&self.lock_files())
+    }
+
+    fn lock_files(&self) -> MutexGuard<'_, Arc<KeyFiles>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same with a way to run commands.
@@ -106,19 +101,15 @@ impl Keys {
     }
 
     /// The value `name` has in the `.env` file, and that file.
-    pub fn env_file(&self, name: &str) -> Option<(&str, &Path)> {
-        let file = self.env_file.as_ref()?;
-        Some((set(&file.variables, name)?, &file.path))
+    pub fn env_file(&self, name: &str) -> Option<(String, PathBuf)> {
+        let files = self.files();
+        let (path, variables) = files.env_file.as_ref()?;
+        Some((set(variables, name)?.to_owned(), path.clone()))
     }
 
     /// What is stored.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// The system's keyring, where there is one.
-    pub fn keyring(&self) -> Option<&dyn Keyring> {
-        self.keyring.as_deref()
+    pub fn store(&self) -> Store {
+        self.files().store.clone()
     }
 
     /// What strikes these keys out of text. It knows each from the moment it is fetched.
@@ -129,24 +120,23 @@ impl Keys {
     /// Tells the redactor of the keys that are at hand: the values of these variables, and what is
     /// stored. A key that is not in use can stand in a text all the same.
     pub fn know(&self, variables: &[String]) {
+        let files = self.files();
+        let env_file = files.env_file.as_ref().map(|(_, variables)| variables);
         for name in variables {
-            let file = self.env_file(name).map(|(value, _)| value);
+            let file = env_file.and_then(|variables| set(variables, name));
             for value in self.get(name).into_iter().chain(file) {
                 self.redactor.add(&Secret::new(value));
             }
         }
-        for provider in self.store.providers() {
-            if let Some(Stored::Key(key)) = self.store.get(provider) {
-                self.redactor.add(key);
-            }
+        for key in files.store.keys() {
+            self.redactor.add(key);
         }
     }
 
-    /// The key of `provider`, which is at `place`; nothing when it needs none. Asks the keyring or
-    /// runs the command at most once at a time, and never again once there is an answer.
+    /// The key of `provider`, which is at `place`; nothing when it needs none. Runs the command at most once at a time, and never again once there is an answer.
     ///
     /// # Errors
-    /// The keyring or the command gave no key, as an [`ErrorClass::Auth`] error.
+    /// The command gave no key, as an [`ErrorClass::Auth`] error.
     pub async fn fetch(&self, provider: &str, place: &Place) -> Result<Option<Secret>, LlmError> {
         let key = match place {
             Place::None => None,
@@ -155,24 +145,11 @@ impl Keys {
             | Place::Stored(key)
             | Place::Environment(_, key)
             | Place::EnvFile(_, _, key) => Some(key.clone()),
-            Place::Command(command, _) => {
+            Place::Command(command, file) => {
                 let cell = self.cell(provider);
                 let got = cell.get_or_try_init(|| self.command(command)).await;
-                let who = "the command that prints it";
-                Some(
-                    got.map_err(|why| fault(provider, who, &why, place))?
-                        .clone(),
-                )
-            }
-            Place::Keyring => {
-                let cell = self.cell(provider);
-                let got = cell.get_or_try_init(|| self.ask_keyring(provider.to_owned()));
-                let who = "the system's keyring";
-                let got = got.await;
-                Some(
-                    got.map_err(|why| fault(provider, who, &why, place))?
-                        .clone(),
-                )
+                let got = got.map_err(|why| fault(provider, &why, file))?;
+                Some(got.clone())
             }
         };
         if let Some(key) = &key {
@@ -181,12 +158,9 @@ impl Keys {
         Ok(key)
     }
 
-    /// The key of `provider` once more, after a server refused `old`: a command may print a new one.
-    /// Nothing when there is no other.
+    /// The key of `provider` once more, at `place` now, after a server refused `old`: it may have been
+    /// replaced, and a command may print a new one. Nothing when there is no other.
     pub async fn renew(&self, provider: &str, place: &Place, old: &Secret) -> Option<Secret> {
-        if !matches!(place, Place::Command(..) | Place::Keyring) {
-            return None;
-        }
         {
             let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
             // Another request may have renewed it already.
@@ -210,19 +184,6 @@ impl Keys {
             None => Err("commands cannot be run here".to_owned()),
         }
     }
-
-    async fn ask_keyring(&self, provider: String) -> Result<Secret, String> {
-        let Some(keyring) = self.keyring.clone() else {
-            return Err("there is none in this session".to_owned());
-        };
-        let asked = tokio::task::spawn_blocking(move || keyring.get(&provider)).await;
-        match asked {
-            Ok(Ok(Some(key))) => Ok(key),
-            Ok(Ok(None)) => Err("it does not hold it any more".to_owned()),
-            Ok(Err(why)) => Err(why),
-            Err(_) => Err("asking it failed".to_owned()),
-        }
-    }
 }
 
 fn set<'a>(variables: &'a HashMap<String, String>, name: &str) -> Option<&'a str> {
@@ -230,19 +191,12 @@ fn set<'a>(variables: &'a HashMap<String, String>, name: &str) -> Option<&'a str
     (!value.is_empty()).then_some(value)
 }
 
-fn fault(provider: &str, place: &str, why: &str, at: &Place) -> LlmError {
-    let hint = match at {
-        Place::Command(_, file) => format!(
-            "It is api_key under [providers.{provider}] in {}: try it in a shell",
-            file.display()
-        ),
-        _ => format!("Unlock the keyring, or store the key anew: tiller auth add {provider}"),
-    };
-    LlmError::new(
-        ErrorClass::Auth,
-        format!("no API key for {provider}: {place} gave none: {why}"),
-    )
-    .with_hint(hint)
+fn fault(provider: &str, why: &str, models_file: &Path) -> LlmError {
+    let what = format!("no API key for {provider}: the command that prints it gave none: {why}");
+    LlmError::new(ErrorClass::Auth, what).with_hint(format!(
+        "It is api_key under [providers.{provider}] in {}: try it in a shell",
+        models_file.display()
+    ))
 }
 
 impl FromIterator<(String, String)> for Keys {
@@ -368,18 +322,5 @@ mod tests {
             );
         }
         assert_eq!(commands.runs.load(Ordering::Relaxed), 2);
-    }
-
-    #[tokio::test]
-    async fn a_keyring_that_is_not_there_is_told() {
-        let error = Keys::default()
-            .fetch("lab", &Place::Keyring)
-            .await
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "no API key for lab: the system's keyring gave none: there is none in this session\n\
-             Unlock the keyring, or store the key anew: tiller auth add lab"
-        );
     }
 }

@@ -10,9 +10,9 @@ mod store;
 mod keys;
 mod place;
 
-pub use keys::{KeyCommands, Keyring, Keys};
+pub use keys::{KeyCommands, KeyFiles, Keys};
 pub use place::{Owner, Place};
 pub use redact::Redactor;
 pub use secret::Secret;
 pub use source::KeySource;
-pub use store::{Store, Stored};
+pub use store::Store;

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{KeySource, Keys, Secret, Stored};
+use super::{KeySource, Keys, Secret};
 use crate::llm::error::{ErrorClass, LlmError};
 
 /// A provider as far as its key is concerned.
@@ -36,8 +36,6 @@ pub enum Place {
     Command(String, PathBuf),
     /// `tiller auth add` wrote it into `auth.toml`.
     Stored(Secret),
-    /// The system's keyring has it.
-    Keyring,
     /// A variable of the environment.
     Environment(String, Secret),
     /// A variable of this `.env` file.
@@ -48,7 +46,7 @@ impl Place {
     /// The key, when it is at hand without asking anybody.
     pub fn at_hand(&self) -> Option<&Secret> {
         match self {
-            Self::None | Self::Command(..) | Self::Keyring => None,
+            Self::None | Self::Command(..) => None,
             Self::Literal(key)
             | Self::Named(_, key)
             | Self::Stored(key)
@@ -66,7 +64,6 @@ impl fmt::Display for Place {
             Self::Named(name, _) => write!(f, "models.toml, variable {name}"),
             Self::Command(..) => f.write_str("models.toml, a command"),
             Self::Stored(_) => f.write_str("auth.toml"),
-            Self::Keyring => f.write_str("system keyring"),
             Self::Environment(name, _) => write!(f, "environment variable {name}"),
             Self::EnvFile(name, file, _) => write!(f, "{name} in {}", file.display()),
         }
@@ -85,7 +82,7 @@ impl Owner<'_> {
             Some(KeySource::Literal(key)) => return Ok(Place::Literal(key)),
             Some(KeySource::Variable(name)) => {
                 let file_value = || keys.env_file(&name).map(|(value, _)| value);
-                let Some(key) = keys.get(&name).or_else(file_value) else {
+                let Some(key) = keys.get(&name).map(str::to_owned).or_else(file_value) else {
                     let looked = format!("{file} takes it from ${name}, which is not set");
                     return Err(self.missing(&looked, &name));
                 };
@@ -97,10 +94,8 @@ impl Owner<'_> {
             }
             None => {}
         }
-        match keys.store().get(self.provider) {
-            Some(Stored::Key(key)) => return Ok(Place::Stored(key.clone())),
-            Some(Stored::Keyring) => return Ok(Place::Keyring),
-            None => {}
+        if let Some(key) = keys.store().get(self.provider) {
+            return Ok(Place::Stored(key.clone()));
         }
         for name in self.variables {
             if let Some(key) = keys.get(name) {
@@ -109,8 +104,7 @@ impl Owner<'_> {
         }
         for name in self.variables {
             if let Some((key, path)) = keys.env_file(name) {
-                let key = Secret::new(key);
-                return Ok(Place::EnvFile(name.clone(), path.to_owned(), key));
+                return Ok(Place::EnvFile(name.clone(), path, Secret::new(key)));
             }
         }
         let Some(first) = self.variables.first() else {
@@ -175,12 +169,12 @@ mod tests {
     /// What there is: `api_key`, whether one is stored and where, the environment, `.env`.
     type Case = (
         Option<&'static str>,
-        Option<Stored>,
+        Option<Secret>,
         &'static [(&'static str, &'static str)],
         &'static [(&'static str, &'static str)],
     );
 
-    fn place((api_key, stored, env, env_file): &Case) -> Result<Place, LlmError> {
+    fn place(&(api_key, ref stored, env, env_file): &Case) -> Result<Place, LlmError> {
         let map = |pairs: &[(&str, &str)]| -> HashMap<String, String> {
             let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
             pairs.iter().map(own).collect()
@@ -190,14 +184,17 @@ mod tests {
         if stored.is_some() {
             store.put("lab", stored.clone()).unwrap();
         }
-        let keys = map(env)
-            .into_iter()
-            .collect::<Keys>()
-            .with_env_file(Path::new("/p/.env"), map(env_file))
-            .with_store(store);
+        let files = move || {
+            Ok(super::super::KeyFiles {
+                store: store.clone(),
+                env_file: Some(("/p/.env".into(), map(env_file))),
+            })
+        };
+        let keys: Keys = map(env).into_iter().collect();
+        let keys = keys.with_files(files).unwrap();
         Owner {
             provider: "lab",
-            api_key: *api_key,
+            api_key,
             variables: &VARIABLES.map(str::to_owned),
             models_file: Path::new("/c/models.toml"),
         }
@@ -208,13 +205,13 @@ mod tests {
     #[test]
     fn the_first_of_models_file_store_environment_and_env_file_wins() {
         let key = |text: &'static str| Secret::new(text);
-        let stored = || Some(Stored::Key(key("stored")));
+        let stored = || Some(key("stored"));
         let env: &[_] = &[("SECOND_KEY", "e2"), ("LAB_KEY", "e3"), ("FIRST_KEY", " ")];
         let file: &[_] = &[("FIRST_KEY", "f1"), ("LAB_KEY", "f3"), ("OTHER", "f4")];
         let env_file = |name: &str, value: &'static str| {
             Place::EnvFile(name.to_owned(), "/p/.env".into(), key(value))
         };
-        let cases: [(Case, Place); 11] = [
+        let cases: [(Case, Place); 10] = [
             (
                 (Some("sk-1"), stored(), env, file),
                 Place::Literal(key("sk-1")),
@@ -232,7 +229,6 @@ mod tests {
                 Place::Command("pass show lab".into(), "/c/models.toml".into()),
             ),
             ((None, stored(), env, file), Place::Stored(key("stored"))),
-            ((None, Some(Stored::Keyring), env, file), Place::Keyring),
             ((None, stored(), &[], &[]), Place::Stored(key("stored"))),
             (
                 (None, None, env, file),

@@ -1,7 +1,5 @@
-//! `auth.toml`: the stored keys, or the word that a key is in the system's keyring.
-//!
-//! The file tells which providers have a stored key, so that nobody has to ask the keyring for
-//! that. Only its owner may read it; a file that others can read is closed to them and told.
+//! `auth.toml`: the stored keys. Only its owner may read it; a file that others can read is closed
+//! to them and told.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -13,20 +11,11 @@ use toml::{Table, Value};
 
 use super::Secret;
 
-/// What is stored for one provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stored {
-    /// The key, in the file.
-    Key(Secret),
-    /// The system's keyring has it.
-    Keyring,
-}
-
 /// The stored keys.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     path: PathBuf,
-    entries: BTreeMap<String, Stored>,
+    entries: BTreeMap<String, Secret>,
     notice: Option<String>,
 }
 
@@ -64,7 +53,16 @@ impl Store {
                 path.display()
             ));
         }
-        store.entries = parse(&text).map_err(|what| format!("{}: {what}", path.display()))?;
+        let (entries, empty) =
+            parse(&text).map_err(|what| format!("{}: {what}", path.display()))?;
+        store.entries = entries;
+        if let Some(provider) = empty {
+            store.notice = Some(format!(
+                "{}: [{provider}] holds no key (the system's keyring is not used any more): write it \
+                 anew with tiller auth add {provider}",
+                path.display()
+            ));
+        }
         Ok(store)
     }
 
@@ -79,7 +77,7 @@ impl Store {
     }
 
     /// What is stored for `provider`.
-    pub fn get(&self, provider: &str) -> Option<&Stored> {
+    pub fn get(&self, provider: &str) -> Option<&Secret> {
         self.entries.get(provider)
     }
 
@@ -88,12 +86,17 @@ impl Store {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Stores `what` for `provider`, or forgets what is stored for it, on disk and here. What
+    /// All stored keys.
+    pub fn keys(&self) -> impl Iterator<Item = &Secret> {
+        self.entries.values()
+    }
+
+    /// Stores `key` for `provider`, or forgets what is stored for it, on disk and here. What
     /// another tiller stored meanwhile stays.
     ///
     /// # Errors
     /// The file cannot be written, in words for a person.
-    pub fn put(&mut self, provider: &str, what: Option<Stored>) -> Result<(), String> {
+    pub fn put(&mut self, provider: &str, key: Option<Secret>) -> Result<(), String> {
         let path = self.path.clone();
         let fault = |error: io::Error| format!("cannot write {}: {error}", path.display());
         let folder = match path.parent() {
@@ -109,8 +112,8 @@ impl Store {
         let lock = File::open(folder).map_err(fault)?;
         lock.lock().map_err(fault)?;
         self.entries = Self::load(&path)?.entries;
-        match what {
-            Some(what) => self.entries.insert(provider.to_owned(), what),
+        match key {
+            Some(key) => self.entries.insert(provider.to_owned(), key),
             None => self.entries.remove(provider),
         };
         write(&path, &self.text()).map_err(fault)
@@ -118,13 +121,9 @@ impl Store {
 
     fn text(&self) -> String {
         let mut text = HEAD.to_owned();
-        for (provider, stored) in &self.entries {
-            let value = match stored {
-                Stored::Key(key) => ("key", Value::from(key.expose())),
-                Stored::Keyring => ("keyring", Value::from(true)),
-            };
+        for (provider, key) in &self.entries {
             let mut entry = Table::new();
-            entry.insert(value.0.to_owned(), value.1);
+            entry.insert("key".to_owned(), Value::from(key.expose()));
             let mut table = Table::new();
             table.insert(provider.clone(), entry.into());
             text.push('\n');
@@ -134,7 +133,8 @@ impl Store {
     }
 }
 
-fn parse(text: &str) -> Result<BTreeMap<String, Stored>, String> {
+/// The keys by provider, and a provider whose entry holds none.
+fn parse(text: &str) -> Result<(BTreeMap<String, Secret>, Option<String>), String> {
     // The parser's own words quote the line, and with it a key.
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| {
@@ -143,21 +143,16 @@ fn parse(text: &str) -> Result<BTreeMap<String, Stored>, String> {
         format!("line {line} is not valid TOML")
     })?;
     let mut entries = BTreeMap::new();
-    for (provider, entry) in &table {
-        let key = entry.get("key").and_then(Value::as_str);
-        let keyring = entry.get("keyring").and_then(Value::as_bool);
-        let stored = match (key, keyring) {
-            (Some(key), _) if !key.trim().is_empty() => Stored::Key(Secret::new(key)),
-            (None, Some(true)) => Stored::Keyring,
-            _ => {
-                return Err(format!(
-                    "[{provider}] holds no key: write it anew with tiller auth add {provider}"
-                ));
+    let mut empty = None;
+    for (provider, entry) in table {
+        match entry.get("key").and_then(Value::as_str) {
+            Some(key) if !key.trim().is_empty() => {
+                entries.insert(provider, Secret::new(key));
             }
-        };
-        entries.insert(provider.clone(), stored);
+            _ => empty = Some(provider),
+        }
     }
-    Ok(entries)
+    Ok((entries, empty))
 }
 
 /// All or nothing, and never readable by others. A symlink stays one.
@@ -189,23 +184,16 @@ mod tests {
         let mut store = Store::load(&path).unwrap();
         assert_eq!(store.providers().count(), 0);
         let odd = "k\"e'y\\=é";
-        store
-            .put("lab.one two", Some(Stored::Key(Secret::new(odd))))
-            .unwrap();
+        store.put("lab.one two", Some(Secret::new(odd))).unwrap();
         // Another tiller, which read the file before.
         let mut other = Store::load(&path).unwrap();
-        store.put("openai", Some(Stored::Keyring)).unwrap();
-        other
-            .put("x", Some(Stored::Key(Secret::new("k2"))))
-            .unwrap();
+        store.put("openai", Some(Secret::new("k1"))).unwrap();
+        other.put("x", Some(Secret::new("k2"))).unwrap();
 
         let read = Store::load(&path).unwrap();
-        assert_eq!(
-            read.get("lab.one two"),
-            Some(&Stored::Key(Secret::new(odd)))
-        );
-        assert_eq!(read.get("openai"), Some(&Stored::Keyring));
-        assert_eq!(read.get("x"), Some(&Stored::Key(Secret::new("k2"))));
+        assert_eq!(read.get("lab.one two"), Some(&Secret::new(odd)));
+        assert_eq!(read.get("openai"), Some(&Secret::new("k1")));
+        assert_eq!(read.get("x"), Some(&Secret::new("k2")));
         assert_eq!(read.notice(), None);
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
 
@@ -239,10 +227,29 @@ mod tests {
         std::os::unix::fs::symlink(&real, &path).unwrap();
         Store::load(&path)
             .unwrap()
-            .put("lab", Some(Stored::Keyring))
+            .put("lab", Some(Secret::new("k1")))
             .unwrap();
         assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
-        assert!(fs::read_to_string(real).unwrap().contains("keyring = true"));
+        assert!(fs::read_to_string(real).unwrap().contains("k1"));
+    }
+
+    #[test]
+    fn an_entry_without_a_key_is_told_and_hides_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("auth.toml");
+        for entry in [
+            "lab = \"sk-secret\"",
+            "[lab]\nkey = \"\"",
+            "[lab]\nkeyring = true",
+        ] {
+            fs::write(&path, format!("{entry}\n[x]\nkey = \"k\"\n")).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+            let store = Store::load(&path).unwrap();
+            assert_eq!(store.get("x"), Some(&Secret::new("k")));
+            let notice = store.notice().unwrap();
+            let told = notice.contains("tiller auth add lab") && !notice.contains("secret");
+            assert!(told, "{notice}");
+        }
     }
 
     #[test]
@@ -251,9 +258,10 @@ mod tests {
         let path = folder.path().join("auth.toml");
         for (text, expected) in [
             ("[lab]\nkey = \"sk-secret\n", "line 2 is not valid TOML"),
-            ("lab = \"sk-secret\"\n", "[lab] holds no key"),
-            ("[lab]\nkey = \"\"\n", "[lab] holds no key"),
-            ("[lab]\nkeyring = false\n", "tiller auth add lab"),
+            (
+                "[a]\nkey = 1\n\n[lab\nkey = \"sk-secret\"\n",
+                "line 4 is not valid",
+            ),
         ] {
             fs::write(&path, text).unwrap();
             let error = Store::load(&path).unwrap_err();

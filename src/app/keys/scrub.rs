@@ -20,7 +20,7 @@ use std::os::unix::fs::FileExt;
 ///
 /// # Errors
 /// The system does not let a process write there; nothing else is affected.
-pub fn conceal(hide: impl Fn(&OsStr) -> bool) -> io::Result<()> {
+pub fn scrub_environ(hide: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());
     }

@@ -1,45 +1,42 @@
 //! All keys there are, without asking anybody who might take his time. Two small files are read;
-//! the keyring and commands wait until a key is needed.
+//! commands wait until a key is needed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{env_file, keyring};
+use super::env_file;
 use crate::app::config::Settings;
 use crate::app::dirs::Dirs;
 use crate::app::outcome::StartError;
 use crate::llm::Keys;
-use crate::llm::auth::Store;
+use crate::llm::auth::{KeyFiles, Store};
 
 /// The keys of a run in `cwd`.
 ///
 /// # Errors
 /// The file of stored keys cannot be used, or others can read it.
-pub(crate) fn gather(
+pub(crate) fn load(
     dirs: &Dirs,
     settings: &Settings,
     env: &HashMap<String, String>,
     cwd: &Path,
 ) -> Result<Keys, StartError> {
-    let store = Store::load(&dirs.auth_file()).map_err(StartError::failed)?;
+    let auth_file = dirs.auth_file();
+    let env_file = trusted_env_file(settings, dirs, cwd);
+    let read = move || {
+        let variables = |path: &PathBuf| Some((path.clone(), env_file::read(path)?));
+        Ok(KeyFiles {
+            store: Store::load(&auth_file)?,
+            env_file: env_file.as_ref().and_then(variables),
+        })
+    };
     let keys: Keys = env.clone().into_iter().collect();
-    let mut keys = keys.with_store(store);
-    if let Some(keyring) = keyring(env) {
-        keys = keys.with_keyring(keyring);
-    }
-    Ok(match env_file(settings, dirs, cwd) {
-        Some((path, variables)) => keys.with_env_file(&path, variables),
-        None => keys,
-    })
+    keys.with_files(read).map_err(StartError::failed)
 }
 
 /// The `.env` of the working folder, if the user said that it may hold keys: a project that was
 /// merely downloaded must not choose whose account is used.
-fn env_file(
-    settings: &Settings,
-    dirs: &Dirs,
-    cwd: &Path,
-) -> Option<(PathBuf, HashMap<String, String>)> {
+fn trusted_env_file(settings: &Settings, dirs: &Dirs, cwd: &Path) -> Option<PathBuf> {
     let trusted = settings.env_file_folders.iter().any(|folder| {
         let folder = match (folder.strip_prefix('~'), &dirs.home) {
             (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
@@ -51,10 +48,5 @@ fn env_file(
                 .canonicalize()
                 .is_ok_and(|folder| cwd.starts_with(folder))
     });
-    if !trusted {
-        return None;
-    }
-    let path = cwd.join(".env");
-    let variables = env_file::read(&path)?;
-    Some((path, variables))
+    trusted.then(|| cwd.join(".env"))
 }
