@@ -169,6 +169,8 @@ pub enum NoticeLevel {
 pub enum RunOutcome {
     /// The model had nothing left to do.
     Done,
+    /// The same, but the last answer was cut at the model's output limit.
+    Truncated,
     /// The user stopped it.
     Aborted,
     /// A model call failed.
@@ -181,6 +183,13 @@ pub enum RunOutcome {
         /// The limit.
         limit: u32,
     },
+}
+
+impl RunOutcome {
+    /// Whether it ended with an answer of the model.
+    pub fn has_answer(&self) -> bool {
+        matches!(self, Self::Done | Self::Truncated)
+    }
 }
 
 /// How a tool call ended.

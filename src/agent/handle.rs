@@ -1,6 +1,6 @@
 //! The only way in: a handle that is cheap to clone and never blocks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -15,44 +15,76 @@ pub const EVENT_BUFFER: usize = 256;
 #[derive(Clone, Debug)]
 pub struct AgentHandle {
     commands: mpsc::UnboundedSender<Command>,
-    run: RunToken,
+    run: CurrentRun,
 }
 
-/// The cancellation token of the run under way, shared by handle and actor so that an abort does
-/// not wait for the command queue.
+/// The run under way, shared by handle and actor so that an abort does not wait for the command
+/// queue.
 #[derive(Clone, Debug, Default)]
-pub struct RunToken(Arc<Mutex<CancellationToken>>);
+pub(super) struct CurrentRun(Arc<Mutex<Current>>);
 
-impl RunToken {
-    /// A fresh token for a new run.
-    pub fn renew(&self) -> CancellationToken {
+#[derive(Debug, Default)]
+struct Current {
+    /// How many runs there were so far, this one included: its number.
+    number: u64,
+    /// Cancels it; none when no run is under way, or it was cancelled.
+    token: Option<CancellationToken>,
+}
+
+impl CurrentRun {
+    /// Begins the next run.
+    pub fn begin(&self) -> (u64, CancellationToken) {
+        let mut current = self.lock();
         let token = CancellationToken::new();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = token.clone();
-        token
+        current.number += 1;
+        current.token = Some(token.clone());
+        (current.number, token)
     }
 
-    /// Cancels the run under way, if any. Idempotent.
-    pub fn cancel(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .cancel();
+    /// No run is under way any more.
+    pub fn end(&self) {
+        self.lock().token = None;
     }
+
+    /// Cancels the run under way and has `send` tell the actor its number; none when there is no
+    /// run to cancel. No run begins in between: one that begins later was asked for before, and
+    /// the actor reads of the abort before that run gets anything.
+    fn cancel(&self, send: impl FnOnce(Option<u64>)) {
+        let mut current = self.lock();
+        let token = current.token.take();
+        if let Some(token) = &token {
+            token.cancel();
+        }
+        send(token.map(|_| current.number));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What becomes of a subscriber that does not read its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowReader {
+    /// It is dropped after 5 s, and the others are told: for one of several front ends.
+    Drop,
+    /// It holds the run back for as long as it likes and loses nothing: for the only reader.
+    Wait,
 }
 
 /// What can be asked of an agent. Read by the actor in order.
 #[derive(Debug)]
 pub enum Command {
-    /// A message of a person: starts a run when idle, else waits as steering.
-    Prompt(Vec<Content>),
-    /// A message for one of the queues; when idle it starts a run.
-    Queue(QueueKind, Vec<Content>),
+    /// A message of the user: it waits in one of the queues while a run is under way, else it
+    /// starts one.
+    Message(QueueKind, Vec<Content>),
     /// Interrupts the running call or stream and delivers the waiting steering messages now.
     SteerNow,
     /// Gives waiting messages back as `QueueReturned`: this one, or all.
     TakeBack(Option<u64>),
-    /// Ends the run (its token is already cancelled). While processes still die: kills them now.
-    Abort,
+    /// Ends whatever runs. Names the run that the handle has cancelled; none when there was none:
+    /// then the processes that still die are killed.
+    Abort(Option<u64>),
     /// Goes on after the iteration limit.
     Continue,
     /// The model from the next call on.
@@ -62,16 +94,16 @@ pub enum Command {
     /// Gets ready for a request: a person has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
-    Subscribe(mpsc::Sender<Arc<Event>>),
+    Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),
     /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
     Shutdown(oneshot::Sender<()>),
 }
 
 impl AgentHandle {
     /// A handle, and what the actor reads.
-    pub fn new() -> (Self, mpsc::UnboundedReceiver<Command>, RunToken) {
+    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Command>, CurrentRun) {
         let (commands, receiver) = mpsc::unbounded_channel();
-        let run = RunToken::default();
+        let run = CurrentRun::default();
         (
             Self {
                 commands,
@@ -82,19 +114,20 @@ impl AgentHandle {
         )
     }
 
-    /// Sends a person's message: starts a run when idle, else steers.
+    /// Sends a message of the user: starts a run when idle, else steers.
     pub fn prompt(&self, content: Vec<Content>) {
-        self.send(Command::Prompt(content));
+        self.steer(content);
     }
 
-    /// Queues a message that goes out before the next tool group or model call.
+    /// Sends a message of the user: starts a run when idle, else goes out before the next tool group
+    /// or model call.
     pub fn steer(&self, content: Vec<Content>) {
-        self.send(Command::Queue(QueueKind::Steering, content));
+        self.send(Command::Message(QueueKind::Steering, content));
     }
 
-    /// Queues a message that goes out when the agent would stop.
+    /// Sends a message of the user: starts a run when idle, else goes out when the agent would stop.
     pub fn follow_up(&self, content: Vec<Content>) {
-        self.send(Command::Queue(QueueKind::FollowUp, content));
+        self.send(Command::Message(QueueKind::FollowUp, content));
     }
 
     /// Interrupts what runs and delivers the waiting steering messages.
@@ -109,8 +142,7 @@ impl AgentHandle {
 
     /// Stops the run at once; a second call while processes still die kills them.
     pub fn abort(&self) {
-        self.run.cancel();
-        self.send(Command::Abort);
+        self.run.cancel(|run| self.send(Command::Abort(run)));
     }
 
     /// Goes on after the iteration limit.
@@ -134,19 +166,18 @@ impl AgentHandle {
     }
 
     /// All events from now on, in order. A reader that leaves [`EVENT_BUFFER`] events unread slows
-    /// the agent; one that is stuck for 5 s is dropped.
-    pub fn subscribe(&self) -> mpsc::Receiver<Arc<Event>> {
+    /// the agent; `slow` says for how long.
+    pub fn subscribe(&self, slow: SlowReader) -> mpsc::Receiver<Arc<Event>> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
-        self.send(Command::Subscribe(sender));
+        self.send(Command::Subscribe(sender, slow));
         receiver
     }
 
     /// Ends everything in order and returns when the agent is done: run aborted, processes told
     /// to die, session on disk.
     pub async fn shutdown(&self) {
-        self.run.cancel();
         let (done, wait) = oneshot::channel();
-        self.send(Command::Shutdown(done));
+        self.run.cancel(|_| self.send(Command::Shutdown(done)));
         let _ = wait.await;
     }
 

@@ -22,7 +22,7 @@ use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{Header as SessionHeader, SessionLog};
-use crate::agent::{self, AgentHandle, AgentOptions, Resumed, Toolbox, tools};
+use crate::agent::{self, AgentHandle, AgentOptions, Resumed, SlowReader, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Catalog, Content, Model, Provider, ThinkingLevel, Wires};
@@ -311,7 +311,7 @@ impl Stage {
         }
         notices.extend(plan.keys.store().notice().map(str::to_owned));
         tui::TuiOptions {
-            events: handle.subscribe(),
+            events: handle.subscribe(SlowReader::Drop),
             handle,
             model: Arc::new(self.model.clone()),
             thinking: self.thinking,

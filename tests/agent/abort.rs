@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tiller::agent::{AgentEvent, RunOutcome};
+use tiller::agent::{AgentEvent, QueueKind, RunOutcome};
 use tiller::llm::StopReason;
 
 use super::fixture::*;
@@ -224,6 +224,50 @@ async fn the_queue_goes_back_to_the_person() {
     );
     assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
     goes_on(&mut bench).await;
+}
+
+// D7: also where the agent reads the messages and the abort together.
+#[tokio::test]
+async fn messages_right_before_an_abort_go_back_and_start_nothing() {
+    let gate = Gate::new();
+    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.follow_up("f");
+    bench.steer("s");
+    abort(&mut bench).await;
+    let returned = bench.seen.iter().find_map(|event| match &event.kind {
+        AgentEvent::QueueReturned { messages } => Some(messages.clone()),
+        _ => None,
+    });
+    let kinds: Vec<_> = returned.unwrap().iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, [QueueKind::Steering, QueueKind::FollowUp]);
+    assert_eq!(bench.script.requests().len(), 1);
+    goes_on(&mut bench).await;
+}
+
+#[tokio::test]
+async fn messages_behind_an_abort_keep_their_kinds() {
+    let gate = Gate::new();
+    let answers = vec![vec![Step::Wait(gate.clone())], say("one"), say("two")];
+    let mut bench = bench(answers, vec![]);
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.handle.abort();
+    bench.follow_up("instead");
+    bench.follow_up("then");
+    let end = |event: &AgentEvent| matches!(event, AgentEvent::AgentEnd { .. });
+    bench.until(end).await;
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(
+        bench.stored()[3..],
+        [
+            "user: instead",
+            "assistant: one",
+            "user: then",
+            "assistant: two"
+        ]
+    );
 }
 
 #[tokio::test]

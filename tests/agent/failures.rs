@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tiller::agent::{LoopRules, RetryRules, RunOutcome};
-use tiller::llm::Message;
+use tiller::llm::{Message, StopReason};
 
 use super::fixture::*;
 use crate::llm::kit;
@@ -174,6 +174,46 @@ async fn each_failure_is_waited_out_or_told() {
             assert_eq!(bench.stored().last().unwrap(), "assistant: Back.", "{at}");
         }
     }
+}
+
+// A whole answer that says nothing is a failure, also where the model thought: Enter asks again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_without_content_is_no_success() {
+    for wire in Wire::ALL {
+        for empty in [
+            Reply::new().say(""),
+            Reply::new().say(" \n"),
+            Reply::new().think("Hm."),
+        ] {
+            let (server, mut bench) = stage(wire, vec![empty, Reply::text("Back.")], 0);
+            bench.prompt("Go");
+            let outcome = bench.settled().await;
+            let RunOutcome::Failed { message } = &outcome else {
+                panic!("{wire:?}: {outcome:?}");
+            };
+            assert!(message.contains("the model gave no answer"), "{message}");
+            bench.handle.go_on();
+            assert_eq!(bench.settled().await, RunOutcome::Done);
+            let requests = server.requests();
+            assert_eq!(requests[0].body, requests[1].body, "{wire:?}");
+        }
+    }
+}
+
+// The last answer was cut at the output limit: told apart from one that is whole.
+#[tokio::test]
+async fn an_answer_cut_at_the_output_limit_is_not_done() {
+    let mut cut = vec![start()];
+    cut.extend(text_block(0, "half"));
+    cut.push(done(StopReason::Length));
+    let answers = vec![cut.clone(), cut, say("rest")];
+    let mut bench = bench(answers, vec![]);
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Truncated);
+    bench.prompt("More");
+    assert_eq!(bench.settled().await, RunOutcome::Truncated);
+    bench.prompt("go on");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
 }
 
 // G2: after the last retry the error is shown, and the prompt can be sent again.

@@ -17,7 +17,7 @@ use tiller::agent::session::SessionLog;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
     self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, Resumed,
-    RetryRules, RunOutcome, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
+    RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -451,7 +451,7 @@ impl Setup {
             rules: self.rules,
         });
         Bench {
-            events: handle.subscribe(),
+            events: handle.subscribe(SlowReader::Drop),
             handle,
             script,
             cwd,

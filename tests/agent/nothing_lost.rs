@@ -51,9 +51,57 @@ proptest! {
         };
         runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(deeds));
     }
+
+    // D7, H: batches of messages and aborts that the agent reads together.
+    #[test]
+    fn no_request_leaves_after_an_abort_but_for_what_was_typed_behind_it(
+        deeds in proptest::collection::vec(
+            prop_oneof![
+                3 => Just(Deed::Prompt),
+                2 => Just(Deed::Steer),
+                2 => Just(Deed::FollowUp),
+                3 => Just(Deed::Abort),
+                2 => Just(Deed::OpenGate),
+                3 => (0u8..30).prop_map(Deed::Yield),
+            ],
+            1..40,
+        ),
+    ) {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(play_strictly(deeds));
+    }
 }
 
-async fn play(deeds: Vec<Deed>) {
+/// Plays `deeds` and holds each request against the last abort before it: what it adds to the
+/// conversation was typed later.
+async fn play_strictly(deeds: Vec<Deed>) {
+    let played = play(deeds).await;
+    for abort in &played.aborts {
+        for request in &played.requests[abort.requests..] {
+            let last = request.iter().rev().find_map(|line| {
+                line.strip_prefix("user: typed ")
+                    .map(|n| n.parse::<usize>().unwrap())
+            });
+            assert!(last >= Some(abort.typed), "{request:?} after {abort:?}");
+        }
+    }
+}
+
+/// What an abort found.
+#[derive(Debug)]
+struct Abort {
+    /// Messages typed before it.
+    typed: usize,
+    /// Requests made before it.
+    requests: usize,
+}
+
+struct Played {
+    aborts: Vec<Abort>,
+    requests: Vec<Vec<String>>,
+}
+
+async fn play(deeds: Vec<Deed>) -> Played {
     let gate = Gate::new();
     let mut answers = Vec::new();
     for n in 0..100 {
@@ -70,6 +118,7 @@ async fn play(deeds: Vec<Deed>) {
     }
     let mut bench = bench(answers, vec![("slow", false, Act::Obey(gate.clone()))]);
     let mut typed = Vec::new();
+    let mut aborts = Vec::new();
     for deed in deeds {
         let mut text = || {
             typed.push(format!("typed {}", typed.len()));
@@ -81,7 +130,13 @@ async fn play(deeds: Vec<Deed>) {
             Deed::FollowUp => bench.follow_up(&text()),
             Deed::SteerNow => bench.handle.steer_now(),
             Deed::TakeBack => bench.handle.take_back(None),
-            Deed::Abort => bench.handle.abort(),
+            Deed::Abort => {
+                bench.handle.abort();
+                aborts.push(Abort {
+                    typed: typed.len(),
+                    requests: bench.script.requests().len(),
+                });
+            }
             Deed::GoOn => bench.handle.go_on(),
             Deed::OpenGate => gate.open(),
             Deed::Yield(times) => {
@@ -139,4 +194,9 @@ async fn play(deeds: Vec<Deed>) {
         );
     }
     assert_eq!(found.len(), typed.len());
+    let requests = bench.script.requests();
+    Played {
+        aborts,
+        requests: (0..requests.len()).map(|n| bench.request(n)).collect(),
+    }
 }

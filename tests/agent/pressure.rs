@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tiller::agent::{AgentEvent, Event, RunOutcome};
+use tiller::agent::{AgentEvent, Event, RunOutcome, SlowReader};
 use tiller::llm::{AssistantMessage, Message, StopReason, ThinkingLevel};
 use tokio::sync::mpsc;
 
@@ -38,7 +38,7 @@ fn folded(events: &[Arc<Event>]) -> String {
 async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
     let (answer, text) = long_answer(10_000);
     let mut bench = bench(vec![answer], vec![]);
-    let mut slow = bench.handle.subscribe();
+    let mut slow = bench.handle.subscribe(SlowReader::Drop);
     let reader = tokio::spawn(async move {
         let mut events: Vec<Arc<Event>> = Vec::new();
         while let Some(event) = slow.recv().await {
@@ -89,7 +89,7 @@ async fn memory_is_bounded_while_a_reader_sleeps() {
 async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
     let (answer, text) = long_answer(2_000);
     let mut bench = bench(vec![answer, say("ok")], vec![]);
-    let stuck = bench.handle.subscribe();
+    let stuck = bench.handle.subscribe(SlowReader::Drop);
     bench.prompt("Go");
     assert_eq!(bench.settled().await, RunOutcome::Done);
     assert_eq!(folded(&bench.seen), text);
@@ -99,6 +99,34 @@ async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
         .filter(|line| line.starts_with("notice Warning A listener"));
     assert_eq!(told.count(), 1);
     drop(stuck);
+}
+
+// The only reader of a run may take its time: nothing is dropped, nothing is lost.
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_waited_for_loses_nothing() {
+    let (answer, text) = long_answer(2_000);
+    let mut bench = bench(vec![answer], vec![]);
+    let mut patient = bench.handle.subscribe(SlowReader::Wait);
+    bench.prompt("Go");
+    for _ in 0..600 {
+        tokio::time::advance(Duration::from_millis(100)).await;
+        while let Ok(event) = bench.events.try_recv() {
+            bench.seen.push(event);
+        }
+    }
+    assert_eq!(patient.len(), 256, "held back");
+    let mut seen = Vec::new();
+    while !matches!(seen.last(), Some(event) if is_settled(event)) {
+        while let Ok(event) = bench.events.try_recv() {
+            bench.seen.push(event);
+        }
+        seen.push(within(patient.recv()).await.expect("dropped"));
+    }
+    assert_eq!(folded(&seen), text);
+}
+
+fn is_settled(event: &Arc<Event>) -> bool {
+    matches!(event.kind, AgentEvent::AgentSettled { .. })
 }
 
 // An abort does not wait for a reader, and the reader still gets the end.
@@ -113,7 +141,7 @@ async fn an_abort_does_not_wait_for_a_stuck_reader() {
     eventually(|| bench.script.live_streams() == 0).await;
     assert!(start.elapsed() < Duration::from_millis(100));
     // Commands are answered meanwhile.
-    let mut late = bench.handle.subscribe();
+    let mut late = bench.handle.subscribe(SlowReader::Drop);
     bench.handle.set_thinking(ThinkingLevel::High);
     let first = within(late.recv()).await.unwrap();
     assert!(
@@ -134,8 +162,8 @@ async fn readers_may_come_and_go() {
     );
     bench.prompt("Go");
     gate.reached().await;
-    drop(bench.handle.subscribe());
-    let mut late: mpsc::Receiver<Arc<Event>> = bench.handle.subscribe();
+    drop(bench.handle.subscribe(SlowReader::Drop));
+    let mut late: mpsc::Receiver<Arc<Event>> = bench.handle.subscribe(SlowReader::Drop);
     bench.steer("x");
     let first = within(late.recv()).await.unwrap();
     assert!(matches!(first.kind, AgentEvent::QueueUpdate { .. }));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::process::Processes;
 use tiller::agent::session::SessionLog;
-use tiller::agent::{self, AgentEvent, AgentOptions, LoopRules, RunOutcome, Toolbox};
+use tiller::agent::{self, AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, Toolbox};
 use tiller::llm::{Content, Provider, ThinkingLevel};
 
 use super::fixture::*;
@@ -101,7 +101,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         spill_dir: "/nonexistent".into(),
         rules: LoopRules::default(),
     });
-    let mut events = handle.subscribe();
+    let mut events = handle.subscribe(SlowReader::Drop);
     let mut notices = Vec::new();
     for text in ["one", "two"] {
         handle.prompt(vec![Content::text(text)]);

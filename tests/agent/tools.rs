@@ -416,14 +416,24 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
 
 #[tokio::test]
 async fn a_provider_that_panics_ends_the_run_and_nothing_else() {
-    let mut bench = bench(vec![vec![start(), Step::Panic], say("ok")], vec![]);
+    let mut answer = vec![start()];
+    answer.extend(text_block(0, "half"));
+    answer.push(Step::Panic);
+    let mut bench = bench(vec![answer, say("ok")], vec![]);
     bench.prompt("Go");
     let outcome = bench.settled().await;
     assert!(
         matches!(&outcome, RunOutcome::Failed { message } if message.contains("own fault")),
         "{outcome:?}"
     );
+    // E1: what began has ended, and what was said is kept.
+    let story = bench.story();
+    for (begin, end) in [("turn start", "turn end"), ("message start", "message end")] {
+        let count = |word: &str| story.iter().filter(|line| line.starts_with(word)).count();
+        assert_eq!(count(begin), count(end), "{story:#?}");
+    }
+    assert_eq!(bench.stored(), ["user: Go", "assistant: half"]);
     bench.prompt("again");
     assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.request(1), ["user: Go", "user: again"]);
+    assert_eq!(bench.request(1).last().unwrap(), "user: again");
 }

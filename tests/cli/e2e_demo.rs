@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::{
-    AgentEvent, AgentOptions, LoopRules, RunOutcome, ToolSettings, ToolStatus, Toolbox, tools,
+    AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, ToolSettings, ToolStatus, Toolbox,
+    tools,
 };
 use tiller::app::demo::Scratch;
 use tiller::llm::scripted::{Scripted, Step, demo_model, demo_script};
@@ -39,7 +40,7 @@ async fn the_show_tells_the_truth() {
         spill_dir: spill.path().to_owned(),
         rules: LoopRules::default(),
     });
-    let mut events = handle.subscribe();
+    let mut events = handle.subscribe(SlowReader::Drop);
     handle.prompt(vec![Content::text(prompt)]);
     let mut ran = Vec::new();
     let mut output = String::new();

@@ -316,3 +316,49 @@ fn a_wait_for_another_attempt_is_told() {
         assert_eq!(retries, ["retry 1/5 in 1 s", "retry 2/5 in 1 s"]);
     }
 }
+
+/// Nobody who reads stdout takes half a job for its answer; why it failed is on stderr, once.
+#[test]
+fn a_run_that_fails_leaves_nothing_on_stdout() {
+    let look = || Reply::text("I look around.").and_call("ls", json!({}));
+    let failing = vec![look(), Reply::error(Failure::Invalid)];
+    let cases: [(Vec<Reply>, &[&str], &str); 3] = [
+        (failing, &[], "400"),
+        (
+            vec![look().repeat()],
+            &["--max-iterations", "2"],
+            "Max iterations (2) exceeded",
+        ),
+        (
+            vec![look(), Reply::new().say("")],
+            &["--config", "retry.max=0"],
+            "the model gave no answer",
+        ),
+    ];
+    for wire in Wire::ALL {
+        for (replies, options, told) in &cases {
+            let (_server, sandbox) = job::stage_with(replies.clone());
+            let mut args = vec!["-p", "-m", wire.model()];
+            args.extend(*options);
+            args.push("go");
+            let ran = sandbox.run(&args);
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:#?}");
+            assert_eq!(ran.stderr.matches(told).count(), 1, "{ran:#?}");
+        }
+    }
+}
+
+/// An answer that was cut is printed as far as it goes, and is no success.
+#[test]
+fn an_answer_cut_at_the_output_limit_is_told() {
+    for wire in Wire::ALL {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("Half of").stop("length")]);
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "go"]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(1), "Half of\n"),
+            "{ran:#?}"
+        );
+        assert!(ran.stderr.contains("output limit"), "{ran:#?}");
+    }
+}

@@ -244,6 +244,7 @@ fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
     let ran = sandbox.run(&["-p", "-m", "lab/w15999", "hi"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains(text), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("Low context"), "{}", ran.stderr);
     assert_eq!(server.requests().len(), sent, "nothing was sent");
 
     // Another model may answer.

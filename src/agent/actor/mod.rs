@@ -2,9 +2,9 @@
 //! model, tool or subscriber.
 
 mod task;
+mod activity;
 mod conversation;
 mod context;
-mod context_json;
 mod queue;
 mod subscribers;
 

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{Instant, timeout_at};
 
 use crate::agent::event::{AgentEvent, Event, now_ms};
+use crate::agent::handle::SlowReader;
 
 /// How long a subscriber may read nothing before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,13 +35,15 @@ struct Subscriber {
     patience: Duration,
     /// When the next step of it is over.
     tick_at: Instant,
+    slow: SlowReader,
 }
 
 impl Audience {
     /// Adds a subscriber: it hears everything from now on.
-    pub fn join(&mut self, sender: mpsc::Sender<Arc<Event>>) {
+    pub fn join(&mut self, sender: mpsc::Sender<Arc<Event>>, slow: SlowReader) {
         self.subscribers.push(Subscriber {
             sender,
+            slow,
             backlog: VecDeque::new(),
             patience: PATIENCE,
             tick_at: Instant::now(),
@@ -132,7 +135,7 @@ impl Subscriber {
             self.patience = self.patience.saturating_sub(TICK);
             self.tick_at = now + TICK;
         }
-        !self.patience.is_zero()
+        self.slow == SlowReader::Wait || !self.patience.is_zero()
     }
 
     /// Sends what fits now; false when the reader is gone.
@@ -168,8 +171,8 @@ mod tests {
         let mut audience = Audience::default();
         let (slow, mut slow_reader) = mpsc::channel(2);
         let (stuck, mut stuck_reader) = mpsc::channel(1);
-        audience.join(slow);
-        audience.join(stuck);
+        audience.join(slow, SlowReader::Drop);
+        audience.join(stuck, SlowReader::Drop);
         for n in 0..10 {
             audience.send(notice(n));
         }
@@ -197,7 +200,7 @@ mod tests {
     async fn a_program_that_was_suspended_drops_nobody() {
         let mut audience = Audience::default();
         let (sender, mut reader) = mpsc::channel(1);
-        audience.join(sender);
+        audience.join(sender, SlowReader::Drop);
         for n in 0..3 {
             audience.send(notice(n));
         }
@@ -220,7 +223,7 @@ mod tests {
         runtime.block_on(async {
             let mut audience = Audience::default();
             let (sender, mut reader) = mpsc::channel(1);
-            audience.join(sender);
+            audience.join(sender, SlowReader::Drop);
             audience.send(notice(0));
             audience.send(AgentEvent::ToolUpdate {
                 call_id: "c".into(),
@@ -239,7 +242,7 @@ mod tests {
     async fn a_reader_that_left_is_forgotten() {
         let mut audience = Audience::default();
         let (sender, reader) = mpsc::channel(1);
-        audience.join(sender);
+        audience.join(sender, SlowReader::Drop);
         drop(reader);
         audience.send(notice(0));
         assert!(audience.subscribers.is_empty());

@@ -7,22 +7,23 @@ use std::time::Duration;
 
 use tokio::select;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::context::limit_text;
+use super::activity::{Activity, Run};
 use super::conversation::Ledger;
 use super::queue::Queues;
 use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
-use crate::agent::handle::{AgentHandle, Command, RunToken};
+use crate::agent::handle::{AgentHandle, Command, CurrentRun};
 use crate::agent::memory::{SessionPrompts, SystemPrompt};
 use crate::agent::options::{AgentOptions, Resumed};
 use crate::agent::process::Processes;
-use crate::agent::runner::{CallNames, Change, Desk, Kit, Report, Turn, Windows, run};
+use crate::agent::rules::LoopRules;
+use crate::agent::runner::{Change, Desk, Kit, Report, Turn, Windows, run};
 use crate::agent::session::Journal;
+use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// How long the last events wait for slow subscribers when the agent leaves.
@@ -31,8 +32,8 @@ const FAREWELL: Duration = Duration::from_millis(100);
 /// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle
 /// is gone.
 pub fn start(options: AgentOptions) -> AgentHandle {
-    let (handle, commands, token) = AgentHandle::new();
-    tokio::spawn(Actor::new(options, token).serve(commands));
+    let (handle, commands, current) = AgentHandle::new();
+    tokio::spawn(Actor::new(options, current).serve(commands));
     handle
 }
 
@@ -41,43 +42,19 @@ struct Actor {
     processes: Processes,
     ledger: Ledger,
     queues: Queues,
+    activity: Activity,
+    /// What subscribers were told of it.
     state: RunState,
     model: Arc<Model>,
     thinking: ThinkingLevel,
-    /// Shared with the handles: cancels the run before any command is read.
-    token: RunToken,
-    run: Option<Run>,
-    /// Prompts typed after an abort, while its run was still ending: they open the next run.
-    next_prompts: Vec<Vec<Content>>,
-    /// Model calls since the last message a person sent.
-    calls: u32,
-    /// A run ended before the `Abort` that stopped it was read; that command then means nothing.
-    stale_abort: bool,
-    /// No command is read any more.
-    leaving: bool,
-    /// Who waits for the agent to be gone.
-    farewell: Option<oneshot::Sender<()>>,
-}
-
-/// The run under way.
-struct Run {
-    reports: mpsc::Receiver<Report>,
-    task: JoinHandle<RunOutcome>,
-    cancel: CancellationToken,
-    /// Cuts the turn under way short; a child of `cancel`.
-    interrupt: CancellationToken,
-    /// Whether its `Abort` was read.
-    aborted: bool,
-    /// Where its messages begin in the conversation.
-    first_message: usize,
-    /// Answers in place of the chosen model, which could not, until the run is over.
-    stand_in: Option<Arc<Model>>,
-    /// What the program tells the model with the next turn.
-    advice: Option<String>,
+    toolbox: Arc<Toolbox>,
+    rules: Arc<LoopRules>,
+    /// Shared with the handles, which cancel it before any command is read.
+    current: CurrentRun,
 }
 
 impl Actor {
-    fn new(options: AgentOptions, token: RunToken) -> Self {
+    fn new(options: AgentOptions, current: CurrentRun) -> Self {
         let model = Arc::new(options.model);
         let journal = Journal::new(options.session, &model, options.thinking);
         let renderer = SystemPrompt {
@@ -90,11 +67,9 @@ impl Actor {
         let kit = Kit {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
-            toolbox: options.toolbox,
-            cwd: options.cwd.clone(),
-            rules: options.rules,
+            cwd: options.cwd,
             conversation_id: journal.id(),
-            call_names: CallNames::new(options.spill_dir),
+            spill_dir: options.spill_dir,
             windows: Windows::default(),
         };
         Self {
@@ -102,31 +77,29 @@ impl Actor {
             processes: options.processes,
             ledger: Ledger::new(journal, prompts, messages),
             queues: Queues::default(),
+            activity: Activity::Idle,
             state: RunState::Idle,
             model,
             thinking: options.thinking,
-            token,
-            run: None,
-            next_prompts: Vec::new(),
-            calls: 0,
-            stale_abort: false,
-            leaving: false,
-            farewell: None,
+            toolbox: Arc::new(options.toolbox),
+            rules: Arc::new(options.rules),
+            current,
         }
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         self.ledger.journal.appear(&self.model);
         let processes = self.processes.clone();
-        while !self.leaving || self.run.is_some() {
-            let stopping = matches!(self.state, RunState::Stopping { .. });
+        while !matches!(self.activity, Activity::Leaving { run: None, .. }) {
+            let leaving = self.activity.is_leaving();
+            let stopping = matches!(self.activity, Activity::Stopping);
             let reading = self.may_read_run();
             select! {
                 biased;
-                command = commands.recv(), if !self.leaving => self.on_command(command),
+                command = commands.recv(), if !leaving => self.on_command(command),
                 dropped = self.ledger.audience.catch_up(), if self.ledger.audience.behind() => self.on_dropped(dropped),
-                report = next_report(&mut self.run), if reading => self.on_report(report).await,
-                () = processes.empty(), if stopping => self.enter(RunState::Idle),
+                report = self.activity.next_report(), if reading => self.on_report(report).await,
+                () = processes.empty(), if stopping => self.rest(),
             }
         }
         let messages = self.queues.take_all();
@@ -138,124 +111,133 @@ impl Actor {
         tracing::info!("leaving: the session is on disk");
         let _ = timeout(FAREWELL, self.ledger.audience.catch_up_all()).await;
         tracing::info!("leaving: closed");
-        if let Some(done) = self.farewell {
+        if let Activity::Leaving {
+            done: Some(done), ..
+        } = self.activity
+        {
             let _ = done.send(());
         }
     }
 
     /// A subscriber that is behind holds the run back; not once the turn was cut short, for its
     /// end must not wait for anyone.
-    fn may_read_run(&self) -> bool {
-        self.run
-            .as_ref()
-            .is_some_and(|run| run.interrupt.is_cancelled() || !self.ledger.audience.behind())
+    fn may_read_run(&mut self) -> bool {
+        let behind = self.ledger.audience.behind();
+        let run = self.activity.run();
+        run.is_some_and(|run| run.interrupt.is_cancelled() || !behind)
     }
 
     fn on_command(&mut self, command: Option<Command>) {
         match command {
-            Some(Command::Prompt(content)) => self.hear(QueueKind::Steering, content),
-            Some(Command::Queue(kind, content)) => self.hear(kind, content),
+            Some(Command::Message(kind, content)) => self.enqueue(kind, content),
             Some(Command::SteerNow) => self.steer_now(),
             Some(Command::TakeBack(id)) => {
                 let messages = self.queues.take_back(id);
                 self.give_back(messages);
             }
-            Some(Command::Abort) => self.abort(),
-            Some(Command::Continue) => self.go_on(),
+            Some(Command::Abort(cancelled)) => self.abort(cancelled),
+            Some(Command::Continue) => self.resume(),
             Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
             Some(Command::Warm) => self.warm(),
-            Some(Command::Subscribe(sender)) => self.ledger.audience.join(sender),
-            Some(Command::Shutdown(done)) => {
-                self.farewell = Some(done);
-                self.leave();
-            }
-            None => self.leave(),
+            Some(Command::Subscribe(sender, slow)) => self.ledger.audience.join(sender, slow),
+            Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
+            None => self.shut_down(None),
         }
     }
 
-    fn warm(&self) {
+    fn warm(&mut self) {
         self.kit.provider.warm(&self.model);
-        if self.run.is_some() {
+        if self.activity.run().is_some() {
             return;
         }
-        let (kit, model) = (Arc::clone(&self.kit), Arc::clone(&self.model));
-        let Some(prompt) = self.ledger.prompts.in_force(model.edit_format).cloned() else {
+        if self
+            .ledger
+            .prompts
+            .in_force(self.model.edit_format)
+            .is_none()
+        {
             return;
-        };
-        let (thinking, messages) = (self.thinking, self.ledger.context.messages().to_vec());
+        }
+        let (kit, turn) = (Arc::clone(&self.kit), self.turn(CancellationToken::new()));
         drop(tokio::task::spawn_blocking(move || {
-            let request = kit.request(&model, thinking, &prompt, messages);
-            kit.provider.prepare(request);
+            kit.provider.prepare(kit.request(&turn));
         }));
     }
 
-    /// A message of a person: it waits while a run is under way, else it starts one.
-    fn hear(&mut self, kind: QueueKind, content: Vec<Content>) {
-        match &self.run {
-            None => {
+    /// A message of the user: it waits while a run is under way, else it starts one.
+    fn enqueue(&mut self, kind: QueueKind, content: Vec<Content>) {
+        match &mut self.activity {
+            Activity::Idle | Activity::Stopping => {
                 self.queues.push_opening(content);
                 self.start_run();
             }
-            Some(run) if run.cancel.is_cancelled() => self.next_prompts.push(content),
-            Some(_) => {
+            // Also when the run is cancelled: its `Abort` was sent later than this message.
+            Activity::Running(_) => {
                 self.queues.push(kind, content);
                 self.show_queues();
             }
+            Activity::Ending { next, .. } => next.push((kind, content)),
+            Activity::Leaving { .. } => {}
         }
     }
 
     fn steer_now(&mut self) {
-        match &self.run {
-            Some(run) if self.queues.steering_waits() || self.state.is_retrying() => {
-                run.interrupt.cancel();
-            }
-            None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.go_on(),
+        let hurries = self.queues.steering_waits() || self.state.is_retrying();
+        match self.activity.run() {
+            Some(run) if hurries => run.interrupt.cancel(),
+            None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.resume(),
             _ => {}
         }
     }
 
-    fn abort(&mut self) {
-        match &mut self.run {
-            _ if std::mem::take(&mut self.stale_abort) => {}
-            Some(run) if !run.aborted => {
-                run.aborted = true;
+    /// Ends whatever runs: what began before this was read was asked for before it was sent, also
+    /// a run that began after the one that the handle has `cancelled`.
+    fn abort(&mut self, cancelled: Option<u64>) {
+        match std::mem::take(&mut self.activity) {
+            Activity::Running(run) => {
+                tracing::info!("run {} aborted", run.number);
                 run.cancel.cancel();
+                let next = Vec::new();
+                self.activity = Activity::Ending { run, next };
             }
-            _ => {
-                self.processes.kill_all();
-                self.recall_next_prompts();
+            other => {
+                let again = cancelled.is_none() || matches!(other, Activity::Ending { .. });
+                self.activity = other;
+                if again {
+                    self.processes.kill_all();
+                    self.recall_next();
+                }
             }
         }
     }
 
-    /// Lets the prompts for the next run go where the ending run's queue goes.
-    fn recall_next_prompts(&mut self) {
-        for content in std::mem::take(&mut self.next_prompts) {
-            self.queues.push_opening(content);
+    /// Lets what was typed for the next run go back with the queue of the run that is ending.
+    fn recall_next(&mut self) {
+        for (kind, content) in self.activity.take_next() {
+            self.queues.push(kind, content);
         }
     }
 
     /// Goes on where a limit or a failure stopped the last run, or with what waits.
-    fn go_on(&mut self) {
-        if self.run.is_some() {
+    fn resume(&mut self) {
+        if self.activity.run().is_some() {
             return;
         }
         if !self.ledger.context.awaits_model() && !self.queues.steering_waits() {
             if !self.queues.follow_up_waits() {
                 return;
             }
-            self.queues
-                .release_follow_ups(self.kit.rules.follow_up_mode);
+            self.queues.release_follow_ups(self.rules.follow_up_mode);
             self.show_queues();
         }
         self.start_run();
     }
 
     fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
-        if let Some(run) = &mut self.run
+        if let Some(run) = self.activity.run()
             && model != self.model
         {
             run.stand_in = None;
@@ -265,27 +247,27 @@ impl Actor {
         self.thinking = thinking;
     }
 
-    fn leave(&mut self) {
-        self.leaving = true;
-        self.recall_next_prompts();
-        if let Some(run) = &mut self.run {
-            run.aborted = true;
+    fn shut_down(&mut self, done: Option<oneshot::Sender<()>>) {
+        self.recall_next();
+        let run = self.activity.take_run().map(|(run, _)| run);
+        if let Some(run) = &run {
             run.cancel.cancel();
         }
+        self.activity = Activity::Leaving { run, done };
     }
 
     fn start_run(&mut self) {
-        let cancel = self.token.renew();
+        let (number, cancel) = self.current.begin();
         let (desk, reports) = Desk::new(cancel.clone());
         let kit = Arc::clone(&self.kit);
-        self.calls = 0;
-        self.run = Some(Run {
+        self.activity = Activity::Running(Run {
+            number,
             reports,
             task: tokio::spawn(async move { run(&desk, &kit).await }),
             interrupt: cancel.child_token(),
             cancel,
-            aborted: false,
             first_message: self.ledger.context.messages().len(),
+            calls: 0,
             stand_in: None,
             advice: None,
         });
@@ -302,7 +284,7 @@ impl Actor {
                 let _ = reply.send(self.reopen_turn(change));
             }
             Some(Report::Advise(text)) => {
-                if let Some(run) = &mut self.run {
+                if let Some(run) = self.activity.run() {
                     run.advice = Some(text);
                 }
             }
@@ -317,36 +299,29 @@ impl Actor {
     }
 
     fn open_turn(&mut self) -> Result<Turn, RunOutcome> {
-        let Some(run) = self.run.as_mut().filter(|run| !run.cancel.is_cancelled()) else {
-            return Err(RunOutcome::Aborted);
-        };
+        let run = self.activity.live_run()?;
         if self.queues.steering_waits() {
-            self.calls = 0;
+            run.calls = 0;
         }
-        let limit = self.kit.rules.max_iterations;
-        if limit > 0 && self.calls >= limit {
-            return Err(RunOutcome::LimitReached { limit });
-        }
-        self.calls += 1;
+        run.check_limit(self.rules.max_iterations)?;
+        run.calls += 1;
         let advice = run.advice.take();
         let iteration = self.ledger.context.begin_iteration();
         self.ledger.send(AgentEvent::TurnStart { iteration });
         self.deliver(advice);
-        self.turn()
+        self.next_turn()
     }
 
     fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
-        let Some(run) = self.run.as_mut().filter(|run| !run.cancel.is_cancelled()) else {
-            return Err(RunOutcome::Aborted);
-        };
+        let run = self.activity.live_run()?;
         if let Change::Model(model) = &change {
             run.stand_in = Some(Arc::clone(model));
         }
         if self.queues.steering_waits() {
             // The call that is made again is the first since then.
-            self.calls = 1;
+            run.calls = 1;
         }
-        // From here on a person who hurries means the steering queue, no longer the wait.
+        // From here on a user who hurries means the steering queue, no longer the wait.
         self.enter(RunState::Running {
             phase: Phase::Requesting,
         });
@@ -355,58 +330,66 @@ impl Actor {
             let format = self.asked().edit_format;
             self.ledger.drop_thinking(format);
         }
-        self.turn()
+        self.next_turn()
     }
 
-    /// The turn as it stands now, with a fresh way to cut it short.
-    fn turn(&mut self) -> Result<Turn, RunOutcome> {
+    /// The run's next turn, with a fresh way to cut it short.
+    fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
+        let run = self.activity.live_run()?;
+        run.interrupt = run.cancel.child_token();
+        let interrupt = run.interrupt.clone();
+        Ok(self.turn(interrupt))
+    }
+
+    /// A turn with everything as it is now.
+    fn turn(&mut self, interrupt: CancellationToken) -> Turn {
         let model = Arc::clone(self.asked());
         let prompt = self.ledger.prompts.in_force(model.edit_format).cloned();
-        let run = self.run.as_mut().ok_or(RunOutcome::Aborted)?;
-        run.interrupt = run.cancel.child_token();
-        Ok(Turn {
-            interrupt: run.interrupt.clone(),
+        Turn {
+            interrupt,
             messages: self.ledger.context.messages().to_vec(),
-            model,
-            thinking: self.thinking,
             prompt: prompt.unwrap_or_default(),
-        })
+            thinking: self.thinking,
+            toolbox: Arc::clone(&self.toolbox),
+            rules: Arc::clone(&self.rules),
+            model,
+        }
     }
 
     /// The model of the next call.
-    fn asked(&self) -> &Arc<Model> {
-        let stand_in = self.run.as_ref().and_then(|run| run.stand_in.as_ref());
+    fn asked(&mut self) -> &Arc<Model> {
+        let stand_in = self.activity.run().and_then(|run| run.stand_in.as_ref());
         stand_in.unwrap_or(&self.model)
     }
 
     /// Moves the messages that are due from the queue into the conversation.
     fn deliver(&mut self, advice: Option<String>) {
         let shown = self.queues.steering_waits();
-        let due = self.queues.take_for_turn(self.kit.rules.steering_mode);
+        let due = self.queues.take_for_turn(self.rules.steering_mode);
         if shown {
             self.show_queues();
         }
         let due = due.into_iter().map(|queued| queued.content).collect();
-        let (kit, model) = (Arc::clone(&self.kit), Arc::clone(self.asked()));
-        self.ledger.deliver(due, advice, &model, &kit.toolbox);
+        let model = Arc::clone(self.asked());
+        self.ledger.deliver(due, advice, &model, &self.toolbox);
     }
 
     fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {
-        let limit = self.kit.rules.max_iterations;
         if !self.queues.follow_up_waits() {
             return Ok(false);
         }
-        if limit > 0 && self.calls >= limit {
-            return Err(RunOutcome::LimitReached { limit });
-        }
-        self.queues
-            .release_follow_ups(self.kit.rules.follow_up_mode);
+        let run = self.activity.live_run()?;
+        run.check_limit(self.rules.max_iterations)?;
+        self.queues.release_follow_ups(self.rules.follow_up_mode);
         self.show_queues();
         Ok(true)
     }
 
     async fn end_run(&mut self) {
-        let Some(run) = self.run.take() else { return };
+        let Some((run, next)) = self.activity.take_run() else {
+            return;
+        };
+        self.current.end();
         let mut outcome = run.task.await.unwrap_or_else(|error| {
             let message = format!("Internal error: {error}");
             RunOutcome::Failed { message }
@@ -419,39 +402,45 @@ impl Actor {
             self.ledger.publish_whole(message);
         }
         self.ledger.context.complete_iteration();
-        let (aborted, done) = (outcome == RunOutcome::Aborted, outcome == RunOutcome::Done);
+        let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
         let limited = matches!(outcome, RunOutcome::LimitReached { .. });
-        self.stale_abort = aborted && !run.aborted;
         if aborted {
             let messages = self.queues.take_all();
             self.give_back(messages);
-        }
-        if let RunOutcome::LimitReached { limit } = outcome {
-            self.ledger.notice(NoticeLevel::Warning, limit_text(limit));
         }
         self.ledger.publish(AgentEvent::AgentEnd {
             messages: self.ledger.context.messages()[run.first_message..].to_vec(),
             outcome,
         });
         self.processes.stop_all();
-        let alive = if aborted { self.processes.alive() } else { 0 };
-        self.enter(match alive {
-            0 => RunState::Idle,
-            processes => RunState::Stopping { processes },
-        });
+        match self.processes.alive() {
+            processes if aborted && processes > 0 => {
+                if !self.activity.is_leaving() {
+                    self.activity = Activity::Stopping;
+                }
+                self.enter(RunState::Stopping { processes });
+            }
+            _ => self.enter(RunState::Idle),
+        }
         if limited {
             self.ledger.journal.show_waiting();
         }
-        if done {
+        if answered {
             // What was typed after the run's last look at the queue.
-            self.go_on();
-        } else if !self.next_prompts.is_empty() {
-            self.recall_next_prompts();
-            self.start_run();
+            self.resume();
         }
-        if self.run.is_none() {
+        for (kind, content) in next {
+            self.enqueue(kind, content);
+        }
+        if self.activity.run().is_none() {
             self.ledger.send(AgentEvent::AgentSettled { aborted });
         }
+    }
+
+    /// The last process of the aborted run is dead.
+    fn rest(&mut self) {
+        self.activity = Activity::Idle;
+        self.enter(RunState::Idle);
     }
 
     fn give_back(&mut self, messages: Vec<Queued>) {
@@ -484,13 +473,5 @@ impl Actor {
             tracing::warn!("{text}");
             self.ledger.notice(NoticeLevel::Warning, text);
         }
-    }
-}
-
-/// The run's next report; none when its task has ended.
-async fn next_report(run: &mut Option<Run>) -> Option<Report> {
-    match run {
-        Some(run) => run.reports.recv().await,
-        None => std::future::pending().await,
     }
 }

@@ -2,17 +2,21 @@
 //! stream that is cut short ends as an aborted message that keeps what was said; one that fails
 //! ends with its error, for `turn` to decide about. Names no vendor, retries nothing.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt, stream};
 use tokio::select;
 
 use super::call_ids::CallIds;
 use super::env::Kit;
+use super::execution::panic_text;
 use super::link::{Desk, Turn};
-use crate::agent::event::{AgentEvent, Phase, now_ms};
+use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, StopReason, StreamEvent, overflow,
+    AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, overflow,
 };
 
 /// What one request came to.
@@ -36,19 +40,19 @@ impl Attempt {
             failure: None,
             begun: false,
         };
-        let mut stream = kit.provider.stream(kit.request(
-            &turn.model,
-            turn.thinking,
-            &turn.prompt,
-            turn.messages.clone(),
-        ));
-        let mut ids = CallIds::new(&turn.messages);
+        // Asked with the first poll: a turn that was cut short before makes no request.
+        let mut stream =
+            pin!(stream::once(async { kit.provider.stream(kit.request(turn)) }).flatten());
+        let mut ids = CallIds::new(&turn.messages, &kit.spill_dir);
         let mut prelude = Vec::new();
         loop {
             let event = select! {
                 biased;
                 () = turn.interrupt.cancelled() => None,
-                event = stream.next() => Some(event.unwrap_or_else(ended_early)),
+                event = AssertUnwindSafe(stream.next()).catch_unwind() => Some(match event {
+                    Ok(event) => event.unwrap_or_else(ended_early),
+                    Err(panic) => panicked(panic),
+                }),
             };
             let Some(mut event) = event else {
                 attempt.message.stop_reason = StopReason::Aborted;
@@ -60,21 +64,28 @@ impl Attempt {
                 continue;
             }
             let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
-            attempt.take(desk, &mut prelude, event).await;
+            attempt.take(desk, kit, turn, &mut prelude, event).await;
             if over {
                 break;
             }
         }
-        // Closes the socket before anything else happens.
-        drop(stream);
         if attempt.failure.is_none() {
-            attempt.failure = overflow::hidden(&attempt.message, &turn.model);
+            let (message, model) = (&attempt.message, &turn.model);
+            attempt.failure =
+                overflow::hidden(message, model).or_else(|| no_answer(message, model));
         }
         attempt
     }
 
     /// Takes in one event, and before it those that were held back for it.
-    async fn take(&mut self, desk: &Desk, prelude: &mut Vec<StreamEvent>, event: StreamEvent) {
+    async fn take(
+        &mut self,
+        desk: &Desk,
+        kit: &Kit,
+        turn: &Turn,
+        prelude: &mut Vec<StreamEvent>,
+        event: StreamEvent,
+    ) {
         if let StreamEvent::Error(error) = &event {
             self.failure = Some(error.clone());
             if !self.begun {
@@ -82,6 +93,10 @@ impl Attempt {
             }
         }
         if !self.begun {
+            if let Some(text) = kit.windows.warning(&turn.model) {
+                let level = NoticeLevel::Warning;
+                desk.emit(AgentEvent::Notice { level, text }).await;
+            }
             self.begin(desk).await;
             desk.phase(Phase::Streaming).await;
         }
@@ -142,6 +157,23 @@ fn empty_message(turn: &Turn) -> AssistantMessage {
         timestamp: now_ms(),
         ..AssistantMessage::default()
     }
+}
+
+/// A whole answer that says nothing: thoughts alone are no answer, and neither is blank text.
+fn no_answer(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
+    let whole = matches!(message.stop_reason, StopReason::Stop | StopReason::ToolUse);
+    let empty = !message.content.iter().any(overflow::says_something);
+    (whole && empty).then(|| {
+        let text = format!("{}: the model gave no answer", model.full_id());
+        LlmError::new(ErrorClass::Client, text).with_hint("Ask again, or choose another model")
+    })
+}
+
+/// A provider that panics breaks its contract; the run ends as with any other failure.
+fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
+    let text = format!("Internal error: {}", panic_text(&*panic));
+    tracing::error!("{text}");
+    StreamEvent::Error(LlmError::new(ErrorClass::Client, text))
 }
 
 /// A provider that just stops breaks its contract; the person should hear of it all the same.

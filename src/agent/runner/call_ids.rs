@@ -1,54 +1,81 @@
 //! Gives every tool call of a conversation an id of its own, before anyone sees it. Some servers
-//! count from zero in each answer, or send one id twice: results, cells on the screen and records
-//! would be taken for each other. What a wire allows in an id is that wire's business.
+//! count from zero in each answer, or send one id twice: results, cells on the screen, records and
+//! spill files would be taken for each other. What a wire allows in an id is that wire's business.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::llm::{Message, StreamEvent};
+
+/// Characters of an id in the name of a file.
+const MOST_IN_NAME: usize = 100;
 
 /// The ids that are taken, while one answer comes in.
 #[derive(Debug)]
 pub(super) struct CallIds<'a> {
     before: &'a [Arc<Message>],
-    /// Filled when the first call comes: most answers have none.
+    spill_dir: &'a Path,
+    /// File names of the calls so far, which differ wherever ids do. Filled when the first call
+    /// comes: most answers have none.
     taken: Option<HashSet<String>>,
 }
 
 impl<'a> CallIds<'a> {
-    /// For the answer to this conversation.
-    pub fn new(before: &'a [Arc<Message>]) -> Self {
+    /// For the answer to the conversation `before`, whose calls spill into `spill_dir`.
+    pub fn new(before: &'a [Arc<Message>], spill_dir: &'a Path) -> Self {
         Self {
             before,
+            spill_dir,
             taken: None,
         }
     }
 
-    /// Changes the id of a call that begins, should another call have it already.
+    /// Changes the id of a call that begins, should another call have it already, here or in another
+    /// branch of the session, which shares the folder.
     pub fn settle(&mut self, event: &mut StreamEvent) {
         let StreamEvent::ToolCallStart { id, .. } = event else {
             return;
         };
-        let taken = self.taken.get_or_insert_with(|| ids(self.before));
+        let taken = self.taken.get_or_insert_with(|| names(self.before));
         let stem = if id.is_empty() { "call" } else { id.as_str() };
         let mut own = stem.to_owned();
         let mut n = 2;
-        while taken.contains(&own) {
+        while taken.contains(&file_name(&own))
+            || spill_file(self.spill_dir, &own).symlink_metadata().is_ok()
+        {
             own = format!("{stem}-{n}");
             n += 1;
         }
-        taken.insert(own.clone());
+        taken.insert(file_name(&own));
         *id = own;
     }
 }
 
-fn ids(messages: &[Arc<Message>]) -> HashSet<String> {
+/// The file for the output of the call `id` that is too long for the model.
+pub(super) fn spill_file(folder: &Path, id: &str) -> PathBuf {
+    folder.join(format!("{}.txt", file_name(id)))
+}
+
+/// The id as far as it is fit for a file: its end, which tells those of one stem apart.
+fn file_name(id: &str) -> String {
+    let surplus = id.chars().count().saturating_sub(MOST_IN_NAME);
+    id.chars()
+        .skip(surplus)
+        .map(|c| match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
+            _ => '_',
+        })
+        .collect()
+}
+
+fn names(messages: &[Arc<Message>]) -> HashSet<String> {
     let answers = messages.iter().filter_map(|message| match &**message {
         Message::Assistant(message) => Some(message),
         _ => None,
     });
     answers
-        .flat_map(|message| message.tool_calls().map(|call| call.id.clone()))
+        .flat_map(|message| message.tool_calls().map(|call| file_name(&call.id)))
         .collect()
 }
 
@@ -58,7 +85,9 @@ mod tests {
     use crate::llm::{AssistantMessage, Content, ToolCall};
 
     #[test]
-    fn no_two_calls_share_an_id() {
+    fn no_two_calls_share_an_id_or_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("old.txt"), "").unwrap();
         let call = |id: &str| {
             Content::ToolCall(ToolCall {
                 id: id.to_owned(),
@@ -69,7 +98,7 @@ mod tests {
             content: vec![call("a"), call("b-2")],
             ..AssistantMessage::default()
         }))];
-        let mut ids = CallIds::new(&before);
+        let mut ids = CallIds::new(&before, folder.path());
         for (sent, own) in [
             ("a", "a-2"),
             ("a", "a-3"),
@@ -78,6 +107,9 @@ mod tests {
             ("c", "c"),
             ("", "call"),
             ("", "call-2"),
+            ("old", "old-2"),
+            ("x|y", "x|y"),
+            ("x_y", "x_y-2"),
         ] {
             let mut event = StreamEvent::ToolCallStart {
                 index: 0,
@@ -89,6 +121,22 @@ mod tests {
             assert!(
                 matches!(&event, StreamEvent::ToolCallStart { id, .. } if id == own),
                 "{sent}: {event:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_spill_file_stays_in_its_folder() {
+        let long = "x".repeat(5_000);
+        for (id, name) in [
+            ("call_1", "call_1.txt"),
+            ("../../etc/passwd", "______etc_passwd.txt"),
+            ("a|b\0c", "a_b_c.txt"),
+            (&long, &format!("{}.txt", &long[..MOST_IN_NAME])),
+        ] {
+            assert_eq!(
+                spill_file(Path::new("/spill"), id),
+                Path::new("/spill").join(name)
             );
         }
     }

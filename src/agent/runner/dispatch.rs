@@ -35,15 +35,15 @@ pub(super) async fn run_calls(
 ) -> Vec<Arc<Message>> {
     let mut results = Vec::with_capacity(reply.calls.len());
     let mut halt = (reply.stop == StopReason::Length).then_some(Halt::CutByLength);
-    for group in groups(kit, &reply.calls) {
-        halt = look_up(desk, kit, turn, halt).await;
+    for group in groups(turn, &reply.calls) {
+        halt = look_up(desk, turn, halt).await;
         let ended = match halt {
             None => run_group(desk, kit, turn, group).await,
-            Some(halt) => refuse_group(desk, kit, group, halt).await,
+            Some(halt) => refuse_group(desk, turn, group, halt).await,
         };
         for (call, ended) in group.iter().zip(ended) {
             if !matches!(ended.status, ToolStatus::Skipped | ToolStatus::Cancelled) {
-                guard.note(call, &ended.content);
+                guard.note(&turn.rules.loop_guard, call, &ended.content);
             }
             let message = Arc::new(result_message(call, ended));
             desk.emit_whole(&message).await;
@@ -62,7 +62,7 @@ enum Halt {
 }
 
 /// Looks up from the work: does something keep the next group from starting?
-async fn look_up(desk: &Desk, kit: &Kit, turn: &Turn, halt: Option<Halt>) -> Option<Halt> {
+async fn look_up(desk: &Desk, turn: &Turn, halt: Option<Halt>) -> Option<Halt> {
     if desk.cancelled() {
         return Some(Halt::Aborted);
     }
@@ -70,51 +70,46 @@ async fn look_up(desk: &Desk, kit: &Kit, turn: &Turn, halt: Option<Halt>) -> Opt
         return halt;
     }
     let steered = turn.interrupt.is_cancelled()
-        || (kit.rules.skip_on_steering && desk.steering_waits().await);
+        || (turn.rules.skip_on_steering && desk.steering_waits().await);
     steered.then_some(Halt::Steered)
 }
 
 /// Cuts the calls into groups.
-fn groups<'a>(kit: &Kit, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
-    let only_looks = |call: &ToolCall| match kit.toolbox.find(&call.name) {
-        Found::Tool(tool) => kit.rules.parallel_tools && tool.effects(&call.arguments).only_reads(),
+fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
+    let only_looks = |call: &ToolCall| match turn.toolbox.find(&call.name) {
+        Found::Tool(tool) => {
+            turn.rules.parallel_tools && tool.effects(&call.arguments).only_reads()
+        }
         _ => false,
     };
-    let mut groups: Vec<&[ToolCall]> = calls
+    calls
         .chunk_by(|a, b| only_looks(a) && only_looks(b))
         .flat_map(|group| group.chunks(MOST_AT_ONCE))
-        .collect();
-    groups.shrink_to_fit();
-    groups
+        .collect()
 }
 
 async fn run_group(desk: &Desk, kit: &Kit, turn: &Turn, group: &[ToolCall]) -> Vec<Ended> {
     let names = group.iter().map(|call| call.name.clone()).collect();
     desk.phase(Phase::Tools(names)).await;
-    let mut admitted = Vec::with_capacity(group.len());
+    let mut begun = Vec::with_capacity(group.len());
     for call in group {
-        let details = announce(desk, kit, call).await;
-        admitted.push((call, details, gate::admit(&kit.toolbox, call)));
+        begun.push((call, announce(desk, turn, call).await));
     }
-    join_all(
-        admitted
-            .into_iter()
-            .map(|(call, details, admitted)| async move {
-                let ended = match admitted {
-                    Ok(Admitted { tool, args }) => {
-                        execution::execute(desk, kit, turn, call, tool, args, details).await
-                    }
-                    Err(text) => Ended::unstarted(ToolStatus::Error, text, details),
-                };
-                conclude(desk, call, &ended).await;
-                ended
-            }),
-    )
+    join_all(begun.into_iter().map(|(call, details)| async move {
+        let ended = match gate::admit(turn, call).await {
+            Ok(Admitted { tool, args }) => {
+                execution::execute(desk, kit, turn, call, tool, args, details).await
+            }
+            Err(text) => Ended::unstarted(ToolStatus::Error, text, details),
+        };
+        conclude(desk, call, &ended).await;
+        ended
+    }))
     .await
 }
 
 /// Gives each call of a group that will not start its result.
-async fn refuse_group(desk: &Desk, kit: &Kit, group: &[ToolCall], halt: Halt) -> Vec<Ended> {
+async fn refuse_group(desk: &Desk, turn: &Turn, group: &[ToolCall], halt: Halt) -> Vec<Ended> {
     let (status, text) = match halt {
         Halt::CutByLength => (
             ToolStatus::Error,
@@ -125,7 +120,7 @@ async fn refuse_group(desk: &Desk, kit: &Kit, group: &[ToolCall], halt: Halt) ->
     };
     let mut ended = Vec::with_capacity(group.len());
     for call in group {
-        let details = announce(desk, kit, call).await;
+        let details = announce(desk, turn, call).await;
         let end = Ended::unstarted(status, text, details);
         conclude(desk, call, &end).await;
         ended.push(end);
@@ -134,8 +129,8 @@ async fn refuse_group(desk: &Desk, kit: &Kit, group: &[ToolCall], halt: Halt) ->
 }
 
 /// Reports that a call begins, and returns what the screen shows of it until it says more.
-async fn announce(desk: &Desk, kit: &Kit, call: &ToolCall) -> Arc<Details> {
-    let details = Arc::new(preview(kit, call));
+async fn announce(desk: &Desk, turn: &Turn, call: &ToolCall) -> Arc<Details> {
+    let details = Arc::new(preview(turn, call));
     desk.emit(AgentEvent::ToolStart {
         call_id: call.id.clone(),
         name: call.name.clone(),
@@ -146,8 +141,8 @@ async fn announce(desk: &Desk, kit: &Kit, call: &ToolCall) -> Arc<Details> {
     details
 }
 
-fn preview(kit: &Kit, call: &ToolCall) -> Details {
-    if let Found::Tool(tool) = kit.toolbox.find(&call.name)
+fn preview(turn: &Turn, call: &ToolCall) -> Details {
+    if let Found::Tool(tool) = turn.toolbox.find(&call.name)
         && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&call.arguments)))
     {
         return details;

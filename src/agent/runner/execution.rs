@@ -1,6 +1,7 @@
 //! One tool call while it runs: its task, its live details, its end. A call that is cut short is
 //! answered at once with what it had put out so far; its task may take its time to clean up.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::call_ids;
 use super::env::Kit;
 use super::link::{Desk, Turn};
 use crate::agent::event::{AgentEvent, ToolStatus};
@@ -62,11 +64,10 @@ pub(super) async fn execute(
     preview: Arc<Details>,
 ) -> Ended {
     let (progress, mut live) = Progress::new(preview);
-    let (call_id, spill_file) = kit.call_names.next(&call.id);
     let context = ToolContext {
-        call_id,
+        call_id: call.id.clone(),
         cwd: kit.cwd.clone(),
-        spill_file,
+        spill_file: call_ids::spill_file(&kit.spill_dir, &call.id),
         cancel: turn.interrupt.child_token(),
         progress,
     };
@@ -189,10 +190,14 @@ fn reason(error: JoinError) -> String {
     if !error.is_panic() {
         return error.to_string();
     }
-    let panic = error.into_panic();
+    panic_text(&*error.into_panic()).to_owned()
+}
+
+/// What a panic says.
+pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("it panicked").to_owned()
+    text.unwrap_or("it panicked")
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::link::Turn;
 use crate::agent::tool::Tool;
-use crate::agent::toolbox::{Found, Toolbox};
+use crate::agent::toolbox::Found;
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.
@@ -20,10 +21,11 @@ pub(super) struct Admitted {
     pub args: Value,
 }
 
-/// Lets a call pass, or says to the model why not.
-pub(super) fn admit(toolbox: &Toolbox, call: &ToolCall) -> Result<Admitted, String> {
+/// Judges one call, right before it starts: lets it pass, or says to the model why not.
+#[expect(clippy::unused_async, reason = "asking the user comes in here")]
+pub(super) async fn admit(turn: &Turn, call: &ToolCall) -> Result<Admitted, String> {
     let name = &call.name;
-    let tool = match toolbox.find(name) {
+    let tool = match turn.toolbox.find(name) {
         Found::Tool(tool) => Arc::clone(tool),
         Found::Blocked => {
             tracing::warn!("Tool blocked by policy: {name}");
@@ -33,7 +35,7 @@ pub(super) fn admit(toolbox: &Toolbox, call: &ToolCall) -> Result<Admitted, Stri
     };
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
-    let args = toolbox.check(name, args).map_err(invalid)?;
+    let args = turn.toolbox.check(name, args).map_err(invalid)?;
     Ok(Admitted { tool, args })
 }
 

@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, Phase, RunOutcome};
 use crate::agent::memory::SessionPrompt;
+use crate::agent::rules::LoopRules;
+use crate::agent::toolbox::Toolbox;
 use crate::llm::{Message, Model, ThinkingLevel};
 
 /// Reports that may be under way from the run to the actor.
@@ -22,7 +24,6 @@ pub(in crate::agent) struct Desk {
 
 /// What the run says to the actor. The actor reads these in order, so an answer to a question
 /// means that everything reported before it has been stored and handed out.
-#[derive(Debug)]
 pub(in crate::agent) enum Report {
     /// Something happened. `MessageEnd` is stored before it is handed out.
     Event(AgentEvent),
@@ -52,8 +53,8 @@ pub(in crate::agent) enum Change {
     NoThinking,
 }
 
-/// What one turn needs to know.
-#[derive(Clone, Debug)]
+/// One turn as it was opened: what is chosen here holds until the next one opens.
+#[derive(Clone)]
 pub(in crate::agent) struct Turn {
     /// Cuts the turn's model call or tools short: the person steers now, or ends the run.
     pub interrupt: CancellationToken,
@@ -65,6 +66,10 @@ pub(in crate::agent) struct Turn {
     pub thinking: ThinkingLevel,
     /// What the request begins with.
     pub prompt: Arc<SessionPrompt>,
+    /// The tools it may call.
+    pub toolbox: Arc<Toolbox>,
+    /// The rules that hold for it.
+    pub rules: Arc<LoopRules>,
 }
 
 impl Desk {

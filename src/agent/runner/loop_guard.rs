@@ -5,8 +5,6 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::Value;
-
 use crate::agent::rules::LoopGuardRules;
 use crate::llm::{Content, ToolCall};
 
@@ -17,11 +15,9 @@ pub(in crate::agent) const ORIGIN: &str = "loop_guard";
 const LONGEST_PATTERN: usize = 3;
 
 /// Watches the tool calls of one run.
-#[derive(Debug)]
-pub(in crate::agent) struct LoopGuard {
-    rules: LoopGuardRules,
-    /// The last calls, oldest first. What led to a word to the model is forgotten: another needs
-    /// new evidence.
+#[derive(Debug, Default)]
+pub(super) struct LoopGuard {
+    /// The last calls, oldest first. Cleared after each trip, so that the next needs new evidence.
     calls: VecDeque<Seen>,
     tripped: bool,
 }
@@ -34,42 +30,32 @@ struct Seen {
 }
 
 impl LoopGuard {
-    /// A guard that has seen nothing.
-    pub fn new(rules: &LoopGuardRules) -> Self {
-        Self {
-            rules: rules.clone(),
-            calls: VecDeque::new(),
-            tripped: false,
-        }
-    }
-
     /// Takes in a call that was carried out, and its result.
-    pub fn note(&mut self, call: &ToolCall, result: &[Content]) {
-        if !self.rules.enabled {
+    pub fn note(&mut self, rules: &LoopGuardRules, call: &ToolCall, result: &[Content]) {
+        if !rules.enabled {
             return;
         }
         self.calls.push_back(Seen {
             call: hash_call(call),
             result: hash_result(result),
         });
-        let most = self.rules.window.max(self.rules.early_trip);
+        let most = rules.window.max(rules.early_trip);
         while self.calls.len() > most {
             self.calls.pop_front();
         }
-        if self.repeats_a_result() || self.repeats_a_pattern() {
+        if self.repeats_a_result(rules.early_trip) || self.repeats_a_pattern(rules.window) {
             self.calls.clear();
             self.tripped = true;
         }
     }
 
     /// What the model should be told now, if anything.
-    pub fn advice(&mut self) -> Option<String> {
-        std::mem::take(&mut self.tripped).then(|| self.rules.message.clone())
+    pub fn advice(&mut self, rules: &LoopGuardRules) -> Option<String> {
+        std::mem::take(&mut self.tripped).then(|| rules.message.clone())
     }
 
-    /// Whether the last calls are one call with one result.
-    fn repeats_a_result(&self) -> bool {
-        let enough = self.rules.early_trip;
+    /// Whether the last `enough` calls are one call with one result.
+    fn repeats_a_result(&self, enough: usize) -> bool {
         let mut last = self.calls.iter().rev().take(enough);
         match last.next() {
             Some(first) if enough > 1 && self.calls.len() >= enough => {
@@ -81,10 +67,10 @@ impl LoopGuard {
 
     /// Whether the calls of the window are a pattern of one to three calls, again and again. A
     /// pattern of n calls is looked for in as many whole rounds as the window holds.
-    fn repeats_a_pattern(&self) -> bool {
+    fn repeats_a_pattern(&self, window: usize) -> bool {
         let calls: Vec<u64> = self.calls.iter().map(|seen| seen.call).collect();
         (1..=LONGEST_PATTERN).any(|length| {
-            let rounds = self.rules.window / length;
+            let rounds = window / length;
             let span = rounds * length;
             // One round alone repeats nothing.
             if rounds < 2 || calls.len() < span {
@@ -98,38 +84,13 @@ impl LoopGuard {
     }
 }
 
+/// A model that goes in circles repeats its own text, so that the order of keys needs no care.
 fn hash_call(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
-    call.name.hash(&mut hasher);
-    hash_json(&call.arguments, &mut hasher);
     // Arguments that are no JSON are told apart by their text.
-    call.partial_arguments.hash(&mut hasher);
+    let arguments = call.arguments.to_string();
+    (&call.name, arguments, &call.partial_arguments).hash(&mut hasher);
     hasher.finish()
-}
-
-/// Hashes a value the same whatever the order of its keys.
-fn hash_json(value: &Value, hasher: &mut DefaultHasher) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            "{".hash(hasher);
-            entries.len().hash(hasher);
-            for (key, value) in entries {
-                key.hash(hasher);
-                hash_json(value, hasher);
-            }
-        }
-        Value::Array(items) => {
-            "[".hash(hasher);
-            items.len().hash(hasher);
-            for item in items {
-                hash_json(item, hasher);
-            }
-        }
-        Value::String(text) => ("s", text).hash(hasher),
-        other => ("v", other.to_string()).hash(hasher),
-    }
 }
 
 fn hash_result(result: &[Content]) -> u64 {
@@ -146,7 +107,7 @@ fn hash_result(result: &[Content]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -162,7 +123,7 @@ mod tests {
     /// Notes one call for each letter; capital letters always have the same result, small ones
     /// another each time. Gives the positions, from 1, behind which the guard spoke.
     fn trips(rules: &LoopGuardRules, calls: &str) -> Vec<usize> {
-        let mut guard = LoopGuard::new(rules);
+        let mut guard = LoopGuard::default();
         let mut trips = Vec::new();
         for (at, letter) in calls.chars().enumerate() {
             let result = if letter.is_uppercase() { 0 } else { at };
@@ -170,11 +131,11 @@ mod tests {
                 "bash",
                 json!({ "command": letter.to_ascii_lowercase().to_string() }),
             );
-            guard.note(&call, &[Content::text(result.to_string())]);
-            if guard.advice().is_some() {
+            guard.note(rules, &call, &[Content::text(result.to_string())]);
+            if guard.advice(rules).is_some() {
                 trips.push(at + 1);
             }
-            assert!(guard.advice().is_none(), "said twice");
+            assert!(guard.advice(rules).is_none(), "said twice");
         }
         trips
     }
@@ -242,7 +203,7 @@ mod tests {
         let base = hash("read", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#);
         assert_eq!(
             base,
-            hash("read", r#"{ "b": {"y":"z","x":[1,2]}, "a": 1 }"#)
+            hash("read", r#"{ "a": 1, "b": {"x":[1,2],"y":"z"} }"#)
         );
         for other in [
             hash("grep", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#),
@@ -272,10 +233,10 @@ mod tests {
             message: "Stop it.".into(),
             ..rules
         };
-        let mut guard = LoopGuard::new(&rules);
+        let mut guard = LoopGuard::default();
         for _ in 0..3 {
-            guard.note(&call("a", json!({})), &[]);
+            guard.note(&rules, &call("a", json!({})), &[]);
         }
-        assert_eq!(guard.advice().as_deref(), Some("Stop it."));
+        assert_eq!(guard.advice(&rules).as_deref(), Some("Stop it."));
     }
 }

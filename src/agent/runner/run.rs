@@ -8,21 +8,22 @@ use super::link::Desk;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
 use crate::agent::event::{AgentEvent, RunOutcome};
+use crate::llm::StopReason;
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
 /// person stops it, a model call fails, or the iteration limit is reached.
 pub(in crate::agent) async fn run(desk: &Desk, kit: &Kit) -> RunOutcome {
     desk.emit(AgentEvent::AgentStart).await;
-    let mut guard = LoopGuard::new(&kit.rules.loop_guard);
+    let mut guard = LoopGuard::default();
     loop {
-        match turns(desk, kit, &mut guard).await {
-            RunOutcome::Done => {}
-            other => return other,
+        let outcome = turns(desk, kit, &mut guard).await;
+        if !outcome.has_answer() {
+            return outcome;
         }
         match desk.release_follow_ups().await {
             Ok(true) => {}
-            Ok(false) => return RunOutcome::Done,
-            Err(outcome) => return outcome,
+            Ok(false) => return outcome,
+            Err(limit) => return limit,
         }
     }
 }
@@ -39,7 +40,7 @@ async fn turns(desk: &Desk, kit: &Kit, guard: &mut LoopGuard) -> RunOutcome {
         let reply = turn::respond(desk, kit, &mut turn).await;
         // Group by group; steering is looked at before each and skips what has not started.
         let tool_results = dispatch::run_calls(desk, kit, &turn, &reply, guard).await;
-        if let Some(advice) = guard.advice() {
+        if let Some(advice) = guard.advice(&turn.rules.loop_guard) {
             desk.advise(advice).await;
         }
         let Reply { message, calls, .. } = reply;
@@ -56,7 +57,10 @@ async fn turns(desk: &Desk, kit: &Kit, guard: &mut LoopGuard) -> RunOutcome {
             return RunOutcome::Failed { message };
         }
         if calls.is_empty() && !desk.steering_waits().await {
-            return RunOutcome::Done;
+            return match reply.stop {
+                StopReason::Length => RunOutcome::Truncated,
+                _ => RunOutcome::Done,
+            };
         }
     }
 }

@@ -33,12 +33,8 @@ pub(super) struct Reply {
 /// Makes the model call of `turn` and reports it piece by piece. What the person says while it
 /// waits for another attempt joins `turn`, and so does a model that stands in.
 pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &mut Turn) -> Reply {
-    let mut recovery = Recovery::new(&kit.rules.retry, &kit.fallback, &turn.model);
+    let mut recovery = Recovery::new(&turn.rules.retry, &kit.fallback, &turn.model);
     loop {
-        if let Some(text) = kit.windows.warning(&turn.model) {
-            let level = NoticeLevel::Warning;
-            desk.emit(AgentEvent::Notice { level, text }).await;
-        }
         let mut attempt = Attempt::make(desk, kit, turn).await;
         let retries = recovery.retries();
         let Some(error) = attempt.failure.take() else {
@@ -67,7 +63,7 @@ pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &mut Turn) -> Reply {
         match next {
             Ok(next) => {
                 if next.model.full_id() != turn.model.full_id() {
-                    recovery = Recovery::new(&kit.rules.retry, &kit.fallback, &next.model);
+                    recovery = Recovery::new(&next.rules.retry, &kit.fallback, &next.model);
                 }
                 *turn = next;
             }

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
 use super::out::{self, complain};
-use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome};
+use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::llm::Content;
 
@@ -50,7 +50,7 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
             return Outcome::Failed;
         }
     };
-    let mut events = options.handle.subscribe();
+    let mut events = options.handle.subscribe(SlowReader::Wait);
     options.handle.prompt(options.prompt);
     let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
     // What ended the run from outside; the run then ends as aborted.
@@ -75,7 +75,7 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
             event = events.recv() => event,
         };
         let Some(event) = event else {
-            complain("the output was not read for too long; the rest of the run is missing");
+            complain("the agent stopped before the end of the run");
             return stopped.unwrap_or(Outcome::Failed);
         };
         if let Err(error) = sink.event(&event) {
@@ -100,6 +100,12 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
     }
     match ended {
         Some(RunOutcome::Done) => Outcome::Done,
+        Some(RunOutcome::Truncated) => {
+            complain(
+                "the answer was cut at the model's output limit\nask for less at once, or raise max_output of the model in models.toml",
+            );
+            Outcome::Failed
+        }
         Some(RunOutcome::Failed { message }) => {
             complain(&message);
             Outcome::Failed

@@ -6,7 +6,7 @@ use std::io;
 use super::once::Sink;
 use super::out;
 use crate::agent::{AgentEvent, Event, NoticeLevel};
-use crate::llm::{Message, StopReason};
+use crate::llm::Message;
 
 /// Keeps the last reply and prints it at the end.
 #[derive(Debug)]
@@ -38,16 +38,12 @@ impl Sink for Print {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             AgentEvent::MessageEnd { message } => {
-                if let Message::Assistant(reply) = &**message
-                    && reply.stop_reason != StopReason::Error
-                {
-                    let text = message.text();
-                    // A call that comes without a word must not hide what was said before it.
-                    if !text.trim().is_empty() {
-                        self.reply = text;
-                    }
+                if matches!(**message, Message::Assistant(_)) {
+                    self.reply = message.text();
                 }
             }
+            // What was said on the way is no answer.
+            AgentEvent::AgentEnd { outcome, .. } if !outcome.has_answer() => self.reply.clear(),
             // Whoever waits for the answer should know why.
             AgentEvent::RetryStart {
                 attempt,

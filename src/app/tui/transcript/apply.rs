@@ -280,7 +280,8 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
             NoticeLevel::Warning,
             &format!("Max iterations ({limit}) exceeded\nEnter on the empty editor goes on"),
         ),
-        RunOutcome::Done | RunOutcome::Aborted => {}
+        // The cut was told with the message.
+        RunOutcome::Done | RunOutcome::Truncated | RunOutcome::Aborted => {}
     }
 }
 

@@ -47,7 +47,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
-                RunOutcome::Aborted | RunOutcome::Done => None,
+                RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,
             };
             app.work.last = Some(LastRun {
                 outcome: outcome.clone(),

@@ -91,6 +91,7 @@ fn idle(app: &App) -> StyledLine {
 fn ended_line(app: &App, last: &LastRun) -> StyledLine {
     let (mark, what) = match &last.outcome {
         RunOutcome::Done => ("✓", "done"),
+        RunOutcome::Truncated => ("!", "cut at the output limit"),
         RunOutcome::Aborted => ("⊘", "stopped"),
         RunOutcome::Failed { .. } => ("✗", "failed"),
         RunOutcome::LimitReached { .. } => ("!", "at the limit"),

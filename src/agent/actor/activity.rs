@@ -1,0 +1,113 @@
+//! What the agent is doing, as the one enum that commands are judged by. Decides nothing itself.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::event::{QueueKind, RunOutcome};
+use crate::agent::runner::Report;
+use crate::llm::{Content, Model};
+
+/// A message of the user with the queue it is for.
+pub(super) type Typed = (QueueKind, Vec<Content>);
+
+/// What the agent is doing.
+#[derive(Default)]
+pub(super) enum Activity {
+    /// Nothing: the next message starts a run.
+    #[default]
+    Idle,
+    /// Nothing, while processes of an aborted run still die: the next message starts a run.
+    Stopping,
+    /// A run is under way.
+    Running(Run),
+    /// A run was aborted and comes to its end. What was typed since belongs to the next one.
+    Ending { run: Run, next: Vec<Typed> },
+    /// No command is read any more; the run, if there is one, was aborted.
+    Leaving {
+        run: Option<Run>,
+        /// Waits for the agent to be gone.
+        done: Option<oneshot::Sender<()>>,
+    },
+}
+
+/// The run under way.
+pub(super) struct Run {
+    pub number: u64,
+    pub reports: mpsc::Receiver<Report>,
+    pub task: JoinHandle<RunOutcome>,
+    pub cancel: CancellationToken,
+    /// Cuts the turn under way short; a child of `cancel`.
+    pub interrupt: CancellationToken,
+    /// Where its messages begin in the conversation.
+    pub first_message: usize,
+    /// Model calls since the last message of the user.
+    pub calls: u32,
+    /// Answers in place of the chosen model, which could not, until the run is over.
+    pub stand_in: Option<Arc<Model>>,
+    /// What the program tells the model with the next turn.
+    pub advice: Option<String>,
+}
+
+impl Run {
+    /// Fails when all model calls that `limit` allows were made; 0 is no limit.
+    pub fn check_limit(&self, limit: u32) -> Result<(), RunOutcome> {
+        if limit > 0 && self.calls >= limit {
+            return Err(RunOutcome::LimitReached { limit });
+        }
+        Ok(())
+    }
+}
+
+impl Activity {
+    /// The run, also one that is ending.
+    pub fn run(&mut self) -> Option<&mut Run> {
+        match self {
+            Self::Running(run) | Self::Ending { run, .. } => Some(run),
+            Self::Leaving { run, .. } => run.as_mut(),
+            Self::Idle | Self::Stopping => None,
+        }
+    }
+
+    /// The run, unless it is to end.
+    pub fn live_run(&mut self) -> Result<&mut Run, RunOutcome> {
+        let run = self.run().filter(|run| !run.cancel.is_cancelled());
+        run.ok_or(RunOutcome::Aborted)
+    }
+
+    /// Takes the run out when it is over, with what was typed since its abort.
+    pub fn take_run(&mut self) -> Option<(Run, Vec<Typed>)> {
+        match std::mem::take(self) {
+            Self::Running(run) => Some((run, Vec::new())),
+            Self::Ending { run, next } => Some((run, next)),
+            Self::Leaving { run, done } => {
+                *self = Self::Leaving { run: None, done };
+                Some((run?, Vec::new()))
+            }
+            Self::Idle | Self::Stopping => None,
+        }
+    }
+
+    /// Takes what was typed since the run was aborted.
+    pub fn take_next(&mut self) -> Vec<Typed> {
+        match self {
+            Self::Ending { next, .. } => std::mem::take(next),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether commands are no longer read.
+    pub fn is_leaving(&self) -> bool {
+        matches!(self, Self::Leaving { .. })
+    }
+
+    /// The run's next report; none when its task has ended.
+    pub async fn next_report(&mut self) -> Option<Report> {
+        match self.run() {
+            Some(run) => run.reports.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+}
