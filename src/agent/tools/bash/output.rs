@@ -15,7 +15,6 @@ const LIVE_LINES: usize = 100;
 const LIVE_CHARS: usize = 8_000;
 
 /// Takes output as it comes.
-#[derive(Debug)]
 pub struct Output {
     cleaner: Cleaner,
     excerpt: Excerpt,

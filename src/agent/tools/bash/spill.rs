@@ -1,44 +1,40 @@
-//! The whole raw output of a command on disk, when it is more than the model gets.
+//! Stores the whole raw output of a command on disk, when it is more than the model gets.
 //!
-//! The first bytes wait in memory, so that most commands write no file. A file has a limit:
+//! The first bytes are held in memory, so that most commands write no file. A file has a limit:
 //! beyond it the beginning and the end are kept.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Output up to this size has a file only when the model does not get all of it.
 pub const IN_MEMORY: usize = 64 * 1024;
-/// At most this much of the limit is for the end. Small, because an endless command writes it
-/// over and over.
-const END_LIMIT: u64 = 16 * 1024 * 1024;
+/// At most this much of the limit is for the end, which is held in memory.
+const END_LIMIT: u64 = 1024 * 1024;
 
 /// Takes the raw output.
-#[derive(Debug)]
 pub struct Spill {
     path: PathBuf,
     limit: u64,
-    place: Place,
+    target: Target,
     total: u64,
 }
 
-#[derive(Debug)]
-enum Place {
+enum Target {
     Memory(Vec<u8>),
-    File(File),
-    /// The file has its beginning; the end is written round and round in another one, which has
-    /// no name.
-    Ring {
+    File {
         file: File,
-        ring: File,
+        /// Bytes in the file.
         written: u64,
+        /// What came since the file has its beginning: at least the last bytes that it will get.
+        end: Vec<u8>,
     },
-    /// Something failed; the output is drained all the same.
+    /// Writing failed; further output is dropped.
     Failed(io::Error),
 }
 
-/// What became of the raw output.
+/// What was stored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Spilled {
     /// Where it is, if there is a file.
@@ -50,13 +46,12 @@ pub struct Spilled {
 }
 
 impl Spill {
-    /// Nothing yet; `path` is made when needed, readable for this user only, with at most
-    /// `limit` bytes.
+    /// `path` is made when needed, readable for this user only, with at most `limit` bytes.
     pub fn new(path: PathBuf, limit: u64) -> Self {
         Self {
             path,
             limit,
-            place: Place::Memory(Vec::new()),
+            target: Target::Memory(Vec::new()),
             total: 0,
         }
     }
@@ -69,118 +64,76 @@ impl Spill {
     /// Appends `bytes`.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        if let Err(error) = self.write(bytes) {
-            self.place = Place::Failed(error);
+        let wrote = match &mut self.target {
+            Target::Memory(memory) if memory.len() + bytes.len() <= IN_MEMORY => {
+                memory.extend_from_slice(bytes);
+                Ok(())
+            }
+            Target::Memory(_) => self.open().and_then(|()| self.append(bytes)),
+            Target::File { .. } => self.append(bytes),
+            Target::Failed(_) => Ok(()),
+        };
+        if let Err(error) = wrote {
+            self.target = Target::Failed(error);
         }
     }
 
     /// The end. `wanted` makes a file also of little output.
     pub fn finish(mut self, wanted: bool) -> Spilled {
-        let mut spilled = Spilled::default();
-        if wanted && let Err(error) = self.leave_memory() {
-            self.place = Place::Failed(error);
+        if wanted && let Err(error) = self.open() {
+            self.target = Target::Failed(error);
         }
-        if let Place::Ring { .. } = self.place {
-            match self.unroll() {
-                Ok(dropped) => spilled.dropped = dropped,
-                Err(error) => self.place = Place::Failed(error),
+        let keep = self.end_size() as usize;
+        let (dropped, error) = match self.target {
+            Target::Memory(_) => return Spilled::default(),
+            Target::File { mut file, end, .. } => {
+                let end = &end[end.len().saturating_sub(keep)..];
+                let dropped = self.total.saturating_sub(self.limit);
+                (dropped, file.write_all(end).err())
             }
+            Target::Failed(error) => (0, Some(error)),
+        };
+        Spilled {
+            // What was written before it failed may be what the user looks for.
+            path: (error.is_none() || self.path.exists()).then_some(self.path),
+            dropped,
+            error: error.map(|error| error.to_string()),
         }
-        match self.place {
-            Place::Memory(_) => {}
-            Place::File(_) | Place::Ring { .. } => spilled.path = Some(self.path),
-            Place::Failed(error) => {
-                spilled.error = Some(error.to_string());
-                // What was written before it failed may be what somebody looks for.
-                spilled.path = self.path.exists().then_some(self.path);
-            }
-        }
-        spilled
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match &mut self.place {
-            Place::Memory(memory) if memory.len() + bytes.len() <= IN_MEMORY => {
-                memory.extend_from_slice(bytes);
-                return Ok(());
-            }
-            Place::Memory(_) => self.leave_memory()?,
-            Place::Failed(_) => return Ok(()),
-            Place::File(_) | Place::Ring { .. } => {}
-        }
-        self.append(bytes)
-    }
-
-    fn leave_memory(&mut self) -> io::Result<()> {
-        if let Place::Memory(memory) = &mut self.place {
+    /// Moves from memory to the file.
+    fn open(&mut self) -> io::Result<()> {
+        if let Target::Memory(memory) = &mut self.target {
             let memory = std::mem::take(memory);
-            self.place = Place::File(create(&self.path)?);
+            self.target = Target::File {
+                file: create(&self.path)?,
+                written: 0,
+                end: Vec::new(),
+            };
             self.append(&memory)?;
         }
         Ok(())
     }
 
-    /// Appends to the file up to the limit's first part, to the ring beyond it.
+    /// Writes up to the limit's first part and keeps the end of what is beyond it.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let first_part = self.limit - self.ring_size();
-        let mut bytes = bytes;
-        if let Place::File(file) = &mut self.place {
-            let room = first_part.saturating_sub(file.stream_position()?);
-            let (now, later) = bytes.split_at(bytes.len().min(room as usize));
+        let keep = self.end_size();
+        if let Target::File { file, written, end } = &mut self.target {
+            let room = (self.limit - keep - *written).min(bytes.len() as u64);
+            let (now, later) = bytes.split_at(room as usize);
             file.write_all(now)?;
-            if later.is_empty() {
-                return Ok(());
-            }
-            bytes = later;
-            self.place = Place::Ring {
-                file: file.try_clone()?,
-                ring: tempfile::tempfile_in(self.path.parent().unwrap_or(Path::new(".")))?,
-                written: 0,
-            };
-        }
-        let size = self.ring_size();
-        if let Place::Ring { ring, written, .. } = &mut self.place {
-            if size == 0 {
-                *written += bytes.len() as u64;
-                return Ok(());
-            }
-            while !bytes.is_empty() {
-                let at = *written % size;
-                let (now, later) = bytes.split_at(bytes.len().min((size - at) as usize));
-                ring.write_all_at(now, at)?;
-                *written += now.len() as u64;
-                bytes = later;
+            *written += room;
+            end.extend_from_slice(later);
+            // Rarely, so that a byte is moved once or twice.
+            if end.len() > 2 * keep as usize + IN_MEMORY {
+                end.drain(..end.len() - keep as usize);
             }
         }
         Ok(())
     }
 
-    fn ring_size(&self) -> u64 {
+    fn end_size(&self) -> u64 {
         (self.limit / 4).min(END_LIMIT)
-    }
-
-    /// Puts the ring behind the beginning; the bytes between them that are missing.
-    fn unroll(&mut self) -> io::Result<u64> {
-        let size = self.ring_size();
-        let Place::Ring {
-            file,
-            ring,
-            written,
-        } = &mut self.place
-        else {
-            return Ok(0);
-        };
-        let dropped = written.saturating_sub(size);
-        let start = if dropped == 0 {
-            0
-        } else {
-            *written % size.max(1)
-        };
-        ring.seek(SeekFrom::Start(start))?;
-        io::copy(ring, file)?;
-        ring.seek(SeekFrom::Start(0))?;
-        io::copy(&mut ring.take(start), file)?;
-        Ok(dropped)
     }
 }
 

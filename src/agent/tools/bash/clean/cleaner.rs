@@ -1,38 +1,40 @@
 //! Cleans the output of programs: what comes out holds no control character but line feed and
 //! tab, however the bytes were cut on the way.
 //!
-//! Escape sequences vanish; a line that a program wrote over and over (carriage return) keeps its
-//! last state; other control characters are shown (`^G`, `\x85`); broken UTF-8 becomes U+FFFD;
-//! data that is no text is replaced by one line that says how much there was. It emulates no
-//! terminal: cursor movement over several lines is ignored.
+//! Escape sequences are removed (`vte` parses them); a line that a program wrote over and over
+//! (carriage return) keeps its last state; other control characters are shown (`^G`, `\x85`);
+//! broken UTF-8 becomes U+FFFD; binary data is replaced by one line that says how much there was.
+//! It emulates no terminal: cursor movement over several lines is ignored.
 
 use std::fmt::Write;
+
+use vte::{Params, Parser, Perform};
 
 /// Characters of an unfinished line that can still be taken back by a carriage return.
 pub(super) const LINE_LIMIT: usize = 16 * 1024;
 /// Bytes that are judged together as text or data: a line, or this much of one.
 const PIECE_LIMIT: usize = 4 * 1024;
-/// Clean bytes after which data is believed to be over. A few clean bytes happen in any data.
+/// Clean bytes after which binary data is taken to be over. A few clean bytes occur in any data.
 const TEXT_AGAIN: usize = 256;
-/// Characters of a sequence after which it is taken for broken.
-const CSI_LIMIT: usize = 256;
-/// The same for strings; pictures come in some of them.
-const STRING_LIMIT: usize = 64 * 1024;
+/// Bytes after which an escape sequence is taken to be broken. Some hold pictures.
+const SEQUENCE_LIMIT: usize = 64 * 1024;
+/// The string terminator: ends any sequence, and is nothing outside of one.
+const END_SEQUENCE: &[u8] = b"\x1b\\";
 
 /// Cleans a stream piece by piece. The cuts do not change what comes out.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Cleaner {
     /// Bytes of a line not complete yet.
     piece: Vec<u8>,
-    /// The start of a character whose rest is in the next piece.
-    carry: Vec<u8>,
     mode: Mode,
-    sequence: Sequence,
+    parser: Parser,
+    /// Bytes given to the parser since it was last known to be outside of a sequence.
+    parsed: usize,
     line: Line,
     hidden: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 enum Mode {
     #[default]
     Text,
@@ -42,41 +44,6 @@ enum Mode {
         /// Clean lines that may be text again.
         held: Vec<u8>,
     },
-}
-
-#[derive(Clone, Debug, Default)]
-enum Sequence {
-    #[default]
-    None,
-    Escape,
-    /// `ESC` and an intermediate: one more final character ends it.
-    Short,
-    /// `ESC [`, with its parameters so far.
-    Csi(String),
-    String {
-        kind: StringKind,
-        length: usize,
-    },
-    /// `ESC` within a string: its end, or the next sequence.
-    StringEscape,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StringKind {
-    /// Titles, links, marks: never longer than a line.
-    Line,
-    /// Device control: pictures, with line ends in them.
-    Block,
-}
-
-/// The unfinished line.
-#[derive(Clone, Debug, Default)]
-struct Line {
-    text: String,
-    /// A carriage return came: the next character starts the line anew.
-    returned: bool,
-    /// Part of the line was handed out already and cannot be taken back.
-    overflowed: bool,
 }
 
 impl Cleaner {
@@ -100,19 +67,22 @@ impl Cleaner {
             self.piece.extend_from_slice(&bytes[..taken]);
             bytes = &bytes[taken..];
             if complete {
-                self.close_piece(out);
+                let mut piece = std::mem::take(&mut self.piece);
+                let whole = piece.len() - unfinished(&piece);
+                self.judge(&piece[..whole], out);
+                // Keep the allocation: there is a piece per line.
+                piece.drain(..whole);
+                self.piece = piece;
             }
         }
     }
 
     /// Appends what is still held back. The cleaner is as new afterwards.
     pub fn finish(&mut self, out: &mut String) {
-        self.close_piece(out);
+        let rest = std::mem::take(&mut self.piece);
+        self.judge(&rest, out);
         self.end_data(out);
-        if !self.carry.is_empty() {
-            self.carry.clear();
-            self.character(char::REPLACEMENT_CHARACTER, out);
-        }
+        self.end_sequence(out);
         self.line.hand_out(out);
         *self = Self {
             hidden: self.hidden,
@@ -120,10 +90,20 @@ impl Cleaner {
         };
     }
 
-    /// What [`finish`](Self::finish) would append now: the line that is being written.
+    /// The line that is being written, as far as it is known. A sequence that began in an
+    /// earlier piece of the line is not taken into account.
     pub fn pending(&self) -> String {
         let mut out = String::new();
-        self.clone().finish(&mut out);
+        let mut copy = Self {
+            piece: self.piece.clone(),
+            mode: self.mode.clone(),
+            line: self.line.clone(),
+            ..Self::default()
+        };
+        if self.line.in_block {
+            copy.piece.clear();
+        }
+        copy.finish(&mut out);
         out
     }
 
@@ -134,27 +114,25 @@ impl Cleaner {
 
     fn at_line_start(&self) -> bool {
         self.piece.is_empty()
-            && self.carry.is_empty()
+            && self.parsed == 0
             && self.line.is_new()
             && matches!(self.mode, Mode::Text)
-            && matches!(self.sequence, Sequence::None)
     }
 
-    /// Judges the piece and passes it on.
-    fn close_piece(&mut self, out: &mut String) {
-        if self.piece.is_empty() {
+    /// Passes `piece` on as text or as data.
+    fn judge(&mut self, piece: &[u8], out: &mut String) {
+        if piece.is_empty() {
             return;
         }
-        let mut piece = std::mem::take(&mut self.piece);
-        let odd = odd_bytes(&piece);
+        let odd = odd_bytes(piece);
         match &mut self.mode {
             Mode::Text if odd * 10 > piece.len() * 3 => {
                 self.begin_data(out);
                 self.hide(piece.len());
             }
-            Mode::Text => self.text(&piece, out),
+            Mode::Text => self.text(piece, out),
             Mode::Data { held, .. } if odd == 0 => {
-                held.extend_from_slice(&piece);
+                held.extend_from_slice(piece);
                 if held.len() >= TEXT_AGAIN {
                     self.end_data(out);
                 }
@@ -164,23 +142,18 @@ impl Cleaner {
                 self.hide(more);
             }
         }
-        // Keep the allocation: there is a piece per line.
-        piece.clear();
-        self.piece = piece;
     }
 
     fn begin_data(&mut self, out: &mut String) {
-        self.sequence = Sequence::None;
+        self.end_sequence(out);
         self.line.returned = false;
         if !self.line.is_new() {
             self.line.end(out);
         }
-        let carried = std::mem::take(&mut self.carry).len();
         self.mode = Mode::Data {
             count: 0,
             held: Vec::new(),
         };
-        self.hide(carried);
     }
 
     fn hide(&mut self, bytes: usize) {
@@ -199,110 +172,104 @@ impl Cleaner {
         }
     }
 
+    /// Parses whole characters. A sequence that does not end with its line (titles, links,
+    /// colours; pictures may) is broken, and so is one that does not end at all.
     fn text(&mut self, bytes: &[u8], out: &mut String) {
-        let joined;
-        let bytes = if self.carry.is_empty() {
-            bytes
-        } else {
-            joined = [std::mem::take(&mut self.carry), bytes.to_vec()].concat();
-            &joined
-        };
-        let mut chunks = bytes.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            for character in chunk.valid().chars() {
-                self.character(character, out);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let complete = line.ends_with(b"\n");
+            let (line, end) = line.split_at(line.len() - usize::from(complete));
+            self.parse(line, out);
+            if complete && !self.line.in_block || self.parsed > SEQUENCE_LIMIT {
+                self.end_sequence(out);
             }
-            let broken = chunk.invalid();
-            if broken.is_empty() {
-                continue;
-            }
-            let unfinished =
-                || std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
-            if chunks.peek().is_none() && unfinished() {
-                self.carry = broken.to_vec();
-            } else {
-                self.character(char::REPLACEMENT_CHARACTER, out);
+            self.parse(end, out);
+            if complete && !self.line.in_block {
+                self.parsed = 0;
             }
         }
     }
 
-    fn character(&mut self, c: char, out: &mut String) {
-        match std::mem::take(&mut self.sequence) {
-            Sequence::None => self.plain(c, out),
-            Sequence::Escape => match c {
-                '[' => self.sequence = Sequence::Csi(String::new()),
-                ']' | 'X' | '^' | '_' => self.begin_string(StringKind::Line),
-                'P' => self.begin_string(StringKind::Block),
-                ' '..='/' => self.sequence = Sequence::Short,
-                '0'..='~' => {}
-                _ => self.plain(c, out),
-            },
-            Sequence::Short => match c {
-                ' '..='/' => self.sequence = Sequence::Short,
-                '0'..='~' => {}
-                _ => self.plain(c, out),
-            },
-            Sequence::Csi(mut parameters) => match c {
-                ' '..='?' if parameters.len() < CSI_LIMIT => {
-                    parameters.push(c);
-                    self.sequence = Sequence::Csi(parameters);
-                }
-                '@'..='~' => self.line.control(&parameters, c, out),
-                _ => self.plain(c, out),
-            },
-            Sequence::String { kind, length } => match c {
-                '\u{7}' | '\u{18}' | '\u{1a}' | '\u{9c}' => {}
-                '\u{1b}' => self.sequence = Sequence::StringEscape,
-                '\n' if kind == StringKind::Line => self.plain(c, out),
-                _ if length >= STRING_LIMIT => self.plain(c, out),
-                _ => {
-                    let length = length + 1;
-                    self.sequence = Sequence::String { kind, length };
-                }
-            },
-            Sequence::StringEscape => {
-                if c != '\\' {
-                    self.sequence = Sequence::Escape;
-                    self.character(c, out);
-                }
-            }
-        }
+    fn end_sequence(&mut self, out: &mut String) {
+        self.parse(END_SEQUENCE, out);
+        self.parsed = 0;
     }
 
-    fn begin_string(&mut self, kind: StringKind) {
-        self.sequence = Sequence::String { kind, length: 0 };
-    }
-
-    /// A character outside of sequences, or one that begins a sequence.
-    fn plain(&mut self, c: char, out: &mut String) {
-        match c {
-            '\n' => self.line.end(out),
-            '\r' => self.line.returned = true,
-            '\u{1b}' => self.sequence = Sequence::Escape,
-            '\u{9b}' => self.sequence = Sequence::Csi(String::new()),
-            '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => self.begin_string(StringKind::Line),
-            '\u{90}' => self.begin_string(StringKind::Block),
-            '\u{7f}' => {
-                self.line.put('^', out);
-                self.line.put('?', out);
-            }
-            '\0'..='\u{1f}' if c != '\t' => {
-                self.line.put('^', out);
-                self.line.put(char::from(c as u8 + b'@'), out);
-            }
-            '\u{80}'..='\u{9f}' => {
-                for c in format!("\\x{:02x}", c as u32).chars() {
-                    self.line.put(c, out);
-                }
-            }
-            _ => self.line.put(c, out),
-        }
+    fn parse(&mut self, bytes: &[u8], out: &mut String) {
+        self.parsed += bytes.len();
+        let line = &mut self.line;
+        self.parser.advance(&mut Writer { line, out }, bytes);
     }
 
     /// Bytes of memory the line being built holds.
     #[cfg(test)]
     pub(super) fn line_capacity(&self) -> usize {
         self.line.text.capacity()
+    }
+}
+
+/// The unfinished line.
+#[derive(Clone, Default)]
+struct Line {
+    text: String,
+    /// A carriage return came: the next character starts the line anew.
+    returned: bool,
+    /// Part of the line was handed out already and cannot be taken back.
+    overflowed: bool,
+    /// Within a device control string, the only kind of sequence that may span lines.
+    in_block: bool,
+}
+
+/// Applies what the parser finds to the line.
+struct Writer<'a> {
+    line: &'a mut Line,
+    out: &'a mut String,
+}
+
+impl Perform for Writer<'_> {
+    fn print(&mut self, c: char) {
+        match c {
+            '\u{7f}' => self.show("^?"),
+            _ => self.line.put(c, self.out),
+        }
+    }
+
+    fn execute(&mut self, byte: u8) {
+        match byte {
+            b'\n' => self.line.end(self.out),
+            b'\r' => self.line.returned = true,
+            b'\t' => self.line.put('\t', self.out),
+            0..0x20 => self.show(&format!("^{}", char::from(byte + b'@'))),
+            _ => self.show(&format!("\\x{byte:02x}")),
+        }
+    }
+
+    /// The two kinds of control sequence that programs redraw a line with.
+    fn csi_dispatch(&mut self, params: &Params, private: &[u8], _: bool, action: char) {
+        if !private.is_empty() {
+            return;
+        }
+        match (action, params.iter().flatten().next().unwrap_or(&0)) {
+            ('K', 2) => self.line.erase(self.out),
+            ('K', 0) if self.line.returned => self.line.erase(self.out),
+            ('G', 0 | 1) => self.line.returned = true,
+            _ => {}
+        }
+    }
+
+    fn hook(&mut self, _: &Params, _: &[u8], _: bool, _: char) {
+        self.line.in_block = true;
+    }
+
+    fn unhook(&mut self) {
+        self.line.in_block = false;
+    }
+}
+
+impl Writer<'_> {
+    fn show(&mut self, text: &str) {
+        for c in text.chars() {
+            self.line.put(c, self.out);
+        }
     }
 }
 
@@ -320,16 +287,6 @@ impl Line {
         if self.text.len() >= LINE_LIMIT {
             self.hand_out(out);
             self.overflowed = true;
-        }
-    }
-
-    /// The two kinds of control sequence that programs redraw a line with.
-    fn control(&mut self, parameters: &str, last: char, out: &mut String) {
-        match (last, parameters) {
-            ('K', "2") => self.erase(out),
-            ('K', "" | "0") if self.returned => self.erase(out),
-            ('G', "" | "1") => self.returned = true,
-            _ => {}
         }
     }
 
@@ -353,6 +310,16 @@ impl Line {
         out.push_str(&self.text);
         self.text.clear();
     }
+}
+
+/// How many bytes at the end of `bytes` begin a character without completing it.
+fn unfinished(bytes: &[u8]) -> usize {
+    let begins = |count: &usize| {
+        let tail = &bytes[bytes.len() - count..];
+        let error = std::str::from_utf8(tail).err();
+        error.is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=bytes.len().min(3)).find(begins).unwrap_or(0)
 }
 
 /// How many bytes at the start of `bytes` are whole lines of nothing but printable ASCII and

@@ -1,4 +1,4 @@
-//! The cleaning of what programs print, before a model or a person sees it.
+//! The cleaning of what programs print, before a model or a user sees it.
 
 mod cleaner;
 
