@@ -1,7 +1,7 @@
 //! `apply_patch`: what it does to bytes, what it says, and that it is all or nothing.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -135,25 +135,31 @@ fn bytes_no_hunk_speaks_of_stay() {
 #[test]
 fn what_was_overlooked_is_named() {
     for (before, hunks, after, level) in [
-        ("a  \nb\n", "@@\n a\n-b\n+c", "a  \nc\n", "trailing space"),
         (
-            "\tif x {\n\t\ty\n\t}\n",
-            "@@\n if x {\n-    y\n+    z\n+    if w {\n+        v\n+    }\n }",
-            "\tif x {\n\t\tz\n\t\tif w {\n\t\t\tv\n\t\t}\n\t}\n",
-            "leading and trailing space",
+            "a  \nb\n",
+            "@@\n a\n-b\n+c",
+            "a  \nc\n",
+            "trailing spaces and Unicode quotes, dashes and spaces",
+        ),
+        // New lines are written as they are.
+        (
+            "def f():\n    x = 1\n",
+            "@@\n def f():\n-x = 1\n+    x = 2",
+            "def f():\n    x = 2\n",
+            "indentation, trailing spaces and Unicode quotes, dashes and spaces",
         ),
         (
             "say \u{201c}hi\u{201d}\u{a0}\u{2014} x\n",
             "@@\n-say \"hi\" - x\n+bye",
             "bye\n",
-            "Unicode punctuation and space",
+            "trailing spaces and Unicode quotes, dashes and spaces",
         ),
     ] {
         let (got, text) = updated(before, hunks);
         assert_eq!(got, after);
         assert_eq!(
             text,
-            format!("Patch applied:\nM f (hunk 1 matched but for {level})")
+            format!("Patch applied:\nM f (hunk 1 matched ignoring {level})")
         );
     }
     let (_, text) = updated("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A");
@@ -165,7 +171,7 @@ fn what_was_overlooked_is_named() {
     let text = refused("  a\n\ta\n", "@@\n-a\n+b");
     assert!(
         text.contains(
-            "hunk 1 (line 3 of the patch): but for indentation, its lines are in 2 places"
+            "hunk 1 (line 3 of the patch): ignoring indentation, its lines are in 2 places"
         ),
         "{text}"
     );
@@ -186,15 +192,11 @@ fn lenient_forms_that_models_write() {
         format!("apply_patch\n{patch}"),
         format!("```diff\n{patch}\n```"),
         format!("Here it is:\n{patch}"),
-        format!("*** Begin Patch\n{body}"),
         format!("{body}\n*** End Patch"),
-        format!("<<'EOF'\n*** Begin Patch\n{body}\nEOF"),
         format!("  *** Begin Patch  \n  {body}\n  *** End Patch  "),
         patch.replace("Update File: f", "Update File: `f`"),
         patch.replace("Update File: f", "Update File: a/f"),
         patch.replace("Update File: f", "Update File: ./f"),
-        json!(["apply_patch", patch]).to_string(),
-        json!({ "input": patch }).to_string(),
     ] {
         let shop = Workshop::new();
         shop.put("f", "a\n");
@@ -223,6 +225,14 @@ fn faults_are_told_with_their_line() {
         (
             "*** Begin Patch\n*** End Patch",
             "there is no file section in it",
+        ),
+        (
+            "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b",
+            "there is no *** End Patch, so it may have been cut off; send all of it again",
+        ),
+        (
+            "<<'EOF'\n*** Begin Patch\n*** Delete File: f\nEOF",
+            "line 4: nothing can follow",
         ),
         (
             "*** Begin Patch\n*** Frobnicate File: f\n*** End Patch",
@@ -397,6 +407,18 @@ fn a_write_that_fails_takes_the_others_back() {
     );
     assert!(text.contains("Failed to write file"), "{text}");
     assert!(!shop.path("deep").exists());
+    // What cannot even be put beside its file is known before the first file changes.
+    let changed = || {
+        let meta = fs::metadata(shop.path("a")).unwrap();
+        (meta.ctime(), meta.ctime_nsec())
+    };
+    let before = changed();
+    let text = err(
+        &shop,
+        "*** Update File: a\n@@\n-1\n+2\n*** Add File: /proc/tiller-test\n+x",
+    );
+    assert!(text.contains("Failed to write file"), "{text}");
+    assert_eq!(changed(), before);
     if !is_root() {
         fs::create_dir(shop.path("closed")).unwrap();
         shop.put("closed/f", "x\n");

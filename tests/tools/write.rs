@@ -127,6 +127,85 @@ fn a_folder_that_may_not_be_written_gets_the_file_in_place() {
     std::fs::set_permissions(shop.path("dir"), mode(0o755)).unwrap();
 }
 
+#[test]
+fn a_new_file_lands_where_its_path_says() {
+    let shop = Workshop::new();
+    let mut context = shop.context();
+    context.cwd = shop.path("\u{65b0}\u{3000}folder");
+    let at = |name: &str| context.cwd.join(name);
+    for folder in ["", "odd\u{a0}folder", "src", "@types"] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+    }
+    for (raw, landed) in [
+        ("new.txt", "new.txt"),
+        ("sub/new.txt", "sub/new.txt"),
+        ("a\u{a0}b.txt", "a b.txt"),
+        ("odd\u{a0}folder/c\u{202f}d.txt", "odd\u{a0}folder/c d.txt"),
+        ("@new.ts", "new.ts"),
+        ("@src/x.ts", "src/x.ts"),
+        ("@types/x.ts", "@types/x.ts"),
+        ("@scope/x.ts", "@scope/x.ts"),
+    ] {
+        let args = json!({"file_path": raw, "content": raw});
+        let output = shop.call_in("write", args, context.clone()).unwrap();
+        let told = format!("Successfully wrote {} bytes to {landed}", raw.len());
+        assert_eq!(text(&output), told, "{raw}");
+        assert_eq!(std::fs::read_to_string(at(landed)).unwrap(), raw);
+    }
+    let patch = "*** Begin Patch\n*** Add File: p\u{a0}q\n+x\n*** End Patch";
+    let output = shop.call_in("apply_patch", json!({"patch": patch}), context.clone());
+    assert_eq!(text(&output.unwrap()), "Patch applied:\nA p q");
+    assert!(at("p q").exists());
+    let around = std::fs::read_dir(shop.path("")).unwrap().count();
+    assert_eq!(around, 1, "nothing beside the working directory");
+}
+
+#[test]
+fn a_path_that_names_a_folder_gets_no_file() {
+    let shop = Workshop::new();
+    let error = shop.err("write", json!({"file_path": "new/", "content": "x"}));
+    assert_eq!(
+        error,
+        "new/ names a folder, because it ends in a slash. Give the path of a file."
+    );
+    assert_eq!(names(&shop), [""; 0]);
+}
+
+#[test]
+fn extended_attributes_are_kept() {
+    let shop = Workshop::new();
+    let path = shop.put("f", "old");
+    if let Err(error) = xattr::set(&path, "user.tiller", b"kept") {
+        eprintln!("not tested: no extended attributes here ({error})");
+        return;
+    }
+    shop.ok("write", json!({"file_path": "f", "content": "new"}));
+    let patch =
+        "*** Begin Patch\n*** Update File: f\n*** Move to: g\n@@\n-new\n+newer\n*** End Patch";
+    shop.ok("apply_patch", json!({"patch": patch}));
+    assert_eq!(shop.bytes("g"), b"newer");
+    assert_eq!(
+        xattr::get(shop.path("g"), "user.tiller").unwrap().unwrap(),
+        b"kept"
+    );
+}
+
+#[test]
+fn what_a_killed_write_left_is_removed_by_the_next() {
+    let shop = Workshop::new();
+    let old = shop.put(".tiller-old.tmp", "half");
+    shop.put(".tiller-new.tmp", "another is at work");
+    shop.put("tiller-old.tmp", "somebody else's");
+    for name in [".tiller-old.tmp", "tiller-old.tmp"] {
+        let file = std::fs::File::open(shop.path(name)).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+            .unwrap();
+    }
+    shop.ok("write", json!({"file_path": "f", "content": "x"}));
+    assert!(!old.exists());
+    assert_eq!(names(&shop), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
+}
+
 // H5
 #[test]
 fn a_cancelled_write_leaves_nothing_behind() {
@@ -165,6 +244,39 @@ fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
     shop.ok("write", json!({"file_path": "f", "content": "again\n"}));
+}
+
+#[test]
+fn a_refusal_that_shows_too_little_does_not_count_as_a_read() {
+    for (seen, now) in [
+        (
+            "line\n".repeat(90_000),
+            "line\n".repeat(90_000) + "of the user\n",
+        ),
+        (String::from("a\n"), "b\n".repeat(100)),
+        (String::from("a\n"), "b".repeat(3_000) + "\n"),
+        (String::from("a\n"), String::from("a\0\n")),
+    ] {
+        let shop = Workshop::new();
+        shop.put("f", &seen);
+        shop.ok("read", json!({"file_path": "f"}));
+        shop.put("f", &now);
+        let delete = "*** Begin Patch\n*** Delete File: f\n*** End Patch";
+        for (tool, args) in [
+            ("write", json!({"file_path": "f", "content": "mine\n"})),
+            ("apply_patch", json!({ "patch": delete })),
+        ] {
+            for _ in 0..2 {
+                let error = shop.err(tool, args.clone());
+                assert!(
+                    error.contains("f has changed on disk since you last read it"),
+                    "{error}"
+                );
+                assert!(error.ends_with("Read it again."), "{error}");
+                assert_eq!(shop.bytes("f"), now.as_bytes());
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::bash;
-use super::edit::stamps::FileStamps;
+use super::edit::seen_files::SeenFiles;
 use super::edit::{Edit, Write};
 use super::patch::ApplyPatch;
 use super::read::Read;
@@ -15,14 +15,14 @@ use crate::agent::tool::Tool;
 
 /// All built-in tools, in the order the model sees them.
 pub fn builtin(settings: &ToolSettings, processes: &Processes) -> Vec<Arc<dyn Tool>> {
-    let stamps = FileStamps::default();
+    let seen = SeenFiles::default();
     vec![
-        Arc::new(Typed(Read::new(settings, stamps.clone()))),
+        Arc::new(Typed(Read::new(settings, seen.clone()))),
         Arc::new(Typed(bash::Bash::new(settings, processes))),
-        Arc::new(Typed(Edit::new(stamps.clone()))),
-        Arc::new(Typed(ApplyPatch::new(stamps.clone()))),
-        Arc::new(Typed(Edit::as_replace(stamps.clone()))),
-        Arc::new(Typed(Write::new(stamps))),
+        Arc::new(Typed(Edit::new(seen.clone()))),
+        Arc::new(Typed(ApplyPatch::new(seen.clone()))),
+        Arc::new(Typed(Edit::as_replace(seen.clone()))),
+        Arc::new(Typed(Write::new(seen))),
         Arc::new(Typed(Grep::new(settings))),
         Arc::new(Typed(Find::new(settings))),
         Arc::new(Typed(Ls::new(settings))),

@@ -1,4 +1,4 @@
-//! From a path as a model writes it to a path of this machine, and back to one that people and
+//! From a path as a model writes it to a path of this machine, and back to one that users and
 //! models can read. Does not check whether a path is allowed, and opens nothing.
 
 use std::ffi::{OsStr, OsString};
@@ -34,37 +34,29 @@ pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
         .to_str()
         .and_then(|text| text.strip_prefix('@'))
         .filter(|rest| !rest.is_empty())
-        .map(|rest| cwd.join(expand(rest)));
-    if let Some(path) = &stripped
+        .map(|rest| (expand(rest), cwd.join(expand(rest))));
+    if let Some((_, path)) = &stripped
         && exists(path)
     {
         return path.clone();
     }
     if purpose == Purpose::Existing {
-        let candidates = [Some(&written), stripped.as_ref()];
-        if let Some(found) = candidates
-            .into_iter()
-            .flatten()
-            .find_map(|path| look_alike(path))
-        {
+        let found = look_alike(&written)
+            .or_else(|| stripped.as_ref().and_then(|(_, path)| look_alike(path)));
+        if let Some(found) = found {
             return found;
         }
     }
-    // A new file. `@types/x.ts` below an existing `@types` is meant as written.
-    let meant = match stripped {
-        Some(path)
-            if !written
-                .parent()
-                .is_some_and(|dir| dir != cwd && exists(dir)) =>
-        {
-            path
-        }
-        _ => written,
-    };
-    plain_blanks(&meant)
+    // A new file: `@` is a part of its name unless only the folder without it is there.
+    let folder_exists = |path: &Path| path.parent().is_some_and(exists);
+    let own_folder = written.parent() != Some(cwd) && folder_exists(&written);
+    match stripped {
+        Some((rest, path)) if !own_folder && folder_exists(&path) => with_plain_blanks(&rest, cwd),
+        _ => with_plain_blanks(&expanded, cwd),
+    }
 }
 
-/// `path` for people: relative to `cwd` where it is below, with nothing in it that could disturb a
+/// `path` for users: relative to `cwd` where it is below, with nothing in it that could disturb a
 /// terminal or a line.
 pub fn display(path: &Path, cwd: &Path) -> String {
     let shown = match path.strip_prefix(cwd) {
@@ -185,11 +177,19 @@ fn folded(name: &str) -> String {
         .collect()
 }
 
-fn plain_blanks(path: &Path) -> PathBuf {
-    match path.to_str() {
-        Some(text) if text.contains(is_odd_blank) => PathBuf::from(text.replace(is_odd_blank, " ")),
-        _ => path.to_path_buf(),
+/// `raw` below `cwd`, with plain spaces in the names that do not exist as they are written.
+fn with_plain_blanks(raw: &Path, cwd: &Path) -> PathBuf {
+    let mut path = cwd.to_path_buf();
+    for part in raw.components() {
+        let written = path.join(part);
+        path = match part.as_os_str().to_str() {
+            Some(name) if name.contains(is_odd_blank) && !exists(&written) => {
+                path.join(name.replace(is_odd_blank, " "))
+            }
+            _ => written,
+        };
     }
+    path
 }
 
 /// Blanks that look like a space and are not one.
@@ -227,6 +227,7 @@ mod tests {
             (url.as_str(), "a.txt"),
             ("@types/new.ts", "@types/new.ts"),
             ("@new.ts", "new.ts"),
+            ("@scope/new.ts", "@scope/new.ts"),
             ("new\u{a0}file", "new file"),
         ];
         for (raw, expected) in cases {

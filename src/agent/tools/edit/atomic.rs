@@ -1,18 +1,28 @@
-//! Puts new bytes where a file is or will be: all of them or none. Through a temporary file in the
-//! same folder, fsync and rename, so that a crash leaves the old file or the new one. Where a
-//! rename would break something (hard links, another owner, a folder we may not write) the file
-//! is written in place, and put back if that fails. Does not decide whether the write is wanted.
+//! Puts new bytes where a file is or will be: all of them or none. First beside it, in a temporary
+//! file with fsync (`stage`), then in its place with a rename (`Staged::commit`), so that a crash
+//! leaves the old file or the new one. Where a rename would break something (hard links, another
+//! owner, a folder we may not write) the file is written in place, and put back if that fails. Does
+//! not decide whether the write is wanted.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::libc::{ETXTBSY, O_NONBLOCK};
+use tempfile::NamedTempFile;
 use tokio_util::sync::CancellationToken;
+use xattr::FileExt;
 
 /// Larger files are not kept in memory to be put back after a failed write in place.
 const MAX_BACKUP: u64 = 64 * 1024 * 1024;
+/// How the names of temporary files begin.
+const PREFIX: &str = ".tiller-";
+/// How they end.
+const SUFFIX: &str = ".tmp";
+/// A temporary file older than this was left by a program that was killed.
+const LEFT_OVER: Duration = Duration::from_secs(3600);
 
 /// Why nothing was written.
 #[derive(Debug)]
@@ -31,33 +41,117 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// Writes `bytes` to `path`, which has no symbolic links in it (see `paths::real`). `before` is
-/// what the caller saw there: none when there was no file. Missing folders are made; gives those,
-/// outermost first.
-pub fn write(
-    path: &Path,
-    bytes: &[u8],
-    before: Option<&Metadata>,
+/// New content for a file, ready to take its place. Dropped instead, it leaves nothing behind.
+pub struct Staged<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    before: Option<&'a Metadata>,
+    /// None when the file is to be written in place.
+    temp: Option<NamedTempFile>,
+    made: Vec<PathBuf>,
+}
+
+/// Stages `bytes` for `path`, which has no symbolic links in it (see `paths::real`). `before` is
+/// what the caller saw there: none when there was no file. The new file gets owner, mode and
+/// extended attributes of `like`. Missing folders are made.
+pub fn stage<'a>(
+    path: &'a Path,
+    bytes: &'a [u8],
+    before: Option<&'a Metadata>,
+    like: Option<(&Path, &Metadata)>,
     cancel: &CancellationToken,
-) -> Result<Vec<PathBuf>, WriteError> {
+) -> Result<Staged<'a>, WriteError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     stop_if(cancel)?;
-    let made = make_folders(dir)?;
-    let result = match before {
-        None => replace(path, dir, bytes, None, cancel),
-        Some(meta) => {
-            may_write(path, meta)?;
-            if meta.nlink() > 1 {
-                in_place(path, bytes, cancel)
-            } else {
-                replace(path, dir, bytes, Some(meta), cancel)
+    let mut staged = Staged {
+        path,
+        bytes,
+        before,
+        temp: None,
+        made: make_folders(dir)?,
+    };
+    if let Some(meta) = before {
+        may_write(path, meta)?;
+        if meta.nlink() > 1 {
+            return Ok(staged);
+        }
+    }
+    remove_left_over(dir);
+    let mode = if like.is_some() { 0o600 } else { 0o666 };
+    let mut temp = match temporary(dir, mode) {
+        Ok(temp) => temp,
+        Err(error) if before.is_some() && folder_refuses(&error) => return Ok(staged),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some((like, meta)) = like {
+        let copied = copy_attributes(like, meta, temp.as_file());
+        if copied.is_err() && before.is_some() {
+            return Ok(staged);
+        }
+    }
+    for chunk in bytes.chunks(1 << 20) {
+        stop_if(cancel)?;
+        temp.as_file_mut().write_all(chunk)?;
+    }
+    temp.as_file().sync_all()?;
+    stop_if(cancel)?;
+    staged.temp = Some(temp);
+    Ok(staged)
+}
+
+impl Staged<'_> {
+    /// Puts the content in its place; gives the folders that had to be made, outermost first.
+    pub fn commit(mut self) -> Result<Vec<PathBuf>, WriteError> {
+        match self.temp.take() {
+            None => in_place(self.path, self.bytes, self.before)?,
+            Some(temp) => {
+                must_be_as(self.path, self.before)?;
+                let result = match self.before {
+                    Some(_) => temp.persist(self.path),
+                    None => temp.persist_noclobber(self.path),
+                };
+                result.map_err(|error| match error.error.kind() {
+                    io::ErrorKind::AlreadyExists => WriteError::Changed,
+                    _ => error.error.into(),
+                })?;
             }
         }
-    };
-    if result.is_err() {
-        remove_folders(&made);
+        Ok(std::mem::take(&mut self.made))
     }
-    result.map(|()| made)
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        self.temp = None;
+        remove_folders(&self.made);
+    }
+}
+
+/// A new, empty file in `dir` that goes when it is dropped.
+pub fn temporary(dir: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    builder.permissions(Permissions::from_mode(mode));
+    // The temporary name is nobody's business.
+    builder
+        .tempfile_in(dir)
+        .map_err(|error| io::Error::from(error.kind()))
+}
+
+/// Removes temporary files that nobody is writing any more.
+fn remove_left_over(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let bytes = name.as_encoded_bytes();
+        let is_ours = bytes.starts_with(PREFIX.as_bytes()) && bytes.ends_with(SUFFIX.as_bytes());
+        let modified = || entry.metadata().and_then(|meta| meta.modified());
+        if is_ours
+            && let Ok(modified) = modified()
+            && modified.elapsed().is_ok_and(|age| age > LEFT_OVER)
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Takes away folders that were made, as far as they are empty.
@@ -75,8 +169,34 @@ fn make_folders(dir: &Path) -> io::Result<Vec<PathBuf>> {
         .map(Path::to_path_buf)
         .collect();
     missing.reverse();
-    fs::create_dir_all(dir)?;
+    fs::create_dir_all(dir).inspect_err(|_| remove_folders(&missing))?;
     Ok(missing)
+}
+
+/// Owner, mode, access control list and other extended attributes, as a rename would lose them.
+fn copy_attributes(from: &Path, meta: &Metadata, to: &File) -> io::Result<()> {
+    to.set_permissions(meta.permissions())?;
+    let own = to.metadata()?;
+    if own.uid() != meta.uid() || own.gid() != meta.gid() {
+        fchown(to, Some(meta.uid()), Some(meta.gid()))?;
+        // A change of owner takes the set-user-id bit away.
+        to.set_permissions(meta.permissions())?;
+    }
+    let names = match xattr::list(from) {
+        Ok(names) => names,
+        // This file system has none.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for name in names {
+        let value = xattr::get(from, &name)?;
+        if let Some(value) =
+            value.filter(|value| to.get_xattr(&name).ok().flatten().as_ref() != Some(value))
+        {
+            to.set_xattr(&name, &value)?;
+        }
+    }
+    Ok(())
 }
 
 /// A rename needs no permission on the file itself, so that is asked here. A file without any
@@ -103,45 +223,6 @@ fn open_to_write(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-fn replace(
-    path: &Path,
-    dir: &Path,
-    bytes: &[u8],
-    before: Option<&Metadata>,
-    cancel: &CancellationToken,
-) -> Result<(), WriteError> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".tiller-").suffix(".tmp");
-    if before.is_none() {
-        builder.permissions(Permissions::from_mode(0o666));
-    }
-    let mut temp = match builder.tempfile_in(dir) {
-        Ok(temp) => temp,
-        Err(error) if before.is_some() && folder_refuses(&error) => {
-            return in_place(path, bytes, cancel);
-        }
-        // The temporary name is nobody's business.
-        Err(error) => return Err(io::Error::from(error.kind()).into()),
-    };
-    if let Some(meta) = before {
-        let own = temp.as_file().metadata()?;
-        let same_owner = own.uid() == meta.uid() && own.gid() == meta.gid();
-        if !same_owner && fchown(temp.as_file(), Some(meta.uid()), Some(meta.gid())).is_err() {
-            return in_place(path, bytes, cancel);
-        }
-        temp.as_file().set_permissions(meta.permissions())?;
-    }
-    for chunk in bytes.chunks(1 << 20) {
-        stop_if(cancel)?;
-        temp.as_file_mut().write_all(chunk)?;
-    }
-    temp.as_file().sync_all()?;
-    stop_if(cancel)?;
-    still_as(path, before)?;
-    temp.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 fn folder_refuses(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -150,14 +231,9 @@ fn folder_refuses(error: &io::Error) -> bool {
 }
 
 /// Fails when what is at `path` is not what the caller saw there.
-pub fn still_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
+pub fn must_be_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
     let same = match (fs::symlink_metadata(path), before) {
-        (Ok(now), Some(then)) => {
-            now.ino() == then.ino()
-                && now.dev() == then.dev()
-                && now.len() == then.len()
-                && now.modified().ok() == then.modified().ok()
-        }
+        (Ok(now), Some(then)) => is_same(&now, then),
         (Err(_), None) => true,
         _ => false,
     };
@@ -168,13 +244,23 @@ pub fn still_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError
     }
 }
 
-fn in_place(path: &Path, bytes: &[u8], cancel: &CancellationToken) -> Result<(), WriteError> {
+fn is_same(now: &Metadata, then: &Metadata) -> bool {
+    now.ino() == then.ino()
+        && now.dev() == then.dev()
+        && now.len() == then.len()
+        && now.modified().ok() == then.modified().ok()
+}
+
+fn in_place(path: &Path, bytes: &[u8], before: Option<&Metadata>) -> Result<(), WriteError> {
     let mut file = open_to_write(path)?;
+    let now = file.metadata()?;
+    if before.is_none_or(|before| !is_same(&now, before)) {
+        return Err(WriteError::Changed);
+    }
     let mut old = Vec::new();
-    if file.metadata()?.len() <= MAX_BACKUP {
+    if now.len() <= MAX_BACKUP {
         file.read_to_end(&mut old)?;
     }
-    stop_if(cancel)?;
     let result = overwrite(&mut file, bytes);
     if result.is_err() && !old.is_empty() {
         let _ = overwrite(&mut file, &old);
@@ -208,20 +294,41 @@ mod tests {
             .collect()
     }
 
+    fn stage_and_commit(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
+        let like = before.map(|meta| (path, meta));
+        let staged = stage(path, b"new", before, like, &CancellationToken::new())?;
+        staged.commit().map(|_| ())
+    }
+
     // H5
     #[test]
-    fn a_cancelled_replacement_leaves_the_file_and_nothing_else() {
+    fn what_is_staged_and_dropped_leaves_the_file_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/deep/f");
+        let staged = stage(&path, b"new", None, None, &CancellationToken::new()).unwrap();
+        assert_eq!(names(path.parent().unwrap()).len(), 1);
+        drop(staged);
+        assert_eq!(names(dir.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_meanwhile_is_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
-        fs::write(&path, "old").unwrap();
         let cancel = CancellationToken::new();
-        cancel.cancel();
-        // Cancelled after the write had begun: the temporary file is there already.
+        let staged = stage(&path, b"new", None, None, &cancel).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(matches!(staged.commit(), Err(WriteError::Changed)));
+        // Hard links are written in place.
+        fs::hard_link(&path, dir.path().join("g")).unwrap();
         let before = fs::metadata(&path).unwrap();
-        let result = replace(&path, dir.path(), b"new", Some(&before), &cancel);
-        assert!(matches!(result, Err(WriteError::Cancelled)), "{result:?}");
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(dir.path()), ["f"]);
+        let staged = stage(&path, b"new", Some(&before), None, &cancel).unwrap();
+        fs::write(&path, "their second").unwrap();
+        assert!(matches!(staged.commit(), Err(WriteError::Changed)));
+        assert_eq!(fs::read(&path).unwrap(), b"their second");
+        let mut names = names(dir.path());
+        names.sort();
+        assert_eq!(names, ["f", "g"]);
     }
 
     // H5
@@ -232,7 +339,7 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let mut reader = File::open(&path).unwrap();
         let before = fs::metadata(&path).unwrap();
-        write(&path, b"new", Some(&before), &CancellationToken::new()).unwrap();
+        stage_and_commit(&path, Some(&before)).unwrap();
         let mut seen = String::new();
         reader.read_to_string(&mut seen).unwrap();
         assert_eq!(seen, "old");
@@ -245,7 +352,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // No file system has names this long, which shows only at the rename.
         let path = dir.path().join("new/deep").join("x".repeat(300));
-        let result = write(&path, b"new", None, &CancellationToken::new());
+        let result = stage_and_commit(&path, None);
         assert!(matches!(result, Err(WriteError::Io(_))), "{result:?}");
         assert_eq!(names(dir.path()), [""; 0]);
     }

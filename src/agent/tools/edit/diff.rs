@@ -1,8 +1,7 @@
-//! The difference of two texts in the form people see it (`DiffDetails::diff`). Bounded: what two
-//! texts share at both ends is never compared, comparing has a time limit after which the diff is
-//! coarser but still right, and a diff too long to show is cut.
+//! The difference of two texts in the form users see it (`DiffDetails::diff`). Bounded: comparing
+//! has a time limit after which the diff is coarser but still right, and a diff too long to show is
+//! cut.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -58,92 +57,21 @@ pub fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// The steps from `old` to `new`, in order, covering both; changes next to each other are one.
-pub fn compare<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<DiffOp> {
-    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let tail = old[head..]
-        .iter()
-        .rev()
-        .zip(new[head..].iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
-    // Numbers instead of texts: equal lines are compared once, here.
-    let mut numbers = HashMap::new();
-    let old_middle = numbered(&old[head..old.len() - tail], &mut numbers);
-    let new_middle = numbered(&new[head..new.len() - tail], &mut numbers);
-    let middle = capture_diff_slices_deadline(
-        Algorithm::Myers,
-        &old_middle,
-        &new_middle,
-        Some(Instant::now() + DEADLINE),
-    );
-    let mut ops = Vec::with_capacity(middle.len() + 2);
-    push_equal(&mut ops, 0, 0, head);
-    for op in middle {
-        let (tag, old_range, new_range) = op.as_tag_tuple();
-        if tag == DiffTag::Equal {
-            push_equal(
-                &mut ops,
-                old_range.start + head,
-                new_range.start + head,
-                old_range.len(),
-            );
-        } else {
-            push_change(
-                &mut ops,
-                shifted(&old_range, head),
-                shifted(&new_range, head),
-            );
-        }
-    }
-    push_equal(&mut ops, old.len() - tail, new.len() - tail, tail);
-    ops
+/// The difference in the shown form, if that is all of it: no line cut, nothing that looks alike.
+pub fn whole(old: &[u8], new: &[u8], max_lines: usize, max_bytes: usize) -> Option<String> {
+    let is_readable = |text: &[u8]| {
+        let lines_fit = lines(text).iter().all(|line| line.len() <= MAX_LINE);
+        lines_fit && !text.contains(&0) && std::str::from_utf8(text).is_ok()
+    };
+    let shown = details(String::new(), old, new).diff;
+    let fits = shown.len() <= max_bytes && shown.lines().count() <= max_lines;
+    (fits && is_readable(old) && is_readable(new)).then_some(shown)
 }
 
-fn numbered<'a>(lines: &[&'a [u8]], numbers: &mut HashMap<&'a [u8], u32>) -> Vec<u32> {
-    lines
-        .iter()
-        .map(|line| {
-            let next = numbers.len() as u32;
-            *numbers.entry(*line).or_insert(next)
-        })
-        .collect()
-}
-
-fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
-}
-
-fn push_equal(ops: &mut Vec<DiffOp>, old_index: usize, new_index: usize, len: usize) {
-    if len == 0 {
-        return;
-    }
-    if let Some(DiffOp::Equal { len: before, .. }) = ops.last_mut() {
-        *before += len;
-    } else {
-        ops.push(DiffOp::Equal {
-            old_index,
-            new_index,
-            len,
-        });
-    }
-}
-
-fn push_change(ops: &mut Vec<DiffOp>, old: Range<usize>, new: Range<usize>) {
-    let (mut old, mut new) = (old, new);
-    if let Some(last) = ops.last()
-        && last.tag() != DiffTag::Equal
-    {
-        old.start = last.old_range().start;
-        new.start = last.new_range().start;
-        ops.pop();
-    }
-    ops.push(DiffOp::Replace {
-        old_index: old.start,
-        old_len: old.len(),
-        new_index: new.start,
-        new_len: new.len(),
-    });
+/// The steps from `old` to `new`, in order, covering both.
+pub fn compare(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
+    let deadline = Instant::now() + DEADLINE;
+    capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline))
 }
 
 /// The shown form as it grows.

@@ -1,15 +1,16 @@
-//! Finds the text that an edit means: exactly, or, when there is no such text, tolerant of what
-//! models get wrong (trailing blanks, Unicode punctuation, indentation). Only finds: what is put
-//! in its place is made in `splice`.
+//! Finds the text that an edit means: exactly, or, when there is no such text, ignoring what models
+//! get wrong (trailing spaces, Unicode punctuation, indentation). Only finds: what is put in its
+//! place is made in `splice`.
 
 use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::agent::tools::paths::is_odd_blank;
+use super::fold::{Folded, Trailing};
+use super::index::{Fuzz, Index, LineEnds, body};
 
 /// Larger files are only searched exactly.
-const MAX_TOLERANT: usize = 4 * 1024 * 1024;
+const MAX_FUZZY: usize = 4 * 1024 * 1024;
 
 /// A file's bytes with LF for CRLF, and the way back. A lone CR is no line end.
 pub struct Normal {
@@ -42,17 +43,6 @@ impl Normal {
     }
 }
 
-/// What a match had to overlook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tolerance {
-    /// Nothing.
-    Exact,
-    /// Trailing blanks, Unicode quotes, dashes and spaces.
-    Typography,
-    /// Those, and how lines are indented.
-    Indentation,
-}
-
 /// How many places an edit may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -62,21 +52,77 @@ pub enum Scope {
     All,
 }
 
+/// Where an edit applies.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The ranges of the text, ascending.
+    pub ranges: Vec<Range<usize>>,
+    /// What was ignored to find them.
+    pub fuzz: Fuzz,
+    /// How lines of the edit differ from those of the file in their indentation.
+    pub shift: Shift,
+}
+
 /// Why there is no match.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Miss {
+pub enum NoMatch {
     /// The text is nowhere.
     NotFound,
     /// It is in more than one place.
     Many(usize),
+    /// Its lines are these, from 0, but their indentation does not differ by one shift.
+    Indented(Range<usize>),
 }
 
-/// The ranges of `text.bytes` that `old` (LF only, not empty) means, ascending.
-pub fn find(
-    text: &Normal,
-    old: &[u8],
-    scope: Scope,
-) -> Result<(Vec<Range<usize>>, Tolerance), Miss> {
+/// The same indentation at the start of all lines that are not blank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shift {
+    /// None.
+    #[default]
+    None,
+    /// The edit's lines lack it.
+    Lacks(Vec<u8>),
+    /// The edit's lines have it and the file's do not.
+    Exceeds(Vec<u8>),
+}
+
+impl Shift {
+    /// What turns the indentation of `old` into that of `present`, line by line.
+    fn between(old: &[&[u8]], present: &[&[u8]]) -> Option<Self> {
+        let mut pairs = old
+            .iter()
+            .zip(present)
+            .filter(|(old, _)| !old.trim_ascii().is_empty())
+            .map(|(old, present)| Self::of(indent(old), indent(present)));
+        let first = pairs.next()??;
+        pairs
+            .all(|shift| shift.as_ref() == Some(&first))
+            .then_some(first)
+    }
+
+    fn of(old: &[u8], present: &[u8]) -> Option<Self> {
+        match (present.strip_suffix(old), old.strip_suffix(present)) {
+            (Some(b""), _) => Some(Self::None),
+            (Some(more), _) => Some(Self::Lacks(more.to_vec())),
+            (_, Some(less)) => Some(Self::Exceeds(less.to_vec())),
+            _ => None,
+        }
+    }
+
+    /// A line of the edit's new text as the file would have it; none when it has too little
+    /// indentation for that.
+    pub fn line(&self, line: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            _ if line.trim_ascii().is_empty() => Some(line.to_vec()),
+            Self::None => Some(line.to_vec()),
+            Self::Lacks(more) => Some([more, line].concat()),
+            Self::Exceeds(less) => line.strip_prefix(less.as_slice()).map(<[u8]>::to_vec),
+        }
+    }
+}
+
+/// The ranges of `text.bytes` that `old` (LF only, not empty) means.
+pub fn find(text: &Normal, old: &[u8], scope: Scope) -> Result<Found, NoMatch> {
     let found = match scope {
         Scope::Unique => overlapping(&text.bytes, old),
         Scope::All => memmem::find_iter(&text.bytes, old)
@@ -84,26 +130,28 @@ pub fn find(
             .collect(),
     };
     if !found.is_empty() {
-        return one(found, scope).map(|found| (found, Tolerance::Exact));
+        return one(found, Fuzz::Exact, scope);
     }
-    if text.bytes.len() > MAX_TOLERANT {
-        return Err(Miss::NotFound);
+    if text.bytes.len() > MAX_FUZZY {
+        return Err(NoMatch::NotFound);
     }
     let found = typographic(&text.bytes, old);
     if !found.is_empty() {
-        return one(found, scope).map(|found| (found, Tolerance::Typography));
+        return one(found, Fuzz::Typography, scope);
     }
-    let found = indented(&text.bytes, old);
-    // Indentation means too much to change several places on a guess.
-    one(found, Scope::Unique).map(|found| (found, Tolerance::Indentation))
+    indented(&text.bytes, old)
 }
 
-fn one(found: Vec<Range<usize>>, scope: Scope) -> Result<Vec<Range<usize>>, Miss> {
-    match (found.len(), scope) {
-        (0, _) => Err(Miss::NotFound),
-        (1, _) | (_, Scope::All) => Ok(found),
-        (count, Scope::Unique) => Err(Miss::Many(count)),
+fn one(ranges: Vec<Range<usize>>, fuzz: Fuzz, scope: Scope) -> Result<Found, NoMatch> {
+    if ranges.len() > 1 && scope == Scope::Unique {
+        return Err(NoMatch::Many(ranges.len()));
     }
+    let shift = Shift::None;
+    Ok(Found {
+        ranges,
+        fuzz,
+        shift,
+    })
 }
 
 /// All places, also where they share bytes: `aa` is not unique in `aaa`.
@@ -125,7 +173,7 @@ fn typographic(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
     if !found.is_empty() {
         return found;
     }
-    // Blanks at the very end of `old` may be left out only where the line really ends.
+    // Spaces at the very end of `old` may be left out only where the line really ends.
     let dropped = Folded::new(old, Trailing::Dropped);
     if dropped.bytes.len() == kept.bytes.len() {
         return found;
@@ -135,151 +183,58 @@ fn typographic(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
     })
 }
 
-/// What to do with blanks at the end of the whole text; those before a line end always go.
-#[derive(Clone, Copy, PartialEq)]
-enum Trailing {
-    Kept,
-    Dropped,
-}
-
-/// A text with its typography made plain, and where each byte comes from.
-struct Folded {
-    bytes: Vec<u8>,
-    from: Vec<(usize, usize)>,
-}
-
-impl Folded {
-    fn new(text: &[u8], trailing: Trailing) -> Self {
-        let mut folded = Self {
-            bytes: Vec::with_capacity(text.len()),
-            from: Vec::with_capacity(text.len()),
-        };
-        let mut blanks: Vec<(u8, usize, usize)> = Vec::new();
-        let mut at = 0;
-        for chunk in text.utf8_chunks() {
-            for c in chunk.valid().chars() {
-                let end = at + c.len_utf8();
-                match plain(c) {
-                    Some(blank @ (b' ' | b'\t')) => blanks.push((blank, at, end)),
-                    plain => {
-                        if c != '\n' {
-                            folded.flush(&mut blanks);
-                        }
-                        blanks.clear();
-                        match plain {
-                            Some(byte) => folded.push(byte, at, end),
-                            None => folded.copy(text, at, end),
-                        }
-                    }
-                }
-                at = end;
-            }
-            if !chunk.invalid().is_empty() {
-                folded.flush(&mut blanks);
-                folded.copy(text, at, at + chunk.invalid().len());
-                at += chunk.invalid().len();
-            }
-        }
-        if trailing == Trailing::Kept {
-            folded.flush(&mut blanks);
-        }
-        folded
+/// Whole lines that are those of `old` when indentation is ignored. Indentation means too much to
+/// change several places, or to guess how new lines are to be indented.
+fn indented(text: &[u8], old: &[u8]) -> Result<Found, NoMatch> {
+    let old_lines: Vec<&[u8]> = old
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(body)
+        .collect();
+    if old.trim_ascii().is_empty() {
+        return Err(NoMatch::NotFound);
     }
-
-    fn push(&mut self, byte: u8, start: usize, end: usize) {
-        self.bytes.push(byte);
-        self.from.push((start, end));
+    let index = Index::new(text, LineEnds::Lf);
+    let places = index.all(Fuzz::Indentation, &old_lines, 0);
+    let places: Vec<usize> = places.into_iter().flatten().collect();
+    let first = match places[..] {
+        [] => return Err(NoMatch::NotFound),
+        [first] => first,
+        _ => return Err(NoMatch::Many(places.len())),
+    };
+    let lines = first..first + old_lines.len();
+    let present = &index.lines()[lines.clone()];
+    let shift = Shift::between(&old_lines, present).ok_or(NoMatch::Indented(lines))?;
+    let start = index.lines()[..first].iter().map(|line| line.len()).sum();
+    let mut end: usize = present.iter().fold(start, |end, line| end + line.len());
+    if !old.ends_with(b"\n") && present.last().is_some_and(|line| line.ends_with(b"\n")) {
+        end -= 1;
     }
-
-    fn copy(&mut self, text: &[u8], start: usize, end: usize) {
-        for (index, byte) in text[start..end].iter().enumerate() {
-            self.push(*byte, start + index, start + index + 1);
-        }
-    }
-
-    fn flush(&mut self, blanks: &mut Vec<(u8, usize, usize)>) {
-        for (blank, start, end) in blanks.drain(..) {
-            self.push(blank, start, end);
-        }
-    }
-
-    /// Ranges of the unfolded text where `old` is, without those whose end (in folded bytes) does
-    /// not `fit`.
-    fn all(&self, old: &[u8], fit: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-        if old.iter().all(u8::is_ascii_whitespace) {
-            return Vec::new();
-        }
-        memmem::find_iter(&self.bytes, old)
-            .filter(|at| fit(at + old.len()))
-            .map(|at| self.from[at].0..self.from[at + old.len() - 1].1)
-            .collect()
-    }
-}
-
-/// The plain byte that `c` is taken for, if any.
-fn plain(c: char) -> Option<u8> {
-    Some(match c {
-        ' ' | '\t' => c as u8,
-        '\u{2018}'..='\u{201b}' => b'\'',
-        '\u{201c}'..='\u{201f}' => b'"',
-        '\u{2010}'..='\u{2015}' | '\u{2212}' => b'-',
-        _ if is_odd_blank(c) => b' ',
-        _ => return None,
+    Ok(Found {
+        ranges: vec![Range { start, end }],
+        fuzz: Fuzz::Indentation,
+        shift,
     })
 }
 
-/// A line without the blanks around it, its typography made plain.
-pub fn plain_line(line: &[u8]) -> Vec<u8> {
-    let bytes = Folded::new(line.trim_ascii(), Trailing::Dropped).bytes;
-    bytes.trim_ascii().to_vec()
-}
-
-/// Whole lines that are those of `old` but for their indentation.
-fn indented(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
-    let core = plain_line;
-    let wanted: Vec<Vec<u8>> = old.split_inclusive(|b| *b == b'\n').map(core).collect();
-    if wanted.iter().all(Vec::is_empty) {
-        return Vec::new();
-    }
-    let mut lines = Vec::new();
-    let mut at = 0;
-    for line in text.split_inclusive(|b| *b == b'\n') {
-        lines.push((at..at + line.len(), core(line)));
-        at += line.len();
-    }
-    lines
-        .windows(wanted.len())
-        .filter(|window| {
-            window
-                .iter()
-                .zip(&wanted)
-                .all(|((_, line), want)| line == want)
-        })
-        .map(|window| {
-            let start = window[0].0.start;
-            let last = &window[window.len() - 1].0;
-            let body = text[last.clone()]
-                .strip_suffix(b"\n")
-                .map_or(last.end, |_| last.end - 1);
-            start..if old.ends_with(b"\n") { last.end } else { body }
-        })
-        .collect()
+fn indent(line: &[u8]) -> &[u8] {
+    let end = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
+    &line[..end.unwrap_or(line.len())]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, old: &str) -> Result<(String, Tolerance), Miss> {
+    fn check(text: &str, old: &str) -> Result<(String, Fuzz), NoMatch> {
         let normal = Normal::new(text.as_bytes());
-        let (found, tolerance) = find(&normal, old.as_bytes(), Scope::Unique)?;
-        let range = normal.original(&found[0]);
-        Ok((text[range].to_string(), tolerance))
+        let found = find(&normal, old.as_bytes(), Scope::Unique)?;
+        let range = normal.original(&found.ranges[0]);
+        Ok((text[range].to_string(), found.fuzz))
     }
 
     #[test]
     fn what_is_found_and_how() {
-        use Tolerance::*;
+        use Fuzz::*;
         let cases = [
             ("a\r\nb\r\nc", "a\nb", "a\r\nb", Exact),
             ("a\r\nb\r\nc", "b\n", "b\r\n", Exact),
@@ -300,17 +255,17 @@ mod tests {
             ),
             ("foo\nfoobar", "foo ", "foo", Typography),
             (
-                "\tif x {\n\t\ty\n\t}\n",
-                "if x {\n    y\n}",
+                "p\n\tif x {\n\t\ty\n\t}\nq\n",
+                "if x {\n\ty\n}",
                 "\tif x {\n\t\ty\n\t}",
                 Indentation,
             ),
-            ("    a\n", "\ta\n", "    a\n", Indentation),
+            ("a \u{2014}\n", "\ta -\n", "a \u{2014}\n", Indentation),
         ];
-        for (text, old, expected, tolerance) in cases {
+        for (text, old, expected, fuzz) in cases {
             assert_eq!(
                 check(text, old),
-                Ok((expected.to_string(), tolerance)),
+                Ok((expected.to_string(), fuzz)),
                 "{text:?} {old:?}"
             );
         }
@@ -319,16 +274,18 @@ mod tests {
     #[test]
     fn what_is_not_found() {
         let cases = [
-            ("abc", "x", Miss::NotFound),
-            ("a a", "a", Miss::Many(2)),
-            ("aaa", "aa", Miss::Many(2)),
-            ("foobar", "foo ", Miss::NotFound),
-            ("  x\n\tx\n", "x ", Miss::Many(2)),
-            ("a\n\n\nb", "  ", Miss::NotFound),
-            ("  p\n  q\n\tp\n\tq\n", "p\nq", Miss::Many(2)),
+            ("abc", "x", NoMatch::NotFound),
+            ("a a", "a", NoMatch::Many(2)),
+            ("aaa", "aa", NoMatch::Many(2)),
+            ("foobar", "foo ", NoMatch::NotFound),
+            ("  x\n\tx\n", "x ", NoMatch::Many(2)),
+            ("a\n\n\nb", "  ", NoMatch::NotFound),
+            ("  p\n  q\n\tp\n\tq\n", "p\nq", NoMatch::Many(2)),
+            ("    a\n", "\ta\n", NoMatch::Indented(0..1)),
+            ("x\n  a\n    b\n", "a\nb", NoMatch::Indented(1..3)),
         ];
-        for (text, old, miss) in cases {
-            assert_eq!(check(text, old), Err(miss), "{text:?} {old:?}");
+        for (text, old, expected) in cases {
+            assert_eq!(check(text, old), Err(expected), "{text:?} {old:?}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The `edit` tool: old text, new text, in one file. It has two shapes, `edit` and `replace` (as
-//! Gemini models know it): other names, the same work. What is done with the texts is `exchange`.
+//! Gemini models know it): other names, the same work. What is done with the texts is `text_edits`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::exchange::{Exchange, Names, exchange};
+use super::locked_file::LockedFile;
 use super::matching::Scope;
-use super::stamps::FileStamps;
-use super::target::Target;
+use super::seen_files::SeenFiles;
+use super::text_edits::{TextEdits, apply_edits};
 use super::write;
 use crate::agent::schema::Schema;
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
@@ -20,8 +20,9 @@ use crate::llm::{EditFormat, ToolSpec};
 pub struct Edit {
     spec: ToolSpec,
     format: EditFormat,
-    names: Names,
-    stamps: FileStamps,
+    /// What it calls the old and the new text.
+    names: (&'static str, &'static str),
+    seen: SeenFiles,
 }
 
 /// The arguments of a call, under the names of either shape.
@@ -46,23 +47,23 @@ struct Pair {
 }
 
 impl Edit {
-    /// The tool as most models know it; `stamps` knows what the model has seen.
-    pub fn new(stamps: FileStamps) -> Self {
+    /// The tool as most models know it; `seen` knows what the model has seen.
+    pub fn new(seen: SeenFiles) -> Self {
         Self {
             spec: edit_spec(),
             format: EditFormat::Edit,
-            names: Names::TEXT,
-            stamps,
+            names: ("old_text", "new_text"),
+            seen,
         }
     }
 
     /// The tool as `replace`.
-    pub fn as_replace(stamps: FileStamps) -> Self {
+    pub fn as_replace(seen: SeenFiles) -> Self {
         Self {
             spec: replace_spec(),
             format: EditFormat::Replace,
-            names: Names::STRING,
-            stamps,
+            names: ("old_string", "new_string"),
+            seen,
         }
     }
 
@@ -71,7 +72,7 @@ impl Edit {
         self.format == EditFormat::Replace && args.old_text.as_ref().is_some_and(String::is_empty)
     }
 
-    fn exchange(&self, args: Args) -> Result<Exchange, ToolError> {
+    fn text_edits(&self, args: Args) -> Result<TextEdits, ToolError> {
         let single = args.old_text.zip(args.new_text);
         let listed = args
             .edits
@@ -81,7 +82,7 @@ impl Edit {
         if pairs.iter().any(|(old, _)| old.is_empty()) {
             return Err(call::invalid(&format!(
                 "{} must not be empty; to create a file or replace all of it, use write",
-                self.names.old
+                self.names.0
             )));
         }
         let expected = call::positive(args.expected_replacements);
@@ -90,7 +91,12 @@ impl Edit {
         } else {
             Scope::Unique
         };
-        Ok(Exchange::new(pairs, scope, self.names).expecting(expected))
+        Ok(TextEdits {
+            pairs,
+            scope,
+            expected,
+            names: self.names,
+        })
     }
 }
 
@@ -140,21 +146,21 @@ impl TypedTool for Edit {
             Purpose::Existing
         };
         let path = args.file_path.clone();
-        let target = Target::new(&path, &context.cwd, purpose, &self.stamps, &context.cancel);
+        let file = LockedFile::lock(path, purpose, &self.seen, &context);
         if creates {
-            let (target, content) = (target.await?, args.new_text.unwrap_or_default());
-            return call::change(move || create(&target, &content)).await;
+            let (file, content) = (file.await?, args.new_text.unwrap_or_default());
+            return call::change(move || create(&file, &content)).await;
         }
-        let wanted = self.exchange(args)?;
-        let target = target.await?;
-        call::change(move || exchange(&target, &wanted)).await
+        let edits = self.text_edits(args)?;
+        let file = file.await?;
+        call::change(move || apply_edits(&file, &edits)).await
     }
 }
 
 /// A new file; one that is there already is not emptied for the want of an old text.
-fn create(target: &Target, content: &str) -> Result<ToolOutput, ToolError> {
-    if target.is_new() {
-        return write::replace(target, content);
+fn create(file: &LockedFile, content: &str) -> Result<ToolOutput, ToolError> {
+    if file.is_new() {
+        return write::replace(file, content);
     }
     Err(call::invalid(
         "old_string must not be empty for a file that is there; to replace all of it, use write",

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::diff;
-use super::stamps::{FileStamps, Freshness};
-use super::target::{Present, Target};
+use super::locked_file::{CurrentFile, LockedFile};
+use super::seen_files::{Freshness, SeenFiles};
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
@@ -19,12 +19,12 @@ const MAX_DIFF: u64 = 8 * 1024 * 1024;
 /// Writes files.
 pub struct Write {
     spec: ToolSpec,
-    stamps: FileStamps,
+    seen: SeenFiles,
 }
 
 impl Write {
-    /// The tool; `stamps` knows what the model has seen.
-    pub fn new(stamps: FileStamps) -> Self {
+    /// The tool; `seen` knows what the model has seen.
+    pub fn new(seen: SeenFiles) -> Self {
         Self {
             spec: ToolSpec {
                 name: "write".into(),
@@ -42,7 +42,7 @@ impl Write {
                 }),
                 ..ToolSpec::default()
             },
-            stamps,
+            seen,
         }
     }
 }
@@ -74,46 +74,45 @@ impl TypedTool for Write {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, purpose) = (&args.file_path, Purpose::MayBeNew);
-        let target =
-            Target::new(path, &context.cwd, purpose, &self.stamps, &context.cancel).await?;
-        call::change(move || replace(&target, &args.content)).await
+        let (path, purpose) = (args.file_path, Purpose::MayBeNew);
+        let file = LockedFile::lock(path, purpose, &self.seen, &context).await?;
+        call::change(move || replace(&file, &args.content)).await
     }
 }
 
 /// Makes `content` all there is in the file.
-pub(super) fn replace(target: &Target, content: &str) -> Result<ToolOutput, ToolError> {
-    let before = if target.is_new() {
+pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, ToolError> {
+    let before = if file.is_new() {
         None
     } else {
-        Some(target.load(MAX_DIFF)?)
+        Some(file.load(MAX_DIFF)?)
     };
-    if let Some(present) = &before
-        && matches!(present.freshness, Freshness::Changed(_))
+    if let Some(current) = &before
+        && matches!(current.freshness, Freshness::Changed(_))
     {
         return Err(ToolError::new(format!(
             "{} has changed on disk since you last read it, so it was not overwritten. {}",
-            target.shown,
-            target.show_changes(present)
+            file.shown,
+            file.show_changes(current)
         )));
     }
-    target.write(content.as_bytes(), before.as_ref())?;
-    let shown = &target.shown;
+    file.write(content.as_bytes(), before.as_ref())?;
+    let shown = &file.shown;
     Ok(ToolOutput {
         content: vec![Content::text(format!(
             "Successfully wrote {} bytes to {shown}",
             content.len()
         ))],
-        details: Details::Diff(difference(target, before, content)),
+        details: Details::Diff(difference(file, before, content)),
         is_error: false,
     })
 }
 
-fn difference(target: &Target, before: Option<Present>, content: &str) -> DiffDetails {
-    let path = target.display.clone();
+fn difference(file: &LockedFile, before: Option<CurrentFile>, content: &str) -> DiffDetails {
+    let path = file.display.clone();
     let old = match before {
         None => Some(Vec::new()),
-        Some(present) => present.bytes.filter(|bytes| !kind::has_nul(bytes)),
+        Some(current) => current.bytes.filter(|bytes| !kind::has_nul(bytes)),
     };
     match old {
         Some(old) if content.len() as u64 <= MAX_DIFF => {

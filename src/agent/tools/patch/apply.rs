@@ -1,12 +1,12 @@
 //! The hunks of one file put into its bytes. What no hunk changes keeps its bytes; new lines take
-//! the line end of those they replace and, where indentation was overlooked, the file's own way of
-//! indenting. A file without a final line end stays without. Reads and writes no file.
+//! the line end of those they replace and are otherwise written as they are. A file without a final
+//! line end stays without. Reads and writes no file.
 
 use super::explain::explain;
-use super::index::{Index, Level, LineEnds, body};
 use super::parse::{Hunk, Sign};
-use super::seek::{Lost, Place, old_lines, seek};
-use crate::agent::tools::edit::splice::{Reindent, line_end_for};
+use super::seek::{Place, old_lines, seek};
+use crate::agent::tools::edit::index::{Fuzz, Index, LineEnds};
+use crate::agent::tools::edit::splice::line_end_for;
 
 /// What came of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct Applied {
     pub reports: Vec<HunkReport>,
 }
 
-/// What had to be overlooked to place a hunk.
+/// How a hunk was placed that did not fit as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HunkReport {
     /// Which hunk of its file, from 1.
     pub hunk: usize,
-    /// What its lines differ in.
-    pub level: Level,
-    /// Whether it was found elsewhere than its order and its context lines say.
+    /// What was ignored to place it.
+    pub fuzz: Fuzz,
+    /// Whether its place is not where its order and its context lines say.
     pub displaced: bool,
 }
 
@@ -64,11 +64,11 @@ pub fn is_exact_and_unique(content: &[u8], hunks: &[Hunk]) -> bool {
     hunks.iter().all(|hunk| {
         let old = old_lines(hunk);
         let pattern = &old[..old.len() - hunk.blank_end.min(old.len())];
-        let hits = index.all(Level::Exact, pattern, 0).into_iter().flatten();
+        let hits = index.all(Fuzz::Exact, pattern, 0).into_iter().flatten();
         if pattern.is_empty() {
             hunk.context
                 .iter()
-                .all(|line| index.find(Level::Exact, &[line], 0).is_some())
+                .all(|line| index.find(Fuzz::Exact, &[line], 0).is_some())
         } else {
             hits.take(2).count() == 1
         }
@@ -89,35 +89,36 @@ fn apply_on(
     hunks: &[Hunk],
     ends: LineEnds,
 ) -> Result<Applied, Vec<Miss>> {
-    let (mut places, mut misses, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut misses, mut reports) = (Vec::new(), Vec::new());
     let mut edits: Vec<Edit<'_>> = Vec::new();
     let mut before = Place {
         start: 0,
         len: 0,
-        level: Level::Exact,
+        fuzz: Fuzz::Exact,
         displaced: false,
     };
     for (number, hunk) in hunks.iter().enumerate() {
         let place = match seek(index, hunk, before.start + before.len) {
             Ok(place) => place,
-            Err(lost) => {
-                misses.push(miss(index, hunks, number, &lost));
-                places.push(before);
+            Err(no_match) => {
+                misses.push(Miss {
+                    hunk: number + 1,
+                    text: explain(index, hunk, &no_match),
+                });
                 continue;
             }
         };
         // Hunks that share context lines are in order.
         let displaced = place.displaced
             && !(place.start >= before.start && place.start <= before.start + before.len);
-        if place.level > Level::Exact || displaced {
+        if place.fuzz > Fuzz::Exact || displaced {
             reports.push(HunkReport {
                 hunk: number + 1,
-                level: place.level,
+                fuzz: place.fuzz,
                 displaced,
             });
         }
         edits.extend(changes(hunk, place, number));
-        places.push(place);
         before = place;
     }
     edits.sort_by_key(|edit| edit.at);
@@ -131,15 +132,8 @@ fn apply_on(
     if !misses.is_empty() {
         return Err(misses);
     }
-    let bytes = assemble(index, content, hunks, &places, &edits, ends);
+    let bytes = assemble(index, content, &edits, ends);
     Ok(Applied { bytes, reports })
-}
-
-fn miss(index: &Index<'_>, hunks: &[Hunk], number: usize, lost: &Lost) -> Miss {
-    Miss {
-        hunk: number + 1,
-        text: explain(index, &hunks[number], lost),
-    }
 }
 
 /// The runs of changed lines of a hunk at its place.
@@ -175,14 +169,7 @@ fn changes(hunk: &Hunk, place: Place, number: usize) -> Vec<Edit<'_>> {
     edits
 }
 
-fn assemble(
-    index: &Index<'_>,
-    content: &[u8],
-    hunks: &[Hunk],
-    places: &[Place],
-    edits: &[Edit<'_>],
-    ends: LineEnds,
-) -> Vec<u8> {
+fn assemble(index: &Index<'_>, content: &[u8], edits: &[Edit<'_>], ends: LineEnds) -> Vec<u8> {
     let lines = index.lines();
     let is_end = |byte: &u8| *byte == b'\n' || (ends == LineEnds::LfOrCr && *byte == b'\r');
     let mut out = Vec::with_capacity(content.len() + content.len() / 8);
@@ -195,7 +182,6 @@ fn assemble(
             last_end = b"";
         }
         at = edit.at + edit.removed;
-        let indent = reindent(index, &hunks[edit.hunk], places[edit.hunk]);
         for (offset, text) in edit.added.iter().enumerate() {
             let end = match ends {
                 LineEnds::Lf => line_end_for(lines, &(edit.at..at), offset),
@@ -205,10 +191,7 @@ fn assemble(
             if out.last().is_some_and(|byte| !is_end(byte)) {
                 out.extend_from_slice(end);
             }
-            match &indent {
-                Some(indent) => out.extend(indent.line(text.as_bytes())),
-                None => out.extend_from_slice(text.as_bytes()),
-            }
+            out.extend_from_slice(text.as_bytes());
             out.extend_from_slice(end);
             last_end = end;
         }
@@ -221,23 +204,6 @@ fn assemble(
         out.truncate(out.len() - last_end.len());
     }
     out
-}
-
-/// How the lines of a hunk are to be indented, if the file indents them in its own way.
-fn reindent(index: &Index<'_>, hunk: &Hunk, place: Place) -> Option<Reindent> {
-    if place.level < Level::AllSpace {
-        return None;
-    }
-    let old = old_lines(hunk);
-    let old: Vec<&[u8]> = old.iter().map(|line| line.as_bytes()).collect();
-    let end = (place.start + place.len).min(index.lines().len());
-    let present = &index.lines()[place.start.min(end)..end];
-    let indent = |line: &[u8]| line.len() - line.trim_ascii_start().len();
-    let same = old.iter().zip(present).all(|(old, there)| {
-        let there = body(there);
-        there.trim_ascii().is_empty() || old[..indent(old)] == there[..indent(there)]
-    });
-    (!same).then(|| Reindent::new(&old, present))
 }
 
 fn has_lone_cr(content: &[u8]) -> bool {

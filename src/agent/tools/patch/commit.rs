@@ -1,7 +1,9 @@
-//! Writes what a plan came to: all of it, or, when something fails on the way, nothing. What was
-//! written before the failure is put back; what is to go is only set aside until everything else
-//! is done.
+//! Writes what a plan came to: all of it, or, when something fails on the way, nothing. Everything
+//! is first put on disk beside its place; then it is renamed there, which takes no time in which a
+//! crash could leave half of it. What was renamed before a failure is put back; what is to go is
+//! only set aside until everything else is done.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::plan::{After, File, Plan};
 use crate::agent::tool::ToolError;
-use crate::agent::tools::edit::atomic;
+use crate::agent::tools::edit::atomic::{self, Staged};
 use crate::agent::tools::kind;
 
 /// Does what `plan` says.
@@ -20,18 +22,11 @@ use crate::agent::tools::kind;
 /// What could not be written, or that the call was cancelled. Nothing has changed then, unless the
 /// text says that something could not be put back.
 pub fn commit(plan: &Plan) -> Result<(), ToolError> {
-    let mut done: Vec<Done<'_>> = Vec::new();
-    let result = plan
-        .files
-        .iter()
-        .try_for_each(|file| write(file, &plan.files, &mut done));
-    // What goes, goes last: until then nothing is lost, whatever happens.
-    let result = result.and_then(|()| {
-        plan.files
-            .iter()
-            .try_for_each(|file| set_aside(file, &mut done))
-    });
+    let (mut staged, mut done) = (VecDeque::new(), Vec::new());
+    let result = stage(plan, &mut staged).and_then(|()| carry_out(plan, &mut staged, &mut done));
     if let Err(mut error) = result {
+        // The last first, so that folders made for several files are empty in the end.
+        while staged.pop_back().is_some() {}
         let stuck: Vec<String> = done.iter().rev().filter_map(Done::undo).collect();
         if !stuck.is_empty() {
             error.message = format!(
@@ -44,7 +39,7 @@ pub fn commit(plan: &Plan) -> Result<(), ToolError> {
     }
     for file in &plan.files {
         if let After::Bytes(bytes) = &file.after {
-            file.target.remember(bytes);
+            file.locked.record(bytes);
         }
     }
     Ok(())
@@ -56,17 +51,33 @@ enum Done<'p> {
     SetAside { entry: &'p Path, kept: TempPath },
 }
 
-fn write<'p>(file: &'p File, files: &[File], done: &mut Vec<Done<'p>>) -> Result<(), ToolError> {
-    let After::Bytes(bytes) = &file.after else {
-        return Ok(());
-    };
-    let made = file.target.put(bytes, file.before.as_ref())?;
-    done.push(Done::Written { file, made });
-    if let Some(permissions) = file.moved_permissions(files) {
-        fs::set_permissions(&file.target.real, permissions)
-            .map_err(|error| failed(&file.target.shown, &error))?;
+/// A file whose new content waits for its rename.
+type Waiting<'p> = (&'p File, Staged<'p>);
+
+fn stage<'p>(plan: &'p Plan, staged: &mut VecDeque<Waiting<'p>>) -> Result<(), ToolError> {
+    for file in &plan.files {
+        if let After::Bytes(bytes) = &file.after {
+            let before = file.before.as_ref().map(|before| &before.meta);
+            let like = file.like(&plan.files);
+            staged.push_back((file, file.locked.stage(bytes, before, like)?));
+        }
     }
     Ok(())
+}
+
+fn carry_out<'p>(
+    plan: &'p Plan,
+    staged: &mut VecDeque<Waiting<'p>>,
+    done: &mut Vec<Done<'p>>,
+) -> Result<(), ToolError> {
+    while let Some((file, staged)) = staged.pop_front() {
+        let made = staged
+            .commit()
+            .map_err(|error| file.locked.failed(&error))?;
+        done.push(Done::Written { file, made });
+    }
+    // What goes, goes last: until then nothing is lost, whatever happens.
+    plan.files.iter().try_for_each(|file| set_aside(file, done))
 }
 
 /// Renames a file that is to go; it goes when its new name is dropped.
@@ -74,33 +85,22 @@ fn set_aside<'p>(file: &'p File, done: &mut Vec<Done<'p>>) -> Result<(), ToolErr
     let (After::Gone, Some(before)) = (&file.after, &file.before) else {
         return Ok(());
     };
-    file.target.go_on()?;
-    let target = &file.target;
-    atomic::still_as(&target.real, Some(&before.meta)).map_err(|_| {
-        ToolError::new(format!(
-            "{} was changed by someone else at this very moment; nothing was changed. Read it \
-             again.",
-            target.shown
-        ))
-    })?;
-    let entry = target.entry.as_path();
+    let locked = &file.locked;
+    locked.must_go_on()?;
+    atomic::must_be_as(&locked.real, Some(&before.meta)).map_err(|error| locked.failed(&error))?;
+    let entry = locked.entry.as_path();
     let aside = || -> io::Result<TempPath> {
         let dir = entry.parent().unwrap_or(Path::new("/"));
-        let kept = tempfile::Builder::new()
-            .prefix(".tiller-")
-            .suffix(".tmp")
-            .tempfile_in(dir)?
-            .into_temp_path();
+        let kept = atomic::temporary(dir, 0o600)?.into_temp_path();
         fs::rename(entry, &kept)?;
         Ok(kept)
     };
-    let kept = aside().map_err(|error| failed(&target.shown, &io::Error::from(error.kind())))?;
+    let kept = aside().map_err(|error| {
+        let error = io::Error::from(error.kind());
+        ToolError::new(format!("{}: Failed to write file: {error}", locked.shown))
+    })?;
     done.push(Done::SetAside { entry, kept });
     Ok(())
-}
-
-fn failed(shown: &str, error: &io::Error) -> ToolError {
-    ToolError::new(format!("{shown}: Failed to write file: {error}"))
 }
 
 impl Done<'_> {
@@ -113,7 +113,7 @@ impl Done<'_> {
             Self::Written { file, made } => {
                 let result = put_back(file);
                 atomic::remove_folders(made);
-                (file.target.shown.clone(), result)
+                (file.locked.shown.clone(), result)
             }
         };
         result.err().map(|error| format!("{shown} ({error})"))
@@ -121,14 +121,16 @@ impl Done<'_> {
 }
 
 fn put_back(file: &File) -> io::Result<()> {
-    let path = &file.target.real;
+    let path = &file.locked.real;
     let Some(before) = &file.before else {
         return fs::remove_file(path);
     };
     let now = fs::metadata(path)?;
     let bytes = before.bytes.as_deref().unwrap_or_default();
     // Even when the call was cancelled: this is what cancelling means.
-    match atomic::write(path, bytes, Some(&now), &CancellationToken::new()) {
+    let cancel = CancellationToken::new();
+    let staged = atomic::stage(path, bytes, Some(&now), Some((path, &now)), &cancel);
+    match staged.and_then(Staged::commit) {
         Ok(_) => fs::set_permissions(path, before.meta.permissions()),
         Err(atomic::WriteError::Io(error)) => Err(error),
         Err(_) => Err(io::Error::other(format!(

@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use super::index::{Index, Level};
 use super::parse::{Hunk, Sign};
-use super::seek::{Lost, old_lines};
+use super::seek::{NoMatch, old_lines};
+use crate::agent::tools::edit::index::{Fuzz, Index};
 
 /// Lines of the file shown on either side of the one that differs.
 const AROUND: usize = 3;
@@ -15,9 +15,9 @@ const LONGEST: usize = 200;
 const MOST_PLACES: usize = 200;
 
 /// What is wrong with `hunk`.
-pub fn explain(index: &Index<'_>, hunk: &Hunk, lost: &Lost) -> String {
-    match lost {
-        Lost::Context(line) => {
+pub fn explain(index: &Index<'_>, hunk: &Hunk, no_match: &NoMatch) -> String {
+    match no_match {
+        NoMatch::Context(line) => {
             let mut text = format!("the line after @@ is not in the file:\n  {}", cut(line));
             if let Some((place, _)) = likeliest(index, &old_lines(hunk), 0) {
                 text.push_str("\nThe file has this where the hunk may belong:\n");
@@ -25,11 +25,11 @@ pub fn explain(index: &Index<'_>, hunk: &Hunk, lost: &Lost) -> String {
             }
             text
         }
-        Lost::Ambiguous(count) => format!(
-            "but for indentation, its lines are in {count} places; add lines of context, or write \
+        NoMatch::Ambiguous(count) => format!(
+            "ignoring indentation, its lines are in {count} places; add lines of context, or write \
              them as the file has them"
         ),
-        Lost::Lines(from) => lines(index, hunk, *from),
+        NoMatch::Lines(from) => lines(index, hunk, *from),
     }
 }
 
@@ -48,7 +48,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
         show(index, from.min(index.lines().len() - 1), &mut text);
         return text;
     };
-    let differs = |line: &usize| !index.is(Level::Punctuation, place + line, old[*line]);
+    let differs = |line: &usize| !index.is(Fuzz::Indentation, place + line, old[*line]);
     let Some(wrong) = (0..old.len()).find(differs) else {
         return "its lines are in the file, but above the hunk before it and more than once; put \
                 the hunks in the order of the file, or add context"
@@ -90,11 +90,11 @@ fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usi
     let mut tried = 0;
     for nth in by_length.into_iter().take(20) {
         let below = index
-            .all(Level::Punctuation, &old[nth..=nth], from)
+            .all(Fuzz::Indentation, &old[nth..=nth], from)
             .into_iter()
             .flatten();
         let above = index
-            .all(Level::Punctuation, &old[nth..=nth], 0)
+            .all(Fuzz::Indentation, &old[nth..=nth], 0)
             .into_iter()
             .flatten();
         for at in below.chain(above).take(MOST_PLACES) {
@@ -103,7 +103,7 @@ fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usi
             };
             let compared = 0..old.len().min(100);
             let score =
-                compared.filter(|line| index.is(Level::Punctuation, place + line, old[*line]));
+                compared.filter(|line| index.is(Fuzz::Indentation, place + line, old[*line]));
             let score = score.count();
             if best.is_none_or(|(_, most)| score > most) {
                 best = Some((place, score));

@@ -27,10 +27,10 @@ pub fn marker(line: &str) -> Option<Marker<'_>> {
     if let Some((keyword, path)) = rest.split_once(':') {
         let path = unquoted(path);
         return Some(match keyword.trim_end().to_ascii_lowercase().as_str() {
-            "add file" | "create file" | "new file" => Marker::Add(path),
-            "delete file" | "remove file" => Marker::Delete(path),
-            "update file" | "modify file" | "edit file" => Marker::Update(path),
-            "move to" | "rename to" => Marker::MoveTo(path),
+            "add file" => Marker::Add(path),
+            "delete file" => Marker::Delete(path),
+            "update file" => Marker::Update(path),
+            "move to" => Marker::MoveTo(path),
             _ => return None,
         });
     }

@@ -4,7 +4,6 @@
 
 use std::fmt;
 
-use super::envelope;
 use super::marker::{Marker, marker};
 
 /// A patch: what is to be done to which file, in order.
@@ -103,14 +102,20 @@ const SECTIONS: &str = "*** Add File: PATH, *** Delete File: PATH or *** Update 
 /// # Errors
 /// The first line that cannot be meant, or that there is nothing to do.
 pub fn parse(text: &str) -> Result<Patch, Fault> {
-    let lines = envelope::lines(text);
-    let last = lines.len();
+    let lines = lines(text);
+    let last = lines.iter().rposition(|(_, line)| !line.trim().is_empty());
     let mut reader = Reader::default();
     for (index, (number, line)) in lines.iter().enumerate() {
-        let next = lines.get(index + 1).map_or("", |(_, line)| line.as_str());
-        reader.line(*number, line, next, index + 1 == last)?;
+        let next = lines.get(index + 1).map_or("", |(_, line)| line);
+        reader.line(*number, line, next, Some(index) == last)?;
     }
-    reader.close_section()?;
+    if !reader.over && (reader.open.is_some() || !reader.patch.sections.is_empty()) {
+        return fault(
+            0,
+            "there is no *** End Patch, so it may have been cut off; send all of it again"
+                .to_owned(),
+        );
+    }
     if reader.patch.sections.is_empty() {
         return Err(Fault {
             line: 0,
@@ -121,6 +126,22 @@ pub fn parse(text: &str) -> Result<Patch, Fault> {
         });
     }
     Ok(reader.patch)
+}
+
+/// The lines of the patch, from its first marker on (models write a shell command or other words
+/// before it), each with its number in the text from 1.
+fn lines(text: &str) -> Vec<(usize, &str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text.split('\n').enumerate();
+    let lines = lines.map(|(index, line)| (index + 1, line.strip_suffix('\r').unwrap_or(line)));
+    lines
+        .skip_while(|(_, line)| {
+            !matches!(
+                marker(line),
+                Some(Marker::Begin | Marker::Add(_) | Marker::Delete(_) | Marker::Update(_))
+            )
+        })
+        .collect()
 }
 
 #[derive(Default)]
@@ -202,8 +223,7 @@ impl Reader {
             }
             _ => {}
         }
-        // The line of `apply_patch <<EOF *** Begin Patch` is no marker by itself.
-        if self.over || (self.open.is_none() && line.contains("*** Begin Patch")) {
+        if self.over {
             return Ok(());
         }
         self.body_line(number, line, next)

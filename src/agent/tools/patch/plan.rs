@@ -3,14 +3,15 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use super::apply::{HunkReport, apply, is_exact_and_unique};
-use super::index::Level;
 use super::parse::{Change, Hunk, Patch};
 use crate::agent::tool::{DiffDetails, FileChange, ToolError};
-use crate::agent::tools::edit::stamps::Freshness;
-use crate::agent::tools::edit::target::{Place, Present, Target};
+use crate::agent::tools::edit::index::Fuzz;
+use crate::agent::tools::edit::locked_file::{CurrentFile, LockedFile, ResolvedPath};
+use crate::agent::tools::edit::seen_files::Freshness;
 use crate::agent::tools::edit::{atomic, diff};
 use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
@@ -23,29 +24,30 @@ const MOST_FAILURES: usize = 10;
 const MAX_SHOWN: usize = 192 * 1024;
 
 /// The files that `patch` speaks of: for each section its file, and behind it where that moves to.
-pub fn places(patch: &Patch, cwd: &Path) -> Result<Vec<Place>, ToolError> {
-    let mut places = Vec::with_capacity(patch.sections.len());
+/// Asks the file system, which may block.
+pub fn resolve(patch: &Patch, cwd: &Path) -> Result<Vec<ResolvedPath>, ToolError> {
+    let mut paths = Vec::with_capacity(patch.sections.len());
     for section in &patch.sections {
         let purpose = match section.change {
             Change::Add(_) => Purpose::MayBeNew,
             Change::Delete | Change::Update { .. } => Purpose::Existing,
         };
-        let place = Place::find(&section.path, cwd, purpose)?;
+        let path = ResolvedPath::find(&section.path, cwd, purpose)?;
         let plain = without_prefix(&section.path).filter(|_| purpose == Purpose::Existing);
-        let plain = plain.filter(|_| place.entry.symlink_metadata().is_err());
-        let plain = plain.and_then(|path| Place::find(path, cwd, purpose).ok());
-        let plain = plain.filter(|place| place.entry.symlink_metadata().is_ok());
+        let plain = plain.filter(|_| path.entry.symlink_metadata().is_err());
+        let plain = plain.and_then(|path| ResolvedPath::find(path, cwd, purpose).ok());
+        let plain = plain.filter(|path| path.entry.symlink_metadata().is_ok());
         let prefixed = plain.is_some();
-        places.push(plain.unwrap_or(place));
+        paths.push(plain.unwrap_or(path));
         if let Change::Update {
             move_to: Some(to), ..
         } = &section.change
         {
             let to = without_prefix(to).filter(|_| prefixed).unwrap_or(to);
-            places.push(Place::find(to, cwd, Purpose::MayBeNew)?);
+            paths.push(ResolvedPath::find(to, cwd, Purpose::MayBeNew)?);
         }
     }
-    Ok(places)
+    Ok(paths)
 }
 
 /// A path without the `a/` or `b/` that diffs put before it.
@@ -64,9 +66,9 @@ pub struct Plan {
 /// One file, as it is and as it is going to be.
 pub struct File {
     /// Where it is.
-    pub target: Target,
+    pub locked: LockedFile,
     /// What is there; none when nothing is.
-    pub before: Option<Present>,
+    pub before: Option<CurrentFile>,
     /// What is going to be there.
     pub after: After,
     /// The file it was before it moved here.
@@ -109,29 +111,30 @@ impl File {
         }
     }
 
-    /// The permissions it takes with it from where it moved from.
-    pub fn moved_permissions(&self, files: &[Self]) -> Option<std::fs::Permissions> {
-        let from = files.get(self.moved_from?)?;
-        Some(from.before.as_ref()?.meta.permissions())
+    /// The file whose owner, mode and attributes it gets: where it moved from, else itself.
+    pub fn like<'f>(&'f self, files: &'f [Self]) -> Option<(&'f Path, &'f Metadata)> {
+        let like = self.moved_from.and_then(|from| files.get(from));
+        let like = like.unwrap_or(self);
+        Some((&like.locked.real, &like.before.as_ref()?.meta))
     }
 }
 
-/// Works `patch` out; `targets` are the claimed [`places`] of it.
+/// Works `patch` out; `locked` are its [`resolve`]d files.
 ///
 /// # Errors
 /// Everything that does not fit, in words; nothing was changed.
-pub fn plan(patch: &Patch, targets: Vec<Target>) -> Result<Plan, ToolError> {
+pub fn plan(patch: &Patch, locked: Vec<LockedFile>) -> Result<Plan, ToolError> {
     let mut work = Work::default();
-    let mut targets = targets.into_iter();
+    let mut locked = locked.into_iter();
     for section in &patch.sections {
-        let Some(target) = targets.next() else { break };
+        let Some(file) = locked.next() else { break };
         let to = match &section.change {
             Change::Update {
                 move_to: Some(_), ..
-            } => targets.next(),
+            } => locked.next(),
             _ => None,
         };
-        if let Err(failure) = work.section(&section.change, target, to) {
+        if let Err(failure) = work.section(&section.change, file, to) {
             work.failures.push(failure);
         }
     }
@@ -151,11 +154,11 @@ impl Work {
     fn section(
         &mut self,
         change: &Change,
-        target: Target,
-        to: Option<Target>,
+        file: LockedFile,
+        to: Option<LockedFile>,
     ) -> Result<(), String> {
-        let shown = target.shown.clone();
-        let file = self.open(target)?;
+        let shown = file.shown.clone();
+        let file = self.open(file)?;
         match change {
             Change::Add(content) => self.add(file, content, &shown),
             Change::Delete => self.delete(file, &shown),
@@ -166,20 +169,20 @@ impl Work {
         }
     }
 
-    /// The file at `target`, loaded when the patch first speaks of it.
-    fn open(&mut self, target: Target) -> Result<usize, String> {
-        if let Some(known) = self.by_path.get(&target.real) {
+    /// The number of a file, which is loaded when the patch first speaks of it.
+    fn open(&mut self, locked: LockedFile) -> Result<usize, String> {
+        if let Some(known) = self.by_path.get(&locked.real) {
             return Ok(*known);
         }
-        let before = if target.is_new() {
+        let before = if locked.is_new() {
             None
         } else {
-            Some(target.load(MAX_FILE).map_err(|error| error.message)?)
+            Some(locked.load(MAX_FILE).map_err(|error| error.message)?)
         };
         let number = self.files.len();
-        self.by_path.insert(target.real.clone(), number);
+        self.by_path.insert(locked.real.clone(), number);
         self.files.push(File {
-            target,
+            locked,
             before,
             after: After::Same,
             moved_from: None,
@@ -274,8 +277,8 @@ impl Work {
                 self.files[file].after = After::Gone;
                 self.files[to].after = After::Bytes(after);
                 self.files[to].moved_from = Some(file);
-                let target = self.files[to].target.shown.clone();
-                self.tell(format_args!("M {shown} -> {target}{notes}"));
+                let new = self.files[to].locked.shown.clone();
+                self.tell(format_args!("M {shown} -> {new}{notes}"));
             }
         }
         Ok(())
@@ -301,7 +304,7 @@ impl Work {
         }
         Err(format!(
             "{} has changed on disk since you last read it, so {consequence}. {}",
-            self.files[file].target.shown,
+            self.files[file].locked.shown,
             self.changes(file)
         ))
     }
@@ -310,13 +313,13 @@ impl Work {
     fn must_fit(&self, file: usize) -> Result<(), String> {
         match &self.files[file] {
             File {
-                target,
+                locked,
                 before: Some(before),
                 after: After::Same,
                 ..
             } if before.bytes.is_none() => Err(format!(
                 "{} is {}; apply_patch handles files up to {}.",
-                target.shown,
+                locked.shown,
                 kind::size(before.meta.len()),
                 kind::size(MAX_FILE)
             )),
@@ -325,18 +328,18 @@ impl Work {
     }
 
     fn changes(&self, file: usize) -> String {
-        let File { target, before, .. } = &self.files[file];
+        let File { locked, before, .. } = &self.files[file];
         let before = before.as_ref();
-        before.map_or_else(String::new, |before| target.show_changes(before))
+        before.map_or_else(String::new, |before| locked.show_changes(before))
     }
 
     fn check_permissions(&mut self) {
         let changed = self.files.iter().filter(|file| file.after != After::Same);
-        for File { target, before, .. } in changed {
+        for File { locked, before, .. } in changed {
             if let Some(before) = before
-                && let Err(error) = atomic::may_write(&target.real, &before.meta)
+                && let Err(error) = atomic::may_write(&locked.real, &before.meta)
             {
-                let text = format!("{}: Failed to write file: {error}", target.shown);
+                let text = format!("{}: Failed to write file: {error}", locked.shown);
                 self.failures.push(text);
             }
         }
@@ -366,10 +369,10 @@ fn notes(reports: &[HunkReport], stale: bool) -> String {
     let mut notes: Vec<String> = Vec::new();
     for report in reports {
         let hunk = report.hunk;
-        if report.level > Level::Exact {
+        if report.fuzz > Fuzz::Exact {
             notes.push(format!(
-                "hunk {hunk} matched but for {}",
-                report.level.name()
+                "hunk {hunk} matched ignoring {}",
+                report.fuzz.ignored()
             ));
         }
         if report.displaced {
@@ -387,7 +390,7 @@ fn notes(reports: &[HunkReport], stale: bool) -> String {
 }
 
 impl Plan {
-    /// What people see: a diff for each file.
+    /// What users see: a diff for each file.
     pub fn details(&self) -> DiffDetails {
         let mut shown = Vec::new();
         let mut bytes = 0;
@@ -422,7 +425,7 @@ impl Plan {
             After::Bytes(bytes) => bytes.as_slice(),
             After::Same | After::Gone => &[],
         };
-        let path = file.target.display.clone();
+        let path = file.locked.display.clone();
         let mut details = match old {
             Some(old) if !kind::has_nul(old) && !kind::has_nul(new) => {
                 diff::details(path, old, new)
@@ -432,7 +435,7 @@ impl Plan {
                 ..DiffDetails::default()
             },
         };
-        details.moved_from = source.map(|source| source.target.display.clone());
+        details.moved_from = source.map(|source| source.locked.display.clone());
         details.change = match (&file.before, &file.after) {
             (_, After::Gone) => FileChange::Deleted,
             (None, _) if source.is_none() => FileChange::Added,

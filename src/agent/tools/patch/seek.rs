@@ -1,10 +1,10 @@
 //! Where in a file a hunk belongs: its lines as the format has it (from the last hunk on, first hit
-//! wins, strictest level first), then what models mean when that finds nothing: context lines that
+//! wins, strictest match first), then what models mean when that finds nothing: context lines that
 //! name only part of a line, hunks out of order. Those count only where the hunk's lines are in one
 //! place of the whole file.
 
-use super::index::{Index, Level};
 use super::parse::{Hunk, Sign};
+use crate::agent::tools::edit::index::{Fuzz, Index};
 
 /// The place of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,20 +13,20 @@ pub struct Place {
     pub start: usize,
     /// How many of its lines (context and removed) are there: blank ones at its end may be none.
     pub len: usize,
-    /// What had to be overlooked.
-    pub level: Level,
+    /// What was ignored to find them.
+    pub fuzz: Fuzz,
     /// Whether it is above the hunk before it, or not below its context lines.
     pub displaced: bool,
 }
 
 /// Why a hunk has no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum NoMatch {
     /// This context line is not there.
     Context(String),
     /// The lines are not there; they were looked for from this line on (from 0).
     Lines(usize),
-    /// They are there but for their indentation, more than once.
+    /// Ignoring indentation they are there, but more than once.
     Ambiguous(usize),
 }
 
@@ -37,14 +37,14 @@ pub fn old_lines(hunk: &Hunk) -> Vec<&str> {
 }
 
 /// The place of `hunk`; the hunk before it ended before line `cursor`.
-pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, Lost> {
+pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, NoMatch> {
     let old = old_lines(hunk);
-    let (from, lost_context) = narrow(index, hunk, cursor);
+    let (from, missing_context) = narrow(index, hunk, cursor);
     // Blank lines at its end may be no part of the hunk; alone they say nothing of its place.
     let shorter = &old[..old.len() - hunk.blank_end.min(old.len())];
     if shorter.is_empty() {
-        return match lost_context {
-            Some(context) => Err(Lost::Context(context)),
+        return match missing_context {
+            Some(context) => Err(NoMatch::Context(context)),
             None => Ok(insertion(index, hunk, from)),
         };
     }
@@ -53,36 +53,36 @@ pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, Lost
     } else {
         vec![&old[..]]
     };
-    if lost_context.is_none() {
-        for level in Level::ALL {
+    if missing_context.is_none() {
+        for fuzz in Fuzz::ALL {
             for pattern in &patterns {
-                let Some(start) = first(index, hunk, level, pattern, from) else {
+                let Some(start) = first(index, hunk, fuzz, pattern, from) else {
                     continue;
                 };
                 let place = Place {
                     start,
                     len: pattern.len(),
-                    level,
+                    fuzz,
                     displaced: false,
                 };
                 return certain(index, hunk, pattern, place, from);
             }
         }
     }
-    for level in Level::ALL {
+    for fuzz in Fuzz::ALL {
         for pattern in &patterns {
-            let mut hits = index.all(level, pattern, 0).into_iter().flatten();
+            let mut hits = index.all(fuzz, pattern, 0).into_iter().flatten();
             if let (Some(start), None) = (hits.next(), hits.next()) {
                 return Ok(Place {
                     start,
                     len: pattern.len(),
-                    level,
+                    fuzz,
                     displaced: true,
                 });
             }
         }
     }
-    Err(lost_context.map_or(Lost::Lines(from), Lost::Context))
+    Err(missing_context.map_or(NoMatch::Lines(from), NoMatch::Context))
 }
 
 /// Follows the context lines: where the hunk may begin, and the line that is nowhere.
@@ -105,9 +105,9 @@ fn narrow(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> (usize, Option<Strin
 }
 
 fn context_line(index: &Index<'_>, context: &str, from: usize) -> Option<usize> {
-    let whole = Level::ALL
+    let whole = Fuzz::ALL
         .iter()
-        .find_map(|level| index.find(*level, &[context], from));
+        .find_map(|fuzz| index.find(*fuzz, &[context], from));
     let part = context.trim().as_bytes();
     whole.or_else(|| {
         (from..index.lines().len()).find(|at| index.body(*at).trim_ascii().starts_with(part))
@@ -119,22 +119,22 @@ fn context_line(index: &Index<'_>, context: &str, from: usize) -> Option<usize> 
 fn first(
     index: &Index<'_>,
     hunk: &Hunk,
-    level: Level,
+    fuzz: Fuzz,
     pattern: &[&str],
     from: usize,
 ) -> Option<usize> {
     if hunk.at_end {
         let at = index.lines().len().checked_sub(pattern.len())?;
-        if at >= from && (0..pattern.len()).all(|line| index.is(level, at + line, pattern[line])) {
+        if at >= from && (0..pattern.len()).all(|line| index.is(fuzz, at + line, pattern[line])) {
             return Some(at);
         }
     }
     let Some((line, _)) = hunk.hint else {
-        return index.find(level, pattern, from);
+        return index.find(fuzz, pattern, from);
     };
     let wanted = line.saturating_sub(1);
     let mut nearest: Option<usize> = None;
-    for at in index.all(level, pattern, from)? {
+    for at in index.all(fuzz, pattern, from)? {
         if nearest.is_some_and(|before| before.abs_diff(wanted) <= at.abs_diff(wanted)) {
             break;
         }
@@ -150,23 +150,23 @@ fn certain(
     pattern: &[&str],
     place: Place,
     from: usize,
-) -> Result<Place, Lost> {
+) -> Result<Place, NoMatch> {
     let shifted = (0..pattern.len()).any(|line| {
         let there = index.body(place.start + line);
         !there.trim_ascii().is_empty() && indent(there) != indent(pattern[line].as_bytes())
     });
     let pinned = hunk.hint.is_some() || hunk.at_end;
-    if place.level < Level::AllSpace || !shifted || pinned {
+    if place.fuzz < Fuzz::Indentation || !shifted || pinned {
         return Ok(place);
     }
     match index
-        .all(place.level, pattern, from)
+        .all(place.fuzz, pattern, from)
         .into_iter()
         .flatten()
         .count()
     {
         0 | 1 => Ok(place),
-        count => Err(Lost::Ambiguous(count)),
+        count => Err(NoMatch::Ambiguous(count)),
     }
 }
 
@@ -188,7 +188,7 @@ fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Place {
     Place {
         start,
         len: 0,
-        level: Level::Exact,
+        fuzz: Fuzz::Exact,
         displaced: false,
     }
 }

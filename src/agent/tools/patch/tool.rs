@@ -1,17 +1,19 @@
 //! The `apply_patch` tool: changes to any number of files as one patch in the v4a format. Every
 //! operation is worked out before the first file is written; all of them are done, or none.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::json;
 
 use super::commit::commit;
 use super::parse::{Change, parse};
-use super::plan::{places, plan};
+use super::plan::{plan, resolve};
 use crate::agent::tool::{
     Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
 };
-use crate::agent::tools::edit::stamps::FileStamps;
-use crate::agent::tools::edit::target;
+use crate::agent::tools::edit::locked_file::lock_files;
+use crate::agent::tools::edit::seen_files::SeenFiles;
 use crate::agent::tools::typed::TypedTool;
 use crate::agent::tools::{call, paths};
 use crate::llm::{Content, CustomFormat, EditFormat, ToolSpec};
@@ -22,12 +24,12 @@ const GRAMMAR: &str = include_str!("grammar.lark");
 /// Applies patches.
 pub struct ApplyPatch {
     spec: ToolSpec,
-    stamps: FileStamps,
+    seen: SeenFiles,
 }
 
 impl ApplyPatch {
-    /// The tool; `stamps` knows what the model has seen.
-    pub fn new(stamps: FileStamps) -> Self {
+    /// The tool; `seen` knows what the model has seen.
+    pub fn new(seen: SeenFiles) -> Self {
         Self {
             spec: ToolSpec {
                 name: "apply_patch".into(),
@@ -62,7 +64,7 @@ impl ApplyPatch {
                     definition: GRAMMAR.into(),
                 }),
             },
-            stamps,
+            seen,
         }
     }
 }
@@ -107,10 +109,14 @@ impl TypedTool for ApplyPatch {
                 "The patch cannot be read, so nothing was changed: {fault}."
             ))
         })?;
-        let places = places(&patch, &context.cwd)?;
-        let targets = target::claim(places, &self.stamps, &context.cancel).await?;
+        let (patch, cwd) = (Arc::new(patch), context.cwd.clone());
+        let find = {
+            let patch = Arc::clone(&patch);
+            move || resolve(&patch, &cwd)
+        };
+        let locked = lock_files(&self.seen, &context.cancel, find).await?;
         call::change(move || {
-            let plan = plan(&patch, targets)?;
+            let plan = plan(&patch, locked)?;
             commit(&plan)?;
             Ok(ToolOutput {
                 content: vec![Content::text(format!(

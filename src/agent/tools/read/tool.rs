@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::page::{Page, Wanted};
 use super::pictures;
 use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::edit::stamps::{ContentHash, FileStamps, Stamp};
+use crate::agent::tools::edit::seen_files::{ContentHash, SeenFiles, Stamp};
 use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::TypedTool;
@@ -37,14 +37,14 @@ pub struct Read {
     spec: ToolSpec,
     max_lines: usize,
     max_bytes: usize,
-    stamps: FileStamps,
+    seen: SeenFiles,
     /// Held while a picture is decoded: one at a time, since each takes much memory.
     decoding: Arc<Mutex<()>>,
 }
 
 impl Read {
-    /// The tool; `stamps` learns what the model has seen.
-    pub fn new(settings: &ToolSettings, stamps: FileStamps) -> Self {
+    /// The tool; `seen` learns what the model has seen.
+    pub fn new(settings: &ToolSettings, seen: SeenFiles) -> Self {
         let description = format!(
             "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines \
              or {}; go on with offset.",
@@ -69,7 +69,7 @@ impl Read {
             },
             max_lines: settings.read_max_lines,
             max_bytes: settings.read_max_bytes,
-            stamps,
+            seen,
             decoding: Arc::default(),
         }
     }
@@ -116,7 +116,7 @@ impl TypedTool for Read {
             },
             cwd: context.cwd,
             cancel: context.cancel.clone(),
-            stamps: self.stamps.clone(),
+            seen: self.seen.clone(),
             decoding: Arc::clone(&self.decoding),
         };
         call::look(&context.cancel, move || job.run()).await
@@ -129,7 +129,7 @@ struct Job {
     wanted: Wanted,
     cwd: PathBuf,
     cancel: CancellationToken,
-    stamps: FileStamps,
+    seen: SeenFiles,
     decoding: Arc<Mutex<()>>,
 }
 
@@ -304,8 +304,8 @@ impl Job {
         } = source;
         if let (Ok(real), Ok(meta)) = (paths::real(path), file.metadata()) {
             let stamp = Stamp::new(&meta, all.then(|| hash.finish()));
-            self.stamps
-                .saw(&real, stamp, kept.filter(|_| all).as_deref());
+            self.seen
+                .record(&real, stamp, kept.filter(|_| all).as_deref());
         }
     }
 

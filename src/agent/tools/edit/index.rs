@@ -1,4 +1,4 @@
-//! The lines of a file, ready to be searched at any level of tolerance. Each different line gets a
+//! The lines of a file, ready to be searched with any fuzz. Each different line gets a
 //! number, so that looking for a run of lines is one search through bytes: time stays linear,
 //! whatever the file is made of.
 
@@ -8,49 +8,43 @@ use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
-use crate::agent::tools::edit::matching::plain_line;
+use super::fold::{Folded, Trailing, fold_line};
 
-/// What a match of lines may overlook.
+/// What a match ignores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum Fuzz {
     /// Nothing.
     #[default]
     Exact,
-    /// Space at the end of lines.
-    TrailingSpace,
-    /// Space at both ends of lines.
-    AllSpace,
-    /// That, and Unicode quotes, dashes and spaces.
-    Punctuation,
+    /// Trailing spaces, and Unicode quotes, dashes and spaces.
+    Typography,
+    /// Those, and indentation.
+    Indentation,
 }
 
-impl Level {
+impl Fuzz {
     /// All of them, strictest first.
-    pub const ALL: [Self; 4] = [
-        Self::Exact,
-        Self::TrailingSpace,
-        Self::AllSpace,
-        Self::Punctuation,
-    ];
+    pub const ALL: [Self; 3] = [Self::Exact, Self::Typography, Self::Indentation];
 
-    /// What it overlooks, in words.
-    pub fn name(self) -> &'static str {
+    /// What it ignores, in words for the model.
+    pub fn ignored(self) -> &'static str {
         match self {
-            Self::Exact => "exact",
-            Self::TrailingSpace => "trailing space",
-            Self::AllSpace => "leading and trailing space",
-            Self::Punctuation => "Unicode punctuation and space",
+            Self::Exact => "nothing",
+            Self::Typography => "trailing spaces and Unicode quotes, dashes and spaces",
+            Self::Indentation => {
+                "indentation, trailing spaces and Unicode quotes, dashes and spaces"
+            }
         }
     }
 
-    /// A line as this level sees it.
+    /// A line without what is ignored.
     fn view(self, line: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Exact => Cow::Borrowed(line),
-            Self::TrailingSpace => Cow::Borrowed(line.trim_ascii_end()),
-            Self::AllSpace => Cow::Borrowed(line.trim_ascii()),
-            Self::Punctuation if line.is_ascii() => Cow::Borrowed(line.trim_ascii()),
-            Self::Punctuation => Cow::Owned(plain_line(line)),
+            Self::Typography if line.is_ascii() => Cow::Borrowed(line.trim_ascii_end()),
+            Self::Typography => Cow::Owned(Folded::new(line, Trailing::Dropped).bytes),
+            Self::Indentation if line.is_ascii() => Cow::Borrowed(line.trim_ascii()),
+            Self::Indentation => Cow::Owned(fold_line(line)),
         }
     }
 }
@@ -67,7 +61,7 @@ pub enum LineEnds {
 /// A file's lines.
 pub struct Index<'a> {
     lines: Vec<&'a [u8]>,
-    levels: [OnceCell<Numbers<'a>>; 4],
+    numbers: [OnceCell<Numbers<'a>>; Fuzz::ALL.len()],
 }
 
 struct Numbers<'a> {
@@ -83,7 +77,7 @@ impl<'a> Index<'a> {
     pub fn new(content: &'a [u8], ends: LineEnds) -> Self {
         Self {
             lines: split(content, ends),
-            levels: Default::default(),
+            numbers: Default::default(),
         }
     }
 
@@ -98,22 +92,22 @@ impl<'a> Index<'a> {
     }
 
     /// The first place from line `from` on where the lines are `pattern`.
-    pub fn find(&self, level: Level, pattern: &[&str], from: usize) -> Option<usize> {
-        self.all(level, pattern, from)?.next()
+    pub fn find(&self, fuzz: Fuzz, pattern: &[impl AsRef<[u8]>], from: usize) -> Option<usize> {
+        self.all(fuzz, pattern, from)?.next()
     }
 
     /// All such places, also where they share lines. None when there can be no such place.
     pub fn all(
         &self,
-        level: Level,
-        pattern: &[&str],
+        fuzz: Fuzz,
+        pattern: &[impl AsRef<[u8]>],
         from: usize,
     ) -> Option<impl Iterator<Item = usize>> {
-        let numbers = self.numbers(level);
+        let numbers = self.numbers(fuzz);
         let mut wanted = Vec::with_capacity(pattern.len() * 4);
         let mut only = None;
         for (offset, line) in pattern.iter().enumerate() {
-            let view = level.view(line.as_bytes());
+            let view = fuzz.view(line.as_ref());
             let number = *numbers.known.get(view.as_ref())?;
             wanted.extend(code(number));
             // A line that is there once leaves one place to look at.
@@ -139,13 +133,13 @@ impl<'a> Index<'a> {
         }))
     }
 
-    /// Whether line `at` is `line` at this level.
-    pub fn is(&self, level: Level, at: usize, line: &str) -> bool {
-        at < self.lines.len() && level.view(self.body(at)) == level.view(line.as_bytes())
+    /// Whether line `at` is `line`.
+    pub fn is(&self, fuzz: Fuzz, at: usize, line: &str) -> bool {
+        at < self.lines.len() && fuzz.view(self.body(at)) == fuzz.view(line.as_bytes())
     }
 
-    fn numbers(&self, level: Level) -> &Numbers<'a> {
-        self.levels[level as usize].get_or_init(|| {
+    fn numbers(&self, fuzz: Fuzz) -> &Numbers<'a> {
+        self.numbers[fuzz as usize].get_or_init(|| {
             let mut numbers = Numbers {
                 known: HashMap::new(),
                 seen: Vec::new(),
@@ -153,7 +147,7 @@ impl<'a> Index<'a> {
             };
             for (at, line) in self.lines.iter().enumerate() {
                 let next = numbers.seen.len() as u32;
-                let number = *numbers.known.entry(level.view(body(line))).or_insert(next);
+                let number = *numbers.known.entry(fuzz.view(body(line))).or_insert(next);
                 if number == next {
                     numbers.seen.push((at, 0));
                 }
@@ -206,20 +200,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_at_their_level() {
+    fn lines_are_found_with_fuzz() {
         let text = "a\r\n b \nx\u{2014}y\n\na\nb\n";
         let index = Index::new(text.as_bytes(), LineEnds::Lf);
-        let at = |level, pattern: &[&str], from| index.find(level, pattern, from);
-        assert_eq!(at(Level::Exact, &["a"], 0), Some(0));
-        assert_eq!(at(Level::Exact, &["a"], 1), Some(4));
-        assert_eq!(at(Level::Exact, &["a", "b"], 0), Some(4));
-        assert_eq!(at(Level::TrailingSpace, &[" b"], 0), Some(1));
-        assert_eq!(at(Level::AllSpace, &["a", "b"], 0), Some(0));
-        assert_eq!(at(Level::AllSpace, &["x-y"], 0), None);
-        assert_eq!(at(Level::Punctuation, &["b", "x-y", " "], 0), Some(1));
-        assert_eq!(at(Level::Exact, &[], 0), None);
+        let at = |fuzz, pattern: &[&str], from| index.find(fuzz, pattern, from);
+        assert_eq!(at(Fuzz::Exact, &["a"], 0), Some(0));
+        assert_eq!(at(Fuzz::Exact, &["a"], 1), Some(4));
+        assert_eq!(at(Fuzz::Exact, &["a", "b"], 0), Some(4));
+        assert_eq!(at(Fuzz::Typography, &[" b", "x-y"], 0), Some(1));
+        assert_eq!(at(Fuzz::Exact, &["x-y"], 0), None);
+        assert_eq!(at(Fuzz::Indentation, &["a", "b"], 0), Some(0));
+        assert_eq!(at(Fuzz::Indentation, &["b", "x-y", " "], 0), Some(1));
+        assert_eq!(at(Fuzz::Exact, &[], 0), None);
         let hits = Index::new(b"x\nx\nx\n", LineEnds::Lf);
-        let found: Vec<_> = hits.all(Level::Exact, &["x", "x"], 0).unwrap().collect();
+        let found: Vec<_> = hits.all(Fuzz::Exact, &["x", "x"], 0).unwrap().collect();
         assert_eq!(found, [0, 1]);
     }
 

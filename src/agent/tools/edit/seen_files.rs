@@ -1,6 +1,6 @@
 //! What the model has last seen of each file, so that an edit notices when somebody else changed
-//! it, and the queues that make changes to one file go one after the other. Shared by read, write
-//! and edit. Knows nothing of tools; nothing here is stored.
+//! it, and the locks that make changes to one file go one after the other. Shared by read, write,
+//! edit and apply_patch. Knows nothing of tools; nothing here is stored.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,18 +13,20 @@ use tokio::sync::OwnedMutexGuard;
 
 /// Largest file whose text is kept to show later what changed.
 const MAX_TEXT: usize = 256 * 1024;
-/// Bytes of such texts kept in all.
+/// Bytes of such texts kept in all; beyond that, all but the newest are forgotten.
 const MAX_TEXTS: usize = 4 * 1024 * 1024;
 
-/// The stamps and queues of one agent. Cheap to clone; all clones speak of the same files.
+/// The files one agent's model has seen. Cheap to clone; all clones speak of the same files.
 #[derive(Clone, Debug, Default)]
-pub struct FileStamps(Arc<Mutex<Inner>>);
+pub struct SeenFiles {
+    inner: Arc<Mutex<Inner>>,
+    turns: Arc<tokio::sync::Mutex<()>>,
+}
 
 #[derive(Debug, Default)]
 struct Inner {
     seen: HashMap<PathBuf, Seen>,
-    queues: HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>,
-    clock: u64,
+    locks: HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>,
     text_bytes: usize,
 }
 
@@ -33,7 +35,6 @@ struct Inner {
 struct Seen {
     stamp: Stamp,
     text: Option<Arc<[u8]>>,
-    at: u64,
 }
 
 /// A file's state.
@@ -97,60 +98,50 @@ impl ContentHash {
     }
 }
 
-impl FileStamps {
-    /// Remembers that the model now knows the file at the real path `path`; `bytes` is all of it,
+impl SeenFiles {
+    /// Records that the model now knows the file at the real path `path`; `bytes` is all of it,
     /// where it is at hand.
-    pub fn saw(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
-        let mut inner = self.lock();
-        inner.clock += 1;
+    pub fn record(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
+        let mut inner = self.inner();
         let text: Option<Arc<[u8]>> = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
-        let seen = Seen {
-            text: text.clone(),
-            stamp,
-            at: inner.clock,
-        };
-        inner.text_bytes += text.map_or(0, |text| text.len());
-        if let Some(old) = inner.seen.insert(path.to_path_buf(), seen) {
-            inner.text_bytes -= old.text.map_or(0, |text| text.len());
+        inner.text_bytes += text.as_ref().map_or(0, |text| text.len());
+        if inner.text_bytes > MAX_TEXTS {
+            for seen in inner.seen.values_mut() {
+                seen.text = None;
+            }
+            inner.text_bytes = text.as_ref().map_or(0, |text| text.len());
         }
-        inner.forget_oldest_texts();
+        let before = inner.seen.insert(path.to_path_buf(), Seen { stamp, text });
+        let forgotten = before.and_then(|seen| seen.text);
+        inner.text_bytes -= forgotten.map_or(0, |text| text.len());
     }
 
     /// How the file at the real path `path`, now in state `now`, stands against what was seen.
     pub fn freshness(&self, path: &Path, now: &Stamp) -> Freshness {
-        match self.lock().seen.get(path) {
+        match self.inner().seen.get(path) {
             None => Freshness::NeverSeen,
             Some(seen) if seen.stamp.same_as(now) => Freshness::Same,
             Some(seen) => Freshness::Changed(seen.text.clone()),
         }
     }
 
+    /// Waits until all calls that asked before have their locks.
+    pub async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.turns).lock_owned().await
+    }
+
     /// Waits for all earlier changes to the real path `path`. First asked, first served.
-    pub async fn queue(&self, path: &Path) -> OwnedMutexGuard<()> {
-        let queue = {
-            let mut inner = self.lock();
-            inner.queues.retain(|_, queue| Arc::strong_count(queue) > 1);
-            Arc::clone(inner.queues.entry(path.to_path_buf()).or_default())
+    pub async fn lock(&self, path: &Path) -> OwnedMutexGuard<()> {
+        let lock = {
+            let mut inner = self.inner();
+            inner.locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+            Arc::clone(inner.locks.entry(path.to_path_buf()).or_default())
         };
-        queue.lock_owned().await
+        lock.lock_owned().await
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inner {
-    fn forget_oldest_texts(&mut self) {
-        while self.text_bytes > MAX_TEXTS {
-            let oldest = self
-                .seen
-                .values_mut()
-                .filter(|seen| seen.text.is_some())
-                .min_by_key(|seen| seen.at);
-            let Some(seen) = oldest else { return };
-            self.text_bytes -= seen.text.take().map_or(0, |text| text.len());
-        }
+    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -167,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn texts_kept_are_bounded_and_the_newest_survive() {
-        let stamps = FileStamps::default();
+    fn texts_kept_are_bounded_and_the_newest_survives() {
+        let files = SeenFiles::default();
         let text = vec![b'x'; MAX_TEXT];
         for number in 0..40 {
-            stamps.saw(Path::new(&number.to_string()), stamp(1), Some(&text));
+            files.record(Path::new(&number.to_string()), stamp(1), Some(&text));
         }
-        assert!(stamps.lock().text_bytes <= MAX_TEXTS);
-        let fresh = |name| stamps.freshness(Path::new(name), &stamp(2));
+        assert!(files.inner().text_bytes <= MAX_TEXTS);
+        let fresh = |name| files.freshness(Path::new(name), &stamp(2));
         assert_eq!(fresh("0"), Freshness::Changed(None));
         assert!(matches!(fresh("39"), Freshness::Changed(Some(_))));
         assert_eq!(fresh("40"), Freshness::NeverSeen);

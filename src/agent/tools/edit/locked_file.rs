@@ -1,0 +1,242 @@
+//! A file about to be changed: what is there now, whether the model has seen it so, and the change
+//! itself. What all tools that write have in common.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::OwnedMutexGuard;
+use tokio_util::sync::CancellationToken;
+
+use super::atomic::{self, Staged, WriteError};
+use super::diff;
+use super::seen_files::{ContentHash, Freshness, SeenFiles, Stamp};
+use crate::agent::tool::{ToolContext, ToolError};
+use crate::agent::tools::paths::Purpose;
+use crate::agent::tools::{call, kind, open, paths};
+
+/// Lines of a difference shown to the model.
+const MAX_DIFF_LINES: usize = 60;
+/// The same in bytes.
+const MAX_DIFF_BYTES: usize = 4000;
+
+/// A path of a call, resolved; nothing is known yet of what is there.
+pub struct ResolvedPath {
+    /// The path for the model: as it wrote it, unless another is meant.
+    pub shown: String,
+    /// The path for users.
+    pub display: String,
+    /// The path as it stands there, its last part not followed if it is a link.
+    pub entry: PathBuf,
+    /// The path behind all links.
+    pub real: PathBuf,
+}
+
+impl ResolvedPath {
+    /// The file that `raw` means. Asks the file system, which may block.
+    pub fn find(raw: &str, cwd: &Path, purpose: Purpose) -> Result<Self, ToolError> {
+        if raw.is_empty() {
+            return Err(call::missing("file_path"));
+        }
+        let entry = paths::resolve(raw, cwd, purpose);
+        if purpose == Purpose::MayBeNew && raw.ends_with('/') && !entry.exists() {
+            return Err(ToolError::new(format!(
+                "{raw} names a folder, because it ends in a slash. Give the path of a file."
+            )));
+        }
+        let display = paths::display(&entry, cwd);
+        let shown = if entry == cwd.join(raw) {
+            raw.to_owned()
+        } else {
+            display.clone()
+        };
+        let real = paths::real(&entry).map_err(|error| open::unreachable(&error, &shown))?;
+        Ok(Self {
+            shown,
+            display,
+            entry,
+            real,
+        })
+    }
+}
+
+/// A file that a call is going to change. Other calls wait for it until this is dropped.
+pub struct LockedFile {
+    /// The path for the model.
+    pub shown: String,
+    /// The path for users.
+    pub display: String,
+    /// The path as it stands there, its last part not followed if it is a link.
+    pub entry: PathBuf,
+    /// The path behind all links.
+    pub real: PathBuf,
+    seen: SeenFiles,
+    cancel: CancellationToken,
+    _locks: Arc<Vec<OwnedMutexGuard<()>>>,
+}
+
+/// Waits until all earlier changes to the files that `find` gives are done: file by file in the
+/// order of their real paths, so that no two calls ever wait for each other.
+pub async fn lock_files(
+    seen: &SeenFiles,
+    cancel: &CancellationToken,
+    find: impl FnOnce() -> Result<Vec<ResolvedPath>, ToolError> + Send + 'static,
+) -> Result<Vec<LockedFile>, ToolError> {
+    // First come, first served, however long the file system takes to find the files.
+    let _turn = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(call::cancelled()),
+        turn = seen.turn() => turn,
+    };
+    let paths = call::look(cancel, find).await?;
+    let files: BTreeSet<&PathBuf> = paths.iter().map(|path| &path.real).collect();
+    let mut locks = Vec::with_capacity(files.len());
+    for file in files {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(call::cancelled()),
+            lock = seen.lock(file) => locks.push(lock),
+        }
+    }
+    let locks = Arc::new(locks);
+    let locked = |path: ResolvedPath| LockedFile {
+        shown: path.shown,
+        display: path.display,
+        entry: path.entry,
+        real: path.real,
+        seen: seen.clone(),
+        cancel: cancel.clone(),
+        _locks: Arc::clone(&locks),
+    };
+    Ok(paths.into_iter().map(locked).collect())
+}
+
+/// What is in a file now.
+pub struct CurrentFile {
+    /// Its metadata.
+    pub meta: Metadata,
+    /// Its bytes; none when it is too large to load.
+    pub bytes: Option<Vec<u8>>,
+    /// Whether the model has seen it so.
+    pub freshness: Freshness,
+    stamp: Stamp,
+}
+
+impl LockedFile {
+    /// The file that `raw` means, once all earlier changes to it are done.
+    pub async fn lock(
+        raw: String,
+        purpose: Purpose,
+        seen: &SeenFiles,
+        context: &ToolContext,
+    ) -> Result<Self, ToolError> {
+        let cwd = context.cwd.clone();
+        let find = move || Ok(vec![ResolvedPath::find(&raw, &cwd, purpose)?]);
+        let mut files = lock_files(seen, &context.cancel, find).await?;
+        files.pop().ok_or_else(call::cancelled)
+    }
+
+    /// Whether nothing is there yet.
+    pub fn is_new(&self) -> bool {
+        fs::symlink_metadata(&self.real).is_err_and(|error| {
+            matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            )
+        })
+    }
+
+    /// What is in the file; bytes only up to `max_bytes`.
+    pub fn load(&self, max_bytes: u64) -> Result<CurrentFile, ToolError> {
+        let (file, meta) = open::open(&self.real, &self.shown)?;
+        let mut bytes = None;
+        if meta.len() <= max_bytes {
+            let mut read = Vec::with_capacity(meta.len() as usize);
+            file.take(max_bytes + 1)
+                .read_to_end(&mut read)
+                .map_err(|error| ToolError::new(format!("Cannot read {}: {error}", self.shown)))?;
+            bytes = Some(read).filter(|read| read.len() as u64 <= max_bytes);
+        }
+        let stamp = Stamp::new(&meta, bytes.as_deref().map(ContentHash::of));
+        Ok(CurrentFile {
+            freshness: self.seen.freshness(&self.real, &stamp),
+            meta,
+            bytes,
+            stamp,
+        })
+    }
+
+    /// Replaces the content with `bytes`, which the model knows by this. `before` is what `load`
+    /// gave; none for a new file.
+    pub fn write(&self, bytes: &[u8], before: Option<&CurrentFile>) -> Result<(), ToolError> {
+        let meta = before.map(|current| &current.meta);
+        let like = meta.map(|meta| (self.real.as_path(), meta));
+        self.stage(bytes, meta, like)?
+            .commit()
+            .map_err(|error| self.failed(&error))?;
+        self.record(bytes);
+        Ok(())
+    }
+
+    /// Puts `bytes` on disk beside the file, with the owner, mode and attributes of `like`; they
+    /// take its place when that is committed.
+    pub fn stage<'b>(
+        &'b self,
+        bytes: &'b [u8],
+        before: Option<&'b Metadata>,
+        like: Option<(&Path, &Metadata)>,
+    ) -> Result<Staged<'b>, ToolError> {
+        atomic::stage(&self.real, bytes, before, like, &self.cancel)
+            .map_err(|error| self.failed(&error))
+    }
+
+    /// Why nothing was written, for the model.
+    pub fn failed(&self, error: &WriteError) -> ToolError {
+        match error {
+            WriteError::Cancelled => call::cancelled(),
+            WriteError::Changed => ToolError::new(format!(
+                "Failed to write file: {} was changed by someone else at this very moment. Read it \
+                 again.",
+                self.shown
+            )),
+            WriteError::Io(error) => ToolError::new(format!("Failed to write file: {error}")),
+        }
+    }
+
+    /// Records that the model knows the file's present content, `bytes`.
+    pub fn record(&self, bytes: &[u8]) {
+        if let Ok(meta) = fs::metadata(&self.real) {
+            let stamp = Stamp::new(&meta, Some(ContentHash::of(bytes)));
+            self.seen.record(&self.real, stamp, Some(bytes));
+        }
+    }
+
+    /// Fails when the call was cancelled.
+    pub fn must_go_on(&self) -> Result<(), ToolError> {
+        if self.cancel.is_cancelled() {
+            Err(call::cancelled())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What has changed since the model last saw the file, in words for the model. It counts as
+    /// seen only when all of the difference is shown.
+    pub fn show_changes(&self, current: &CurrentFile) -> String {
+        let size = kind::size(current.meta.len());
+        let shown = match (&current.freshness, &current.bytes) {
+            (Freshness::Changed(Some(old)), Some(new)) => {
+                diff::whole(old, new, MAX_DIFF_LINES, MAX_DIFF_BYTES)
+            }
+            _ => None,
+        };
+        let Some(shown) = shown else {
+            return format!("It is {size} now. Read it again.");
+        };
+        self.seen
+            .record(&self.real, current.stamp.clone(), current.bytes.as_deref());
+        format!("What changed:\n{shown}")
+    }
+}

@@ -1,0 +1,310 @@
+//! Replaces texts in one file: what the edit tool does in either of its shapes. Every byte that is
+//! not meant to change stays; what a match ignored is told to the model; a file that changed since
+//! the model read it is only changed where nothing can be mistaken. Knows no arguments.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::diff;
+use super::index::Fuzz;
+use super::locked_file::{CurrentFile, LockedFile};
+use super::matching::{Found, NoMatch, Normal, Scope, Shift, find};
+use super::seen_files::Freshness;
+use super::splice::splice;
+use crate::agent::tool::{Details, ToolError, ToolOutput};
+use crate::agent::tools::kind;
+use crate::llm::Content;
+
+/// Larger files are not edited.
+const MAX_FILE: u64 = 64 * 1024 * 1024;
+/// Nor is anything made larger than this.
+const MAX_RESULT: usize = 256 * 1024 * 1024;
+/// Lines of the file quoted where the indentation does not fit.
+const MAX_QUOTED: usize = 30;
+
+/// What a call asks for.
+pub struct TextEdits {
+    /// Each old text and the new one for it.
+    pub pairs: Vec<(String, String)>,
+    /// How many places each may change.
+    pub scope: Scope,
+    /// How many places the model expects to change, where it says.
+    pub expected: Option<usize>,
+    /// What the model calls the old and the new text.
+    pub names: (&'static str, &'static str),
+}
+
+/// One of the edits, found in the file.
+struct Edit {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    found: Found,
+    /// Whether `\xNN` stood for a control byte.
+    unescaped: bool,
+}
+
+/// Does what `wanted` says to `file`.
+pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, ToolError> {
+    let shown = &file.shown;
+    let current = file.load(MAX_FILE)?;
+    let size = kind::size(current.meta.len());
+    let Some(bytes) = &current.bytes else {
+        let most = kind::size(MAX_FILE);
+        return Err(refused(&format!(
+            "{shown} is {size}; edit handles files up to {most}."
+        )));
+    };
+    if kind::has_nul(bytes) {
+        return Err(refused(&format!(
+            "{shown} is a binary file ({size}) and cannot be edited."
+        )));
+    }
+    // A byte order mark stays where it is, outside of everything that can match.
+    let mark = if bytes.starts_with(kind::BOM) {
+        kind::BOM.len()
+    } else {
+        0
+    };
+    let content = &bytes[mark..];
+    let edits = locate(file, &current, content, wanted)?;
+    let count = edits.iter().map(|edit| edit.found.ranges.len()).sum();
+    if let Some(expected) = wanted.expected.filter(|expected| *expected != count) {
+        let found = counted(count, "occurrence");
+        return Err(refused(&format!(
+            "Expected {expected} occurrences of the text in {shown} but found {found}. Nothing was \
+             changed."
+        )));
+    }
+    let is_exact = edits.iter().all(|edit| edit.found.fuzz == Fuzz::Exact);
+    let stale = matches!(current.freshness, Freshness::Changed(_));
+    if stale && (!is_exact || wanted.scope == Scope::All) {
+        return Err(refused(&format!(
+            "{shown} has changed on disk since you last read it, so only an exact, unique edit is \
+             safe; nothing was changed. {}",
+            file.show_changes(&current)
+        )));
+    }
+    let mut out = bytes[..mark].to_vec();
+    let mut at = 0;
+    for (range, number) in in_order(shown, content, &edits)? {
+        let edit = &edits[number];
+        out.extend_from_slice(&content[at..range.start]);
+        let new = splice(content, &range, &edit.old, &edit.new, &edit.found);
+        out.extend(new.ok_or_else(|| {
+            let lines = lines_of(content, &range);
+            not_found(shown, wanted, number, &other_indentation(content, &lines))
+        })?);
+        at = range.end;
+        if out.len() > MAX_RESULT {
+            let most = kind::size(MAX_RESULT as u64);
+            return Err(refused(&format!(
+                "The result would be larger than {most}; nothing was changed."
+            )));
+        }
+    }
+    out.extend_from_slice(&content[at..]);
+    if out == *bytes {
+        return Err(refused(&format!(
+            "No changes made to {shown}. The replacement produced identical content."
+        )));
+    }
+    file.write(&out, Some(&current))?;
+    Ok(ToolOutput {
+        content: vec![Content::text(report(shown, count, &edits, stale, wanted))],
+        details: Details::Diff(diff::details(file.display.clone(), bytes, &out)),
+        is_error: false,
+    })
+}
+
+/// Where each edit applies.
+fn locate(
+    file: &LockedFile,
+    current: &CurrentFile,
+    content: &[u8],
+    wanted: &TextEdits,
+) -> Result<Vec<Edit>, ToolError> {
+    let shown = &file.shown;
+    let normal = Normal::new(content);
+    let mut edits = Vec::with_capacity(wanted.pairs.len());
+    for (number, (old, new)) in wanted.pairs.iter().enumerate() {
+        let edit = match find_edit(&normal, old, new, wanted.scope) {
+            Ok(edit) => edit,
+            Err(no_match) => {
+                let mut error = match no_match {
+                    NoMatch::NotFound => not_found(shown, wanted, number, ""),
+                    NoMatch::Indented(lines) => {
+                        let there = other_indentation(content, &lines);
+                        not_found(shown, wanted, number, &there)
+                    }
+                    NoMatch::Many(count) => refused(&format!(
+                        "Found {count} occurrences of the text in {shown}. The text must be \
+                         unique. Please provide more context to make it unique.{}",
+                        which(wanted, number)
+                    )),
+                };
+                if matches!(current.freshness, Freshness::Changed(_)) {
+                    let _ = write!(
+                        error.message,
+                        " The file has changed on disk since you last read it. {}",
+                        file.show_changes(current)
+                    );
+                }
+                return Err(error);
+            }
+        };
+        edits.push(edit);
+    }
+    Ok(edits)
+}
+
+/// Looks for the text as it is given, then with `\xNN` taken for the control bytes that are shown
+/// so.
+fn find_edit(text: &Normal, old: &str, new: &str, scope: Scope) -> Result<Edit, NoMatch> {
+    let find = |old: Vec<u8>, new: Vec<u8>, unescaped| {
+        find(text, &old, scope).map(|found| Edit {
+            old,
+            new,
+            found,
+            unescaped,
+        })
+    };
+    let literally = find(lf(old), lf(new), false);
+    match (&literally, unescape(old)) {
+        (Err(NoMatch::NotFound), Some(old)) => {
+            let new = unescape(new).unwrap_or_else(|| new.to_owned());
+            find(lf(&old), lf(&new), true).or(literally)
+        }
+        _ => literally,
+    }
+}
+
+/// `\x1b` and the like as the control characters they stand for; none where there are none.
+fn unescape(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\x") {
+        let code = rest.get(at + 2..at + 4);
+        let code = code.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let end = match code.filter(u8::is_ascii_control) {
+            Some(control) => {
+                out.push_str(&rest[..at]);
+                out.push(char::from(control));
+                at + 4
+            }
+            None => {
+                out.push_str(&rest[..at + 2]);
+                at + 2
+            }
+        };
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    (out != text).then_some(out)
+}
+
+fn lf(text: &str) -> Vec<u8> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    Normal::new(text.as_bytes()).bytes
+}
+
+/// The places that change, in the order of the file, each with the number of its edit.
+fn in_order(
+    shown: &str,
+    content: &[u8],
+    edits: &[Edit],
+) -> Result<Vec<(Range<usize>, usize)>, ToolError> {
+    let normal = Normal::new(content);
+    let mut places: Vec<(Range<usize>, usize)> = Vec::new();
+    for (number, edit) in edits.iter().enumerate() {
+        let ranges = edit.found.ranges.iter();
+        places.extend(ranges.map(|range| (normal.original(range), number)));
+    }
+    places.sort_by_key(|(range, _)| range.start);
+    for pair in places.windows(2) {
+        if pair[1].0.start < pair[0].0.end {
+            return Err(refused(&format!(
+                "edits[{}] and edits[{}] overlap in {shown}. Make them one edit. Nothing was \
+                 changed.",
+                pair[0].1, pair[1].1
+            )));
+        }
+    }
+    Ok(places)
+}
+
+fn refused(message: &str) -> ToolError {
+    ToolError::new(message)
+}
+
+// K2
+fn not_found(shown: &str, wanted: &TextEdits, number: usize, more: &str) -> ToolError {
+    refused(&format!(
+        "Could not find the exact text in {shown}. The {} must match exactly including all \
+         whitespace and newlines.{}{more}",
+        wanted.names.0,
+        which(wanted, number)
+    ))
+}
+
+/// Which of several edits cannot be made.
+fn which(wanted: &TextEdits, number: usize) -> String {
+    if wanted.pairs.len() > 1 {
+        format!(" (edits[{number}]; nothing was changed)")
+    } else {
+        String::new()
+    }
+}
+
+/// The lines that would match if they were indented otherwise.
+fn other_indentation(content: &[u8], lines: &Range<usize>) -> String {
+    let mut text = String::from(" The file has its lines with other indentation:");
+    let all = diff::lines(content);
+    for (number, line) in all.iter().enumerate().take(lines.end).skip(lines.start) {
+        if number - lines.start == MAX_QUOTED {
+            text.push_str("\n  ...");
+            break;
+        }
+        let line = String::from_utf8_lossy(line);
+        let _ = write!(text, "\n  {} {}", number + 1, line.trim_end());
+    }
+    text
+}
+
+/// The lines, from 0, that `range` is in.
+fn lines_of(content: &[u8], range: &Range<usize>) -> Range<usize> {
+    let first = memchr::memchr_iter(b'\n', &content[..range.start]).count();
+    first..first + diff::lines(&content[range.clone()]).len()
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+// K5
+fn report(shown: &str, count: usize, edits: &[Edit], stale: bool, wanted: &TextEdits) -> String {
+    let (old, new) = wanted.names;
+    let replaced = counted(count, "replacement");
+    let mut text = format!("Successfully edited {shown} ({replaced})");
+    if edits.iter().any(|edit| edit.unescaped) {
+        text.push_str(". \\xNN was taken as a control character.");
+    }
+    let worst = edits.iter().max_by_key(|edit| edit.found.fuzz);
+    if let Some(Edit { found, .. }) = worst
+        && found.fuzz > Fuzz::Exact
+    {
+        let ignored = found.fuzz.ignored();
+        let _ = write!(text, ". {old} was matched ignoring {ignored}");
+        let _ = match found.shift {
+            Shift::None => write!(text, "."),
+            Shift::Lacks(_) => write!(text, "; the same indentation was added to {new}."),
+            Shift::Exceeds(_) => write!(text, "; the same indentation was taken from {new}."),
+        };
+    }
+    if stale {
+        text.push_str(
+            "\nThe file had changed on disk since you last read it; the edit was applied to its \
+             present content.",
+        );
+    }
+    text
+}
