@@ -22,7 +22,7 @@ const PREFIX: &str = ".tiller-";
 /// How they end.
 const SUFFIX: &str = ".tmp";
 /// A temporary file older than this was left by a program that was killed.
-const LEFT_OVER: Duration = Duration::from_secs(3600);
+const LEFT_OVER: Duration = Duration::from_hours(1);
 
 /// Why nothing was written.
 #[derive(Debug)]
