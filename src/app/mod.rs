@@ -3,6 +3,8 @@
 
 pub mod args;
 pub mod dirs;
+pub mod sanitize;
+pub mod humanize;
 pub mod config;
 pub mod models;
 pub mod outcome;

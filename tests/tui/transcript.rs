@@ -597,7 +597,7 @@ proptest! {
         for _ in 0..8 {
             let (_, buffer) = stage.draw();
             for cell in buffer.content() {
-                let clean = cell.symbol().chars().all(|c| !tiller::app::tui::text::sanitize::is_hostile(c));
+                let clean = cell.symbol().chars().all(|c| !tiller::app::sanitize::is_hostile(c));
                 prop_assert!(clean, "{:?}", cell.symbol());
             }
             stage.transcript.scroll(ScrollBy::Pages(-1));

@@ -11,6 +11,7 @@ use super::hidden::{self, Typed};
 use super::out;
 use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::sanitize::for_terminal;
 use crate::llm::auth::{Place, Secret};
 use crate::llm::classify::Subject;
 use crate::llm::http::Http;
@@ -320,7 +321,7 @@ fn row_json<E: std::fmt::Display>(
 }
 
 fn say(text: &str) -> Outcome {
-    out::print(&out::sanitize(text))
+    out::print(&for_terminal(text))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! JSON mode: a session header, then one record per event and line.
 
+use std::fmt::Write as _;
 use std::io;
 
 use serde::Serialize;
@@ -9,6 +10,7 @@ use super::out;
 use crate::agent::Event;
 use crate::agent::session::Header;
 use crate::app::records::Recorder;
+use crate::app::sanitize::is_hostile;
 
 /// Writes records.
 #[derive(Debug)]
@@ -46,20 +48,22 @@ fn line(record: &impl Serialize) -> io::Result<()> {
     out::write(line.as_bytes())
 }
 
-/// The same JSON, readable on a terminal that obeys C1 controls: JSON itself escapes the others.
+/// The same JSON, harmless on a terminal: what could steer it or hides is written as an escape.
 fn harmless(json: String) -> String {
-    let obeyed = |c: char| c.is_control();
-    if !json.contains(obeyed) {
+    if !json.contains(is_hostile) {
         return json;
     }
-    let escape = |c: char| {
-        if obeyed(c) {
-            format!("\\u{:04x}", c as u32)
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_hostile(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
-            c.to_string()
+            out.push(c);
         }
-    };
-    json.chars().map(escape).collect()
+    }
+    out
 }
 
 #[cfg(test)]
@@ -68,9 +72,9 @@ mod tests {
 
     #[test]
     fn no_control_character_is_left_and_nothing_is_changed() {
-        let text = "a\u{1b}[2J\u{9b}2J\u{7f}é\u{85}日\n";
+        let text = "a\u{1b}[2J\u{9b}2J\u{7f}é\u{85}日\u{202e}\u{e0041}\n";
         let json = harmless(serde_json::to_string(text).unwrap());
-        assert!(!json.contains(char::is_control), "{json:?}");
+        assert!(!json.contains(is_hostile), "{json:?}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 }

@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 
 use super::out;
 use crate::app::args::ModelsArgs;
+use crate::app::humanize::{decimal, window};
 use crate::app::models::{KeyState, ModelEntry};
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
 
 /// Prints those of `list` that fit. `default` is the one that is taken when none is named, as
@@ -37,7 +39,7 @@ pub fn models(
     if list.is_empty() {
         return Err(StartError::failed(nothing(what, &pattern)));
     }
-    Ok(out::print(&out::sanitize(&table(&list, default))))
+    Ok(out::print(&for_terminal(&table(&list, default))))
 }
 
 fn nothing(what: &ModelsArgs, pattern: &str) -> String {
@@ -120,7 +122,7 @@ fn row(it: &ModelEntry, default: Option<&str>) -> [String; HEAD.len()] {
     let mark = if default == Some(&id) { " *" } else { "" };
     let price = |dollars: f64| match dollars {
         0.0 => String::from("-"),
-        dollars => figure(dollars),
+        dollars => decimal(dollars),
     };
     let thinking = if model.reasoning {
         levels(model).join(",")
@@ -129,8 +131,8 @@ fn row(it: &ModelEntry, default: Option<&str>) -> [String; HEAD.len()] {
     };
     [
         format!("{id}{mark}"),
-        tokens(model.context_window),
-        tokens(model.max_output),
+        window(model.context_window),
+        window(model.max_output),
         price(model.prices.input),
         price(model.prices.output),
         inputs(model).join(","),
@@ -176,22 +178,6 @@ fn levels(model: &Model) -> Vec<&'static str> {
     levels.map(ThinkingLevel::as_str).collect()
 }
 
-/// `1M`, `1.05M`, `128k`, `512`.
-fn tokens(count: u64) -> String {
-    match count {
-        0 => String::from("?"),
-        1_000_000.. => format!("{}M", figure((count as f64 / 10_000.0).round() / 100.0)),
-        1000.. => format!("{}k", (count as f64 / 1000.0).round()),
-        _ => count.to_string(),
-    }
-}
-
-/// A number without needless digits: `3`, `0.25`, `0.006`.
-fn figure(number: f64) -> String {
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -235,24 +221,6 @@ mod tests {
                 .map(|listed| listed.model.full_id())
                 .collect();
             assert_eq!(found, expected, "{pattern}");
-        }
-    }
-
-    #[test]
-    fn figures_are_short() {
-        for (count, expected) in [
-            (0, "?"),
-            (512, "512"),
-            (8192, "8k"),
-            (200_000, "200k"),
-            (1_000_000, "1M"),
-            (1_048_576, "1.05M"),
-            (2_097_152, "2.1M"),
-        ] {
-            assert_eq!(tokens(count), expected);
-        }
-        for (number, expected) in [(3.0, "3"), (12.5, "12.5"), (0.006, "0.006"), (10.0, "10")] {
-            assert_eq!(figure(number), expected);
         }
     }
 }

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::once::Sink;
-use super::out::{self, sanitize};
+use super::out;
 use crate::agent::tool::DiffDetails;
 use crate::agent::{AgentEvent, Details, Event, ToolStatus};
+use crate::app::sanitize::for_terminal;
 use crate::llm::{Message, StreamEvent};
 
 /// Lines of a tool's result that are shown.
@@ -30,7 +31,7 @@ impl Sink for Play {
                 event: StreamEvent::TextDelta { delta, .. },
             } => {
                 self.open = true;
-                out::write(sanitize(delta).as_bytes())
+                out::write(for_terminal(delta).as_bytes())
             }
             AgentEvent::MessageUpdate {
                 event: StreamEvent::TextEnd { .. },
@@ -71,7 +72,7 @@ impl Play {
 
     fn paragraph(&mut self, text: &str) -> io::Result<()> {
         self.close()?;
-        out::write(format!("{}\n\n", sanitize(text.trim_end())).as_bytes())
+        out::write(format!("{}\n\n", for_terminal(text.trim_end())).as_bytes())
     }
 }
 

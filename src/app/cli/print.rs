@@ -6,6 +6,7 @@ use std::io;
 use super::once::Sink;
 use super::out;
 use crate::agent::{AgentEvent, Event, NoticeLevel};
+use crate::app::sanitize::for_terminal;
 use crate::llm::Message;
 
 /// Keeps the last reply and prints it at the end.
@@ -72,7 +73,7 @@ impl Sink for Print {
             return Ok(());
         }
         let mut reply = match self.reader {
-            Reader::Person => out::sanitize(&self.reply),
+            Reader::Person => for_terminal(&self.reply).into_owned(),
             Reader::Program => std::mem::take(&mut self.reply),
         };
         if !reply.ends_with('\n') {

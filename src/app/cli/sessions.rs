@@ -13,6 +13,7 @@ use crate::agent::session::{
 };
 use crate::app::args::{SessionsArgs, StatusArgs};
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::sanitize::for_terminal;
 
 /// Characters of an id that name it in a list: the random end, not the time it begins with.
 const SHORT_ID: usize = 12;
@@ -63,10 +64,10 @@ pub fn sessions(
                 state.as_str(),
                 age(now() - session.changed),
                 short(&session.id),
-                cut(&out::sanitize(title), TITLE),
+                cut(&for_terminal(title), TITLE),
             );
             if what.all {
-                let _ = write!(text, "  {}", out::sanitize(&tilde(&beginning.cwd, home)));
+                let _ = write!(text, "  {}", for_terminal(&tilde(&beginning.cwd, home)));
             }
             text.truncate(text.trim_end().len());
             text.push('\n');
@@ -134,7 +135,7 @@ fn one(
             SessionState::Closed.as_str(),
             age(now() - session.changed),
             short(&session.id),
-            out::sanitize(&cut(&session.beginning().title, TITLE)),
+            for_terminal(&cut(&session.beginning().title, TITLE)),
         )),
         ([], []) => Err(StartError::failed(format!(
             "no session '{wanted}': tiller sessions --all lists them, tiller status those that are open"
@@ -164,7 +165,7 @@ fn live_line(record: &LiveRecord, home: Option<&Path>) -> String {
         tilde(&record.cwd, home),
         record.pid,
     );
-    out::sanitize(&line)
+    for_terminal(&line).into_owned()
 }
 
 fn live_json(record: &LiveRecord) -> Value {

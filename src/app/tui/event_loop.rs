@@ -17,7 +17,6 @@ use tokio::time::{Instant, sleep_until};
 use super::app::App;
 use super::canvas::Canvas;
 use super::effect::Effect;
-use super::humanize::dollars;
 use super::input::{Input, InputEvent};
 use super::msg::{EffectResult, Msg, MsgKind, TerminalMsg};
 use super::options::{ExitKind, TuiOptions};
@@ -30,6 +29,7 @@ use super::update::update;
 use super::view::transcript::TranscriptCache;
 use super::view::{ViewCache, view};
 use crate::agent::Event;
+use crate::app::humanize::dollars;
 
 /// Time between frames that are not for a key.
 const FRAME: Duration = Duration::from_millis(16);

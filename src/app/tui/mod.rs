@@ -27,7 +27,6 @@ pub mod layout;
 pub mod view;
 pub mod theme;
 pub mod text;
-pub mod humanize;
 
 pub mod canvas;
 pub mod terminal;

@@ -16,7 +16,7 @@ use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr
 use ratatui::layout::Size;
 
 use super::outlet::Outlet;
-use super::text::visible;
+use crate::app::sanitize::visible;
 
 /// Alternate screen, bracketed paste, focus, mouse buttons and drags with wide coordinates.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h";

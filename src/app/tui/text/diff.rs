@@ -9,8 +9,8 @@ use similar::{ChangeTag, TextDiff};
 use super::code::{CodeStore, mark_code};
 use super::markdown::Sheet;
 use super::row::{Line, Row, lines};
-use super::sanitize::visible_line;
 use super::wrap::{Break, Prefix, wrap};
+use crate::app::sanitize::visible_line;
 
 /// What a line of a diff is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

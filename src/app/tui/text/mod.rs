@@ -1,7 +1,6 @@
-//! Text on its way to the screen: made harmless, measured, wrapped, marked up, coloured. Nothing
+//! Text on its way to the screen: measured, wrapped, marked up, coloured. Nothing
 //! here knows what a transcript is.
 
-pub mod sanitize;
 pub mod width;
 pub mod row;
 pub mod wrap;
@@ -13,6 +12,5 @@ pub mod diff;
 pub use code::CodeStore;
 pub use highlight::HighlightWorker;
 pub use row::{Line, Row, Run, lines};
-pub use sanitize::visible;
 pub use width::width;
 pub use wrap::{Break, Prefix, wrap};

@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use super::line::StyledLine;
 use crate::agent::{Phase, QueueKind, RunOutcome, RunState};
 use crate::app::action::Action;
+use crate::app::humanize::{duration, short};
 use crate::app::tui::app::{App, LastRun, Resume};
-use crate::app::tui::humanize::{duration, short};
 use crate::app::tui::text::width::{ellipsis, width};
 
 /// Bytes a token has on average, for a speed before the provider has counted.

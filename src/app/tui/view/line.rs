@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::app::tui::text::sanitize::visible_line;
+use crate::app::sanitize::visible_line;
 use crate::app::tui::text::width::{fit, width};
 use crate::app::tui::text::{self, Break, Prefix};
 

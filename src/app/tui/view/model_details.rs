@@ -5,8 +5,8 @@ use std::fmt::Write;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
+use crate::app::humanize::{grouped, price, window};
 use crate::app::models::{KeyState, ModelEntry};
-use crate::app::tui::humanize::{grouped, price};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
@@ -29,23 +29,6 @@ pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLin
     lines
         .flat_map(|(text, style)| StyledLine::wrapped(&text, style, columns))
         .collect()
-}
-
-/// A window in few characters: `200k`, `1M`; `?` when it is not known.
-pub fn window(tokens: u64) -> String {
-    match tokens {
-        0 => "?".to_owned(),
-        1..1000 => tokens.to_string(),
-        // Powers of two are told as what they are called.
-        1000..1_000_000 if tokens.is_multiple_of(1024) && !tokens.is_multiple_of(1000) => {
-            format!("{}k", tokens / 1024)
-        }
-        1000..1_000_000 => format!("{}k", tokens / 1000),
-        _ => {
-            let millions = format!("{:.1}", (tokens / 100_000) as f64 / 10.0);
-            format!("{}M", millions.trim_end_matches(".0"))
-        }
-    }
 }
 
 /// What input and output cost, shortly; nothing when no price is known.
@@ -118,31 +101,4 @@ fn thinking(model: &Model) -> String {
     }
     let levels: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
     format!("Thinks: {}", levels.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_are_told_in_few_characters() {
-        for (tokens, expected) in [
-            (0, "?"),
-            (512, "512"),
-            (4096, "4k"),
-            (8192, "8k"),
-            (131_072, "128k"),
-            (128_000, "128k"),
-            (200_000, "200k"),
-            (262_144, "256k"),
-            (400_000, "400k"),
-            (1_000_000, "1M"),
-            (1_047_576, "1M"),
-            (1_048_576, "1M"),
-            (1_500_000, "1.5M"),
-            (2_000_000, "2M"),
-        ] {
-            assert_eq!(window(tokens), expected, "{tokens}");
-        }
-    }
 }

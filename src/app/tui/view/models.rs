@@ -10,6 +10,7 @@ use super::line::StyledLine;
 use super::model_details;
 use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
 use crate::app::action::Action;
+use crate::app::humanize::window;
 use crate::app::models::{KeyState, ModelEntry};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{ModelPicker, Pager, Picker, same};
@@ -168,7 +169,7 @@ impl Columns {
         // What tells models apart stands at the end.
         line.push(cell(&ellipsis_middle(&id, self.id), self.id), main);
         line.push(
-            format!("  {:>WINDOW$}", model_details::window(model.context_window)),
+            format!("  {:>WINDOW$}", window(model.context_window)),
             quiet,
         );
         if self.price > 0 {

@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
+use crate::app::humanize::{dollars, short};
 use crate::app::tui::app::{App, Status};
-use crate::app::tui::humanize::{dollars, short};
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::theme::Theme;
 use crate::llm::ThinkingLevel;

@@ -2,9 +2,9 @@
 
 use super::line::StyledLine;
 use crate::agent::ToolStatus;
+use crate::app::humanize::{dollars, measured, short};
+use crate::app::sanitize::visible_line;
 use crate::app::tui::app::App;
-use crate::app::tui::humanize::{dollars, measured, short};
-use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::timeline::{Call, Step};
 
 /// One line for each iteration, and one below it for each of its calls.

@@ -3,9 +3,9 @@
 use ratatui::style::Style;
 
 use super::piece::Sheet;
+use crate::app::sanitize::visible_line;
 use crate::app::tui::text::code::{CodeStore, mark_code};
 use crate::app::tui::text::row::{Line, Row};
-use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 

@@ -9,9 +9,9 @@ use ratatui::style::Style;
 use super::fence::{CodeText, OpenCode, language, write_code};
 use super::piece::{Mark, MarkKind, Piece, Sheet, Written};
 use super::table::Table;
+use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::code::CodeStore;
 use crate::app::tui::text::row::{Line, Row, end_of};
-use crate::app::tui::text::sanitize::{visible, visible_line};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 

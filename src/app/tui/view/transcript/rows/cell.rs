@@ -4,9 +4,9 @@ use ratatui::style::Style;
 
 use super::tool;
 use crate::agent::NoticeLevel;
-use crate::app::tui::humanize::duration;
+use crate::app::humanize::duration;
+use crate::app::sanitize::visible_line;
 use crate::app::tui::text::markdown::{MarkdownRows, Sheet, Work};
-use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, width, wrap};
 use crate::app::tui::theme::Theme;

@@ -7,9 +7,9 @@ use crate::agent::ToolStatus;
 use crate::agent::tool::{
     CommandDetails, Details, DiffDetails, FileChange, FilesDetails, MatchesDetails, TextDetails,
 };
-use crate::app::tui::humanize::{duration, measured, noun, plural};
+use crate::app::humanize::{duration, measured, noun, plural};
+use crate::app::sanitize::visible_line;
 use crate::app::tui::text::markdown::Sheet;
-use crate::app::tui::text::sanitize::visible_line;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::{CodeStore, Line, Row, width};
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};

@@ -10,6 +10,23 @@ pub fn short(count: u64) -> String {
     }
 }
 
+/// A window in few characters: `200k`, `1M`; `?` when it is not known.
+pub fn window(tokens: u64) -> String {
+    match tokens {
+        0 => "?".to_owned(),
+        1..1000 => tokens.to_string(),
+        // Powers of two are told as what they are called.
+        1000..1_000_000 if tokens.is_multiple_of(1024) && !tokens.is_multiple_of(1000) => {
+            format!("{}k", tokens / 1024)
+        }
+        1000..1_000_000 => format!("{}k", tokens / 1000),
+        _ => {
+            let millions = format!("{:.1}", (tokens / 100_000) as f64 / 10.0);
+            format!("{}M", millions.trim_end_matches(".0"))
+        }
+    }
+}
+
 /// A count with its thousands apart: `1,234,567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -44,8 +61,13 @@ pub fn dollars(amount: f64) -> String {
 
 /// A price without needless zeros: `$3`, `$0.25`.
 pub fn price(amount: f64) -> String {
-    let text = format!("{amount:.4}");
-    format!("${}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("${}", decimal(amount))
+}
+
+/// A number without needless zeros: `3`, `0.25`, `0.006`.
+pub fn decimal(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A measured time in milliseconds, exact where it is short: `12 ms`, `6.2 s`, `2 min 05 s`.
@@ -85,6 +107,28 @@ mod tests {
         ];
         for (millis, expected) in cases {
             assert_eq!(measured(millis), expected);
+        }
+    }
+
+    #[test]
+    fn windows_are_told_in_few_characters() {
+        for (tokens, expected) in [
+            (0, "?"),
+            (512, "512"),
+            (4096, "4k"),
+            (8192, "8k"),
+            (131_072, "128k"),
+            (128_000, "128k"),
+            (200_000, "200k"),
+            (262_144, "256k"),
+            (400_000, "400k"),
+            (1_000_000, "1M"),
+            (1_047_576, "1M"),
+            (1_048_576, "1M"),
+            (1_500_000, "1.5M"),
+            (2_000_000, "2M"),
+        ] {
+            assert_eq!(window(tokens), expected, "{tokens}");
         }
     }
 

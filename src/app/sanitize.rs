@@ -5,9 +5,27 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` with every control character but line feeds made visible, and tabs expanded to stops
-/// four columns apart. CR LF counts as one line end.
+/// What becomes of a tab.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    /// It stays: for terminals, which know their own stops.
+    Kept,
+    /// Spaces up to the next stop, four columns apart: for the cells of the screen.
+    Expanded,
+}
+
+/// `text` with every control character but line feeds made visible, and tabs expanded. CR LF
+/// counts as one line end. For the cells of the screen.
 pub fn visible(text: &str) -> Cow<'_, str> {
+    escape(text, Tab::Expanded)
+}
+
+/// The same for output to a terminal: tabs are kept. What goes to another program stays as it is.
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    escape(text, Tab::Kept)
+}
+
+fn escape(text: &str, tab: Tab) -> Cow<'_, str> {
     if is_harmless(text) {
         return Cow::Borrowed(text);
     }
@@ -22,6 +40,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
                 continue;
             }
             '\r' if rest.peek() == Some(&'\n') => continue,
+            '\t' if tab == Tab::Kept => out.push('\t'),
             '\t' => {
                 let spaces = TAB - column % TAB;
                 out.extend(std::iter::repeat_n(' ', spaces));
@@ -31,8 +50,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             '\0'..='\x1f' => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
             '\x7f' => out.push('\u{2421}'),
             c if is_hostile(c) => {
+                let before = out.len();
                 let _ = write!(out, "<U+{:04X}>", c as u32);
-                column += 7;
+                column += out.len() - before - 1;
             }
             c => out.push(c),
         }
@@ -51,12 +71,18 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 
 const TAB: usize = 4;
 
-/// Whether `c` could steer a terminal or turn the order of reading around.
+/// Whether `c` could steer a terminal, turn the order of reading around, or carry a message that
+/// nobody sees. Joiners and variation selectors stay: scripts and emoji are made with them.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
-            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fff9}'..='\u{fffb}')
+            // Marks, embeddings, overrides and isolates of writing direction; line separators.
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+            // Invisible letters and spaces of no width.
+            | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{3164}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            // Tags: ASCII that is never shown.
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 fn is_harmless(text: &str) -> bool {
@@ -85,12 +111,21 @@ mod tests {
             ("\u{9b}2J\u{85}", "<U+009B>2J<U+0085>"),
             ("safe\u{202e}exe.txt", "safe<U+202E>exe.txt"),
             ("\x7f\0", "␡␀"),
+            ("a\u{e0041}\u{e007f}b", "a<U+E0041><U+E007F>b"),
+            ("a\u{2060}b\u{feff}c", "a<U+2060>b<U+FEFF>c"),
+            ("\u{3164}\u{200b}", "<U+3164><U+200B>"),
+            ("\u{2066}\u{2069}\u{2028}", "<U+2066><U+2069><U+2028>"),
+            ("❤\u{fe0f}", "❤\u{fe0f}"),
             ("👩\u{200d}👧", "👩\u{200d}👧"),
         ];
         for (text, expected) in cases {
             assert_eq!(visible(text), expected, "{text:?}");
         }
         assert_eq!(visible_line("a\nb\n"), "a ⏎ b");
+        assert_eq!(
+            for_terminal("a\x1b[31mb\tc\nd\u{9b}e\x07\u{202e}f"),
+            "a␛[31mb\tc\nd<U+009B>e␇<U+202E>f"
+        );
     }
 
     proptest! {
