@@ -12,7 +12,6 @@ mod options;
 pub mod catalog;
 pub mod local;
 pub mod auth;
-mod ready;
 pub mod wires;
 pub mod handoff;
 mod room;

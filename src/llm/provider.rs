@@ -20,15 +20,9 @@ pub trait Provider: Send + Sync {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent>;
 
     /// Gets ready for a request to `model`: opens the connection, reads the key. Best effort, and
-    /// called while the person types; the default does nothing.
+    /// called while the user types; the default does nothing.
     fn warm(&self, model: &Model) {
         let _ = model;
-    }
-
-    /// Gets ready for a request like `request` with one more message of a person at its end. Works
-    /// where it is called, in proportion to the conversation; the default does nothing.
-    fn prepare(&self, request: Request) {
-        drop(request);
     }
 }
 

@@ -24,7 +24,6 @@ use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
 use super::options;
 use super::provider::{Provider, Request};
-use super::ready::Ready;
 use super::window;
 
 /// Whether providers are asked to cache prompts, where they do so only when asked.
@@ -45,7 +44,6 @@ pub struct Wires {
     http: Http,
     smallest_window: u64,
     caching: Caching,
-    ready: Ready,
     /// Providers that do not sum up thoughts.
     terse: Arc<Mutex<HashSet<String>>>,
 }
@@ -61,7 +59,6 @@ impl Wires {
             http: Http::default(),
             smallest_window: window::SMALLEST,
             caching: Caching::Asked,
-            ready: Ready::default(),
             terse: Arc::default(),
         }
     }
@@ -144,7 +141,10 @@ impl Wires {
             Err(error) => return failed(error),
         };
         let http = match self.headers(provider).await {
-            Ok(headers) => self.http.with_headers(headers),
+            Ok(mut headers) => {
+                add_session_headers(&mut headers, request);
+                self.http.with_headers(headers)
+            }
             Err(error) => return failed(error),
         };
         let mut answer = self.send(request, &http, key.clone());
@@ -227,7 +227,7 @@ impl Wires {
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
-        let body = self.ready.body(request, base_url, write);
+        let body = write(request);
         match model.api {
             Api::AnthropicMessages => {
                 let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
@@ -263,6 +263,21 @@ impl Wires {
     }
 }
 
+/// Tells a load balancer which requests share a cache; the user's own headers win.
+fn add_session_headers(headers: &mut HeaderMap, request: &Request) {
+    let Some(id) = &request.session_id else {
+        return;
+    };
+    for name in &request.model.quirks.session_headers {
+        if let (Ok(name), Ok(id)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(id),
+        ) {
+            headers.entry(name).or_insert(id);
+        }
+    }
+}
+
 /// The JSON of `request` in the words of its wire.
 fn write(request: &Request) -> Vec<u8> {
     let body = match request.model.api {
@@ -287,15 +302,6 @@ impl Provider for Wires {
         let wires = self.clone();
         let answer = async move { wires.answer(&request).await };
         stream::once(answer).flatten().boxed()
-    }
-
-    /// Writes the request out but for the words that are still to come.
-    fn prepare(&self, request: Request) {
-        if request.model.api == Api::Scripted {
-            return;
-        }
-        let base_url = request.model.base_url.clone();
-        self.ready.prepare(self.fit(request), &base_url, write);
     }
 
     /// Fetches the key, builds the client and opens a connection, by a request for the host's root

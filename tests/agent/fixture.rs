@@ -94,7 +94,6 @@ pub async fn eventually(holds: impl Fn() -> bool) {
 pub struct Script {
     answers: Mutex<VecDeque<Vec<Step>>>,
     requests: Mutex<Vec<Request>>,
-    prepared: Mutex<Option<std::sync::mpsc::Sender<Request>>>,
     live: Arc<()>,
 }
 
@@ -108,13 +107,6 @@ impl Script {
 
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
-    }
-
-    /// The requests it is told to get ready for, from now on.
-    pub fn preparations(&self) -> std::sync::mpsc::Receiver<Request> {
-        let (sender, receiver) = std::sync::mpsc::channel();
-        *self.prepared.lock().unwrap() = Some(sender);
-        receiver
     }
 
     /// Streams that have not been dropped.
@@ -149,12 +141,6 @@ impl Provider for Script {
                 }
             })
             .boxed()
-    }
-
-    fn prepare(&self, request: Request) {
-        if let Some(sender) = &*self.prepared.lock().unwrap() {
-            let _ = sender.send(request);
-        }
     }
 }
 

@@ -476,14 +476,14 @@ async fn a_key_that_a_server_echoes_is_not_shown() {
 }
 
 #[tokio::test]
-async fn the_users_headers_go_along_on_every_wire() {
+async fn headers_of_the_user_and_of_the_session_go_along_on_every_wire() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
     for wire in Wire::ALL {
         let server = ModelServer::start(Script::of([Reply::text("ok")]));
         let text = format!(
             "[providers.lab]\napi = '{}'\nbase_url = '{}'\napi_key = 'k-1234567'\n\
-             headers = {{ x-team = 'blue' }}\n",
+             headers = {{ x-team = 'blue', x-own-session = 'mine' }}\n",
             wire.api(),
             server.url(wire)
         );
@@ -492,9 +492,17 @@ async fn the_users_headers_go_along_on_every_wire() {
         let wires = Wires::new(catalog, Keys::default(), None);
         let mut hello = hello(wire, &server);
         hello.model.provider = "lab".into();
+        hello.session_id = Some("s-1".into());
+        hello.model.quirks.session_headers = vec!["x-session-id".into(), "x-own-session".into()];
         let (message, events) = answer(&wires, hello).await;
         assert_eq!(message.stop_reason, StopReason::Stop, "{wire:?} {events:?}");
-        assert_eq!(server.request(0).header("x-team"), Some("blue"), "{wire:?}");
+        for (name, value) in [
+            ("x-team", "blue"),
+            ("x-session-id", "s-1"),
+            ("x-own-session", "mine"),
+        ] {
+            assert_eq!(server.request(0).header(name), Some(value), "{wire:?}");
+        }
     }
 }
 

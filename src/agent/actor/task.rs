@@ -141,30 +141,11 @@ impl Actor {
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
-            Some(Command::Warm) => self.warm(),
+            Some(Command::Warm) => self.kit.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => self.ledger.audience.join(sender, slow),
             Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
             None => self.shut_down(None),
         }
-    }
-
-    fn warm(&mut self) {
-        self.kit.provider.warm(&self.model);
-        if self.activity.run().is_some() {
-            return;
-        }
-        if self
-            .ledger
-            .prompts
-            .in_force(self.model.edit_format)
-            .is_none()
-        {
-            return;
-        }
-        let (kit, turn) = (Arc::clone(&self.kit), self.turn(CancellationToken::new()));
-        drop(tokio::task::spawn_blocking(move || {
-            kit.provider.prepare(kit.request(&turn));
-        }));
     }
 
     /// A message of the user: it waits while a run is under way, else it starts one.

@@ -1,13 +1,12 @@
-//! The stream of Chat Completions as our events.
+//! Decodes the stream of Chat Completions into our events.
 //!
 //! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content
-//! as a list, reasoning in the forms of `reasoning`. What is clear is understood; what is unknown
-//! passes.
+//! as a list, reasoning in the forms of `reasoning`. Unknown fields are ignored.
 
 use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
-use super::tags::{Piece, Tags};
+use super::tags::{Segment, ThinkTagParser};
 use crate::llm::classify::Subject;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
@@ -38,13 +37,12 @@ pub struct ChatDecoder {
     started: bool,
     /// The text or reasoning block that grows.
     open: Option<Open>,
-    /// What the text has been so far.
-    tags: Tags,
+    tags: ThinkTagParser,
     details: Details,
     /// Whether reasoning came as plain text: details then only repeat it.
     plain_reasoning: bool,
-    /// The thinking block that ends with the answer, because details may still come.
-    held: Option<usize>,
+    /// The thinking block that is closed last, because more details may come.
+    details_block: Option<usize>,
     calls: Vec<Call>,
     /// How many blocks of ours have started.
     blocks: usize,
@@ -76,10 +74,10 @@ impl ChatDecoder {
             about,
             started: false,
             open: None,
-            tags: Tags::default(),
+            tags: ThinkTagParser::default(),
             details: Details::default(),
             plain_reasoning: false,
-            held: None,
+            details_block: None,
             calls: Vec::new(),
             blocks: 0,
             stop: None,
@@ -113,7 +111,7 @@ impl ChatDecoder {
             None => self.thinking(FIELDS[1], reasoning::words(details), out),
         }
         match &delta["content"] {
-            Value::String(text) => self.said(text, out),
+            Value::String(text) => self.tagged_text(text, out),
             Value::Array(parts) => parts.iter().for_each(|part| self.part(part, out)),
             _ => {}
         }
@@ -152,17 +150,17 @@ impl ChatDecoder {
         }
     }
 
-    /// Text that may hold thoughts between tags.
-    fn said(&mut self, text: &str, out: &mut Vec<StreamEvent>) {
-        for piece in self.tags.push(text) {
-            self.told_apart(piece, out);
+    /// Text that may hold reasoning between tags.
+    fn tagged_text(&mut self, text: &str, out: &mut Vec<StreamEvent>) {
+        for segment in self.tags.push(text) {
+            self.segment(segment, out);
         }
     }
 
-    fn told_apart(&mut self, piece: Piece, out: &mut Vec<StreamEvent>) {
-        match piece {
-            Piece::Text(text) => self.text(text, out),
-            Piece::Thought(text) => self.thinking(reasoning::TAGS, text, out),
+    fn segment(&mut self, segment: Segment, out: &mut Vec<StreamEvent>) {
+        match segment {
+            Segment::Text(text) => self.text(text, out),
+            Segment::Thinking(text) => self.thinking(reasoning::TAGS, text, out),
         }
     }
 
@@ -199,7 +197,7 @@ impl ChatDecoder {
     }
 
     fn call(&mut self, piece: &Value, out: &mut Vec<StreamEvent>) {
-        self.let_go(out);
+        self.flush_tags(out);
         self.close(out);
         let wire_index = piece["index"].as_u64();
         let id = non_empty(&piece["id"]);
@@ -270,20 +268,20 @@ impl ChatDecoder {
         self.blocks - 1
     }
 
-    /// Says what was held back as the possible beginning of a tag.
-    fn let_go(&mut self, out: &mut Vec<StreamEvent>) {
-        if let Some(piece) = self.tags.finish() {
-            self.told_apart(piece, out);
+    /// Emits what was held back as the possible beginning of a tag.
+    fn flush_tags(&mut self, out: &mut Vec<StreamEvent>) {
+        if let Some(segment) = self.tags.flush() {
+            self.segment(segment, out);
         }
     }
 
-    /// Ends the block that holds what it takes to send `reasoning_details` back. They may come at
-    /// any time, so it is the last to end.
-    fn keep_details(&mut self, out: &mut Vec<StreamEvent>) {
+    /// Closes the block whose signature holds the `reasoning_details` to be sent back. They may come
+    /// at any time, so it is closed last.
+    fn close_details(&mut self, out: &mut Vec<StreamEvent>) {
         if self.details.is_empty() {
             return;
         }
-        let index = self.held.take().unwrap_or_else(|| {
+        let index = self.details_block.take().unwrap_or_else(|| {
             let index = self.next_block();
             out.push(StreamEvent::ThinkingStart { index });
             index
@@ -302,8 +300,10 @@ impl ChatDecoder {
                 index,
                 signature: None,
             }),
-            Some(Open::Thinking(index, _)) if !self.details.is_empty() && self.held.is_none() => {
-                self.held = Some(index);
+            Some(Open::Thinking(index, _))
+                if !self.details.is_empty() && self.details_block.is_none() =>
+            {
+                self.details_block = Some(index);
             }
             Some(Open::Thinking(index, field)) => out.push(StreamEvent::ThinkingEnd {
                 index,
@@ -323,9 +323,9 @@ impl ChatDecoder {
             )));
             return Progress::Finished;
         }
-        self.let_go(out);
+        self.flush_tags(out);
         self.close(out);
-        self.keep_details(out);
+        self.close_details(out);
         for call in &mut self.calls {
             // A call that never got a name is one of an unknown tool: its result will say so.
             call.begin(&mut self.blocks, out);

@@ -1,115 +1,114 @@
-//! Reasoning between `<think>` and `</think>` at the beginning of the text, as servers send it that
-//! do not tell the two apart. Tags anywhere else are the answer's own.
+//! Parses reasoning between `<think>` and `</think>` at the beginning of the text, as servers send
+//! it that have no field for reasoning. Tags anywhere else belong to the answer.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// A piece of text, told apart.
+/// A part of the streamed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum Segment {
     /// Of the answer.
     Text(String),
-    /// Of the thoughts.
-    Thought(String),
+    /// Of the reasoning.
+    Thinking(String),
 }
 
-/// Where in the text we are.
+/// The parser, fed with deltas split anywhere.
 #[derive(Debug)]
-pub enum Tags {
-    /// Before anything that tells; what is held back.
-    Before(String),
-    /// In the thoughts; what may be the beginning of the end mark, or space at the beginning.
-    Inside(String, Space),
-    /// Behind the thoughts, before the answer.
-    Behind,
+pub enum ThinkTagParser {
+    /// At the beginning: `pending` may become the opening tag.
+    Start { pending: String },
+    /// In the reasoning: `pending` may become the closing tag. Leading space is trimmed.
+    Thinking { pending: String, trim_leading: bool },
+    /// Between the closing tag and the answer.
+    Between,
     /// In the answer.
     Answer,
 }
 
-/// Whether space still goes unseen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
-    /// Yes: nothing else came yet.
-    Skipped,
-    /// No.
-    Kept,
-}
-
-impl Default for Tags {
+impl Default for ThinkTagParser {
     fn default() -> Self {
-        Self::Before(String::new())
+        Self::Start {
+            pending: String::new(),
+        }
     }
 }
 
-impl Tags {
-    /// What `text` means at this place.
-    pub fn push(&mut self, text: &str) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        self.take(text, &mut pieces);
-        pieces
+impl ThinkTagParser {
+    /// Takes one delta.
+    pub fn push(&mut self, text: &str) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        self.parse(text, &mut segments);
+        segments
     }
 
-    fn take(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+    fn parse(&mut self, text: &str, segments: &mut Vec<Segment>) {
         match self {
-            Self::Before(held) => {
-                held.push_str(text);
-                let begun = held.trim_start();
-                if let Some(rest) = begun.strip_prefix(OPEN) {
+            Self::Start { pending } => {
+                pending.push_str(text);
+                let start = pending.trim_start();
+                if let Some(rest) = start.strip_prefix(OPEN) {
                     let rest = rest.to_owned();
-                    *self = Self::Inside(String::new(), Space::Skipped);
-                    self.take(&rest, pieces);
-                } else if !OPEN.starts_with(begun) {
-                    let all = std::mem::take(held);
+                    *self = Self::Thinking {
+                        pending: String::new(),
+                        trim_leading: true,
+                    };
+                    self.parse(&rest, segments);
+                } else if !OPEN.starts_with(start) {
+                    let all = std::mem::take(pending);
                     *self = Self::Answer;
-                    pieces.push(Piece::Text(all));
+                    segments.push(Segment::Text(all));
                 }
             }
-            Self::Inside(held, space) => {
-                held.push_str(text);
-                if *space == Space::Skipped {
-                    *held = held.trim_start().to_owned();
+            Self::Thinking {
+                pending,
+                trim_leading,
+            } => {
+                pending.push_str(text);
+                if *trim_leading {
+                    *pending = pending.trim_start().to_owned();
                 }
-                if let Some((thought, rest)) = held.split_once(CLOSE) {
-                    if !thought.is_empty() {
-                        pieces.push(Piece::Thought(thought.to_owned()));
+                if let Some((thinking, rest)) = pending.split_once(CLOSE) {
+                    if !thinking.is_empty() {
+                        segments.push(Segment::Thinking(thinking.to_owned()));
                     }
                     let rest = rest.to_owned();
-                    *self = Self::Behind;
-                    self.take(&rest, pieces);
+                    *self = Self::Between;
+                    self.parse(&rest, segments);
                     return;
                 }
-                let sure = held.len() - beginning_of_close(held);
-                if sure > 0 {
-                    *space = Space::Kept;
-                    pieces.push(Piece::Thought(held.drain(..sure).collect()));
+                let complete = pending.len() - partial_close(pending);
+                if complete > 0 {
+                    *trim_leading = false;
+                    segments.push(Segment::Thinking(pending.drain(..complete).collect()));
                 }
             }
-            Self::Behind => {
+            Self::Between => {
                 let text = text.trim_start();
                 if !text.is_empty() {
                     *self = Self::Answer;
-                    pieces.push(Piece::Text(text.to_owned()));
+                    segments.push(Segment::Text(text.to_owned()));
                 }
             }
             Self::Answer if text.is_empty() => {}
-            Self::Answer => pieces.push(Piece::Text(text.to_owned())),
+            Self::Answer => segments.push(Segment::Text(text.to_owned())),
         }
     }
 
-    /// What was held back, when no text follows.
-    pub fn finish(&mut self) -> Option<Piece> {
-        let piece = match std::mem::replace(self, Self::Answer) {
-            Self::Before(held) => Piece::Text(held),
-            Self::Inside(held, _) => Piece::Thought(held),
-            Self::Behind | Self::Answer => return None,
+    /// Flushes what is pending, when no text follows.
+    pub fn flush(&mut self) -> Option<Segment> {
+        let segment = match std::mem::replace(self, Self::Answer) {
+            Self::Start { pending } => Segment::Text(pending),
+            Self::Thinking { pending, .. } => Segment::Thinking(pending),
+            Self::Between | Self::Answer => return None,
         };
-        let (Piece::Text(held) | Piece::Thought(held)) = &piece;
-        (!held.is_empty()).then_some(piece)
+        let (Segment::Text(pending) | Segment::Thinking(pending)) = &segment;
+        (!pending.is_empty()).then_some(segment)
     }
 }
 
-/// How many bytes at the end of `text` may be the beginning of the end mark.
-fn beginning_of_close(text: &str) -> usize {
+/// How many bytes at the end of `text` may be the beginning of the closing tag.
+fn partial_close(text: &str) -> usize {
     (1..CLOSE.len())
         .rev()
         .find(|length| text.ends_with(&CLOSE[..*length]))
@@ -122,26 +121,26 @@ mod tests {
 
     use super::*;
 
-    fn told_apart<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
-        let mut tags = Tags::default();
-        let mut all: Vec<Piece> = Vec::new();
+    fn parsed<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
+        let mut parser = ThinkTagParser::default();
+        let mut all: Vec<Segment> = Vec::new();
         for piece in pieces {
-            all.extend(tags.push(piece));
+            all.extend(parser.push(piece));
         }
-        all.extend(tags.finish());
-        let (mut thought, mut text) = (String::new(), String::new());
-        for piece in all {
-            match piece {
-                Piece::Thought(more) => thought.push_str(&more),
-                Piece::Text(more) => text.push_str(&more),
+        all.extend(parser.flush());
+        let (mut thinking, mut text) = (String::new(), String::new());
+        for segment in all {
+            match segment {
+                Segment::Thinking(more) => thinking.push_str(&more),
+                Segment::Text(more) => text.push_str(&more),
             }
         }
-        (thought, text)
+        (thinking, text)
     }
 
     #[test]
-    fn thoughts_stand_in_front_of_the_answer() {
-        for (all, thought, text) in [
+    fn reasoning_stands_before_the_answer() {
+        for (all, thinking, text) in [
             ("<think>\nhm\n</think>\n\nyes", "hm\n", "yes"),
             ("\n <think>hm</think>", "hm", ""),
             ("<think></think>yes", "", "yes"),
@@ -154,18 +153,18 @@ mod tests {
             ("<think>ä</</think>ö</think>", "ä</", "ö</think>"),
             ("", "", ""),
         ] {
-            assert_eq!(told_apart([all]), (thought.into(), text.into()), "{all}");
+            assert_eq!(parsed([all]), (thinking.into(), text.into()), "{all}");
         }
     }
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(text in "[ \n]?(<think>)?[a<>/think ]{0,12}(</think>)?[ \nb<é]{0,4}", cuts in proptest::collection::vec(0usize..40, 0..6)) {
+        fn any_split_parses_to_the_same(text in "[ \n]?(<think>)?[a<>/think ]{0,12}(</think>)?[ \nb<é]{0,4}", cuts in proptest::collection::vec(0usize..40, 0..6)) {
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).filter(|cut| text.is_char_boundary(*cut)).collect();
             cuts.extend([0, text.len()]);
             cuts.sort_unstable();
             let pieces: Vec<&str> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
-            prop_assert_eq!(told_apart(pieces), told_apart([text.as_str()]));
+            prop_assert_eq!(parsed(pieces), parsed([text.as_str()]));
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The stream of Responses as our events.
+//! Decodes the stream of Responses into our events.
 //!
-//! Items are told apart by their place in the response: some servers change ids from event to event,
-//! others leave the place out. What is unknown, events and items alike, passes.
+//! Items are identified by their `output_index`: some servers change ids from event to event, others
+//! leave the index out. Unknown events and items are ignored.
 
 use serde_json::Value;
 
-use super::item::{Contradiction, Item, Kind, Part};
+use super::item::{ArgumentsMismatch, Item, Kind, Part};
 use crate::llm::classify::{self, Subject};
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
@@ -71,7 +71,7 @@ impl ResponsesDecoder {
         name: &str,
         event: &Value,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         let place = |key: &str| event[key].as_u64().unwrap_or_default();
         let content = Part::Content(place("content_index"));
         let summary = Part::Summary(place("summary_index"));
@@ -125,19 +125,19 @@ impl ResponsesDecoder {
             return;
         };
         self.start(&Value::Null, out);
-        let mut item = Item::begin(kind, event["output_index"].as_u64(), &event["item"]);
+        let mut item = Item::new(kind, event["output_index"].as_u64(), &event["item"]);
         let known = |other: &Item| kind.is_call() && !other.done && other.call_id == item.call_id;
         if item.call_id.is_some() && self.items.iter().any(known) {
             return;
         }
-        item.announce(&mut self.blocks, out);
+        item.start(&mut self.blocks, out);
         self.items.push(item);
     }
 
     fn piece(&mut self, kind: Kind, part: Part, event: &Value, out: &mut Vec<StreamEvent>) {
         if let Some(piece) = event["delta"].as_str() {
             let at = self.which(kind, event, out);
-            self.items[at].grow(part, piece, &mut self.blocks, out);
+            self.items[at].append(part, piece, &mut self.blocks, out);
         }
     }
 
@@ -160,7 +160,7 @@ impl ResponsesDecoder {
         kind: Kind,
         event: &Value,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         let at = self.which(kind, event, out);
         self.items[at].finish_call(event, &mut self.blocks, out)
     }
@@ -191,7 +191,7 @@ impl ResponsesDecoder {
         });
         found.unwrap_or_else(|| {
             self.start(&Value::Null, out);
-            self.items.push(Item::begin(kind, index, event));
+            self.items.push(Item::new(kind, index, event));
             self.items.len() - 1
         })
     }
@@ -200,7 +200,7 @@ impl ResponsesDecoder {
         &mut self,
         event: &Value,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         let item = &event["item"];
         let Some(kind) = Kind::of(item) else {
             return Ok(());
@@ -221,7 +221,7 @@ impl ResponsesDecoder {
             .or_else(|| find(&same_id))
             .or_else(|| find(&here));
         let at = at.unwrap_or_else(|| {
-            self.items.push(Item::begin(kind, index, item));
+            self.items.push(Item::new(kind, index, item));
             self.items.len() - 1
         });
         self.items[at].finish(item, &mut self.blocks, out)
@@ -233,7 +233,7 @@ impl ResponsesDecoder {
         &mut self,
         response: &Value,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         let mut seen: Vec<usize> = Vec::new();
         for item in response["output"].as_array().into_iter().flatten() {
             let Some(kind) = Kind::of(item) else { continue };
@@ -248,7 +248,7 @@ impl ResponsesDecoder {
             };
             let at = at.or_else(|| all().find(|at| next(&self.items[*at])));
             let at = at.unwrap_or_else(|| {
-                self.items.push(Item::begin(kind, None, item));
+                self.items.push(Item::new(kind, None, item));
                 self.items.len() - 1
             });
             seen.push(at);
@@ -263,7 +263,7 @@ impl ResponsesDecoder {
         name: &str,
         event: &Value,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         let response = &event["response"];
         self.start(response, out);
         let status = match response["status"].as_str() {
@@ -339,7 +339,7 @@ impl Decoder for ResponsesDecoder {
             }
             _ => (self.step(name, json, out), Progress::More),
         };
-        if let Err(Contradiction) = taken {
+        if let Err(ArgumentsMismatch) = taken {
             out.push(StreamEvent::Error(classify::invalid_event(&self.about)));
             return Progress::Finished;
         }

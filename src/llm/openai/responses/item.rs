@@ -1,7 +1,7 @@
-//! One item of a Responses stream as it grows, and what it becomes of our events.
+//! One output item of a Responses stream: collects its deltas and emits our events.
 //!
-//! The same words come up to four times: in pieces, as a finished part, as a finished item, and in
-//! the finished response. Each time only what is new is passed on, so a server may leave out any of
+//! The same text comes up to four times: in deltas, as a finished part, as a finished item, and in
+//! the finished response. Each time only what is new is emitted, so a server may leave out any of
 //! them.
 
 use serde_json::{Value, json};
@@ -13,9 +13,9 @@ use crate::llm::exchange::non_empty;
 /// What an item is; all others leave no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The model's words.
+    /// Text of the answer.
     Message,
-    /// Its thoughts.
+    /// Reasoning.
     Reasoning,
     /// A call with JSON arguments.
     Function,
@@ -41,15 +41,15 @@ impl Kind {
     }
 }
 
-/// Where in an item a piece belongs. Thoughts come as a summary or as they are, and where both
-/// come, the first is shown.
+/// Where in an item a delta belongs. Reasoning comes as a summary or in full; where both come, the
+/// first is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The only one, of a call.
     Only,
-    /// A part of a message, or of thoughts as they are.
+    /// A part of a message, or of reasoning in full.
     Content(u64),
-    /// A part of a summary of thoughts.
+    /// A part of a summary of reasoning.
     Summary(u64),
 }
 
@@ -72,16 +72,16 @@ pub struct Item {
     text: String,
     part: Option<Part>,
     part_from: usize,
-    /// Whether thoughts were stored with what it takes to send them back.
+    /// Whether reasoning was stored with its encrypted form, which can be sent back.
     encrypted: bool,
 }
 
-/// The server says two things about one call.
-pub struct Contradiction;
+/// The finished call has other arguments than its deltas.
+pub struct ArgumentsMismatch;
 
 impl Item {
     /// The item that `first`, its earliest form or the event that brings its first piece, begins.
-    pub fn begin(kind: Kind, index: Option<u64>, first: &Value) -> Self {
+    pub fn new(kind: Kind, index: Option<u64>, first: &Value) -> Self {
         Self {
             kind,
             index,
@@ -97,23 +97,23 @@ impl Item {
         }
     }
 
-    /// Shows that it is there, so that our blocks keep the order of the items; not a call without a
+    /// Opens its block, so that our blocks keep the order of the items; not for a call without a
     /// name.
-    pub fn announce(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
+    pub fn start(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
         if !self.kind.is_call() || !self.name.is_empty() {
             self.open(blocks, out);
         }
     }
 
-    /// More of a part.
-    pub fn grow(
+    /// Appends a delta to a part.
+    pub fn append(
         &mut self,
         part: Part,
         piece: &str,
         blocks: &mut usize,
         out: &mut Vec<StreamEvent>,
     ) {
-        if piece.is_empty() || self.done || self.other_lane(part) {
+        if piece.is_empty() || self.done || self.is_other_kind(part) {
             return;
         }
         let mut delta = String::new();
@@ -127,7 +127,7 @@ impl Item {
         delta.push_str(piece);
         self.text.push_str(&delta);
         if self.kind.is_call() && self.block.is_none() && self.name.is_empty() {
-            return; // Kept until somebody says what it is a call of.
+            return; // Kept until the name is known.
         }
         // What came before the block began stands in `text` and leaves with its first piece.
         match self.open(blocks, out) {
@@ -150,22 +150,22 @@ impl Item {
             _ => "",
         };
         if let Some(rest) = whole.strip_prefix(came) {
-            self.grow(part, rest, blocks, out);
+            self.append(part, rest, blocks, out);
         }
     }
 
     /// The whole item.
     ///
     /// # Errors
-    /// A call that is not what its pieces said.
+    /// The arguments of a call differ from its deltas.
     pub fn finish(
         &mut self,
         item: &Value,
         blocks: &mut usize,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         if self.done {
-            self.store_again(item, out);
+            self.backfill_encrypted(item, out);
             return Ok(());
         }
         match self.kind {
@@ -182,7 +182,7 @@ impl Item {
                 } else {
                     (Part::Summary(u64::MAX), summary)
                 };
-                if !self.other_lane(lane) {
+                if !self.is_other_kind(lane) {
                     self.finish_text(&whole, lane, blocks, out);
                 }
                 self.open(blocks, out);
@@ -203,16 +203,16 @@ impl Item {
         Ok(())
     }
 
-    /// What a finished call says of its arguments, in any of the forms it comes in.
+    /// Takes the arguments of a finished call, in any of the forms they come in.
     ///
     /// # Errors
-    /// It is not what its pieces said.
+    /// They differ from its deltas.
     pub fn finish_call(
         &mut self,
         event: &Value,
         blocks: &mut usize,
         out: &mut Vec<StreamEvent>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ArgumentsMismatch> {
         let whole = match (&event["arguments"], &event["input"]) {
             (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
             // Some servers send the object itself.
@@ -220,7 +220,7 @@ impl Item {
             _ => String::new(),
         };
         if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
-            self.grow(Part::Only, rest, blocks, out);
+            self.append(Part::Only, rest, blocks, out);
             return Ok(());
         }
         let object = |text: &str| serde_json::from_str::<Value>(text).ok();
@@ -229,7 +229,7 @@ impl Item {
         if whole.is_empty() || same {
             Ok(())
         } else {
-            Err(Contradiction)
+            Err(ArgumentsMismatch)
         }
     }
 
@@ -258,12 +258,12 @@ impl Item {
     ) {
         if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
             let part = self.part.unwrap_or(rest_as);
-            self.grow(part, rest, blocks, out);
+            self.append(part, rest, blocks, out);
         }
     }
 
-    /// Whether thoughts of the other sort have come already.
-    fn other_lane(&self, part: Part) -> bool {
+    /// Whether reasoning of the other kind (summary or full) has come already.
+    fn is_other_kind(&self, part: Part) -> bool {
         let summary = |part: Part| matches!(part, Part::Summary(_));
         self.kind == Kind::Reasoning
             && self
@@ -342,8 +342,8 @@ impl Item {
         });
     }
 
-    /// Some servers hand in encrypted thoughts with the finished response only.
-    fn store_again(&mut self, item: &Value, out: &mut Vec<StreamEvent>) {
+    /// Some servers send encrypted reasoning with the finished response only.
+    fn backfill_encrypted(&mut self, item: &Value, out: &mut Vec<StreamEvent>) {
         let late = self.kind == Kind::Reasoning
             && !self.encrypted
             && non_empty(&item["encrypted_content"]).is_some();
