@@ -23,7 +23,7 @@ fn main() {
     let started = Instant::now();
     plant(dir.path());
     println!("{FILES} files in {:.1} s", started.elapsed().as_secs_f64());
-    let tools = builtin(&ToolSettings::default(), &Processes::new());
+    let tools = builtin(&ToolSettings::default());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -153,6 +153,7 @@ fn call(
         spill_file: cwd.join("spill"),
         cancel: CancellationToken::new(),
         progress: Progress::new(details).0,
+        processes: Processes::new(),
     };
     let started = Instant::now();
     let output = runtime

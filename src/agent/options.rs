@@ -25,7 +25,7 @@ pub struct AgentOptions {
     pub cwd: PathBuf,
     /// The tools, already filtered by set and policy.
     pub toolbox: Toolbox,
-    /// The commands under way; shared with the bash tool.
+    /// The scope of the processes that its runs start.
     pub processes: Processes,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::process::Processes;
 use super::schema::Schema;
 use crate::llm::{Content, EditFormat, ToolSpec};
 
@@ -106,6 +107,8 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Where live details go.
     pub progress: Progress,
+    /// The scope of the processes that the call starts: they end with the run.
+    pub processes: Processes,
 }
 
 /// Live details of a running call: lossy, the latest wins.

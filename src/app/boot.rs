@@ -267,8 +267,7 @@ impl Stage {
         let processes = Processes::new();
         let commands = keys::ShellCommands::new(&processes.scope(), dirs.config.clone(), env);
         let keys = plan.keys.clone().with_commands(Arc::new(commands));
-        let processes = processes.scope();
-        let tools = tools::builtin(&plan.settings.tools, &processes);
+        let tools = tools::builtin(&plan.settings.tools);
         let toolbox = Toolbox::select(tools, &plan.settings.tool_set).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {
             Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
@@ -285,7 +284,7 @@ impl Stage {
             thinking: self.thinking,
             cwd: self.cwd.clone(),
             toolbox,
-            processes,
+            processes: processes.scope(),
             system_prompt: plan.args.system_prompt.clone(),
             append_system_prompt: plan.args.append_system_prompt.clone(),
             today: Arc::new(|| jiff::Zoned::now().date()),

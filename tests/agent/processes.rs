@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tiller::agent::process::{Orphans, Processes};
+use tiller::agent::process::{Orphans, Processes, Spawn};
 use tiller::agent::{
     AgentEvent, Details, RunOutcome, RunState, SlowReader, ToolSettings, Toolbox, tools,
 };
@@ -13,13 +13,16 @@ use super::fixture::*;
 use crate::support::census::Census;
 
 fn with_bash(answers: Vec<Vec<Step>>) -> Bench {
-    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
+    with_bash_in(
+        Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave),
+        answers,
+    )
+}
+
+fn with_bash_in(processes: Processes, answers: Vec<Vec<Step>>) -> Bench {
     Setup {
         answers,
-        toolbox: Some(Toolbox::new(tools::builtin(
-            &ToolSettings::default(),
-            &processes,
-        ))),
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
         processes: Some(processes),
         ..Setup::default()
     }
@@ -169,6 +172,33 @@ async fn leftovers_end_with_the_run() {
     gate.open();
     assert_eq!(bench.settled().await, RunOutcome::Done);
     census.wait_for_none().await;
+}
+
+// A command that prints a key, or another agent's.
+#[tokio::test]
+async fn a_run_ends_only_what_it_started() {
+    let census = Census::new();
+    let other = Census::new();
+    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
+    let spawn = Spawn {
+        command: other.script("SLEEP & SLEEP"),
+        cwd: std::env::temp_dir(),
+        environment: std::env::vars_os().collect(),
+    };
+    let running = processes.start(spawn).unwrap();
+    other.wait_for(3).await;
+    let script = census.script("echo begun; SLEEP & SLEEP");
+    let mut bench = with_bash_in(processes.scope(), vec![calls(&[bash("c1", &script)])]);
+    bench.prompt("Go");
+    shown(&mut bench, "begun").await;
+    bench.handle.abort();
+    bench.handle.abort();
+    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    census.wait_for_none().await;
+    assert_eq!((processes.alive(), other.living().len()), (1, 3));
+    drop(running);
+    processes.empty().await;
+    other.assert_none().await;
 }
 
 // 10 kB of JSON for prompt and tools.

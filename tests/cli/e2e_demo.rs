@@ -30,7 +30,7 @@ async fn the_show_tells_the_truth() {
         fallback: Vec::new(),
         thinking: ThinkingLevel::Medium,
         cwd: scratch.path().to_owned(),
-        toolbox: Toolbox::new(tools::builtin(&ToolSettings::default(), &processes)),
+        toolbox: Toolbox::new(tools::builtin(&ToolSettings::default())),
         processes,
         system_prompt: None,
         append_system_prompt: Vec::new(),

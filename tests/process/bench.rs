@@ -62,7 +62,7 @@ impl Bench {
 
     fn of(settings: ToolSettings, orphans: Orphans) -> Self {
         let processes = Processes::with_supervisor(supervisor(), orphans);
-        let tool = tools::builtin(&settings, &processes)
+        let tool = tools::builtin(&settings)
             .into_iter()
             .find(|tool| tool.spec().name == "bash")
             .unwrap();
@@ -95,6 +95,7 @@ impl Bench {
             spill_file: self.spill_file(),
             cancel: cancel.clone(),
             progress,
+            processes: self.processes.clone(),
         };
         let tool = Arc::clone(&self.tool);
         Call {

@@ -41,7 +41,7 @@ impl Workshop {
         Self {
             cwd: dir.path().canonicalize().unwrap(),
             dir,
-            toolbox: Toolbox::new(builtin(settings, &Processes::new())),
+            toolbox: Toolbox::new(builtin(settings)),
             runtime: tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
@@ -80,6 +80,7 @@ impl Workshop {
             spill_file: self.dir.path().join("spill.txt"),
             cancel: CancellationToken::new(),
             progress: Progress::new(details).0,
+            processes: Processes::new(),
         }
     }
 

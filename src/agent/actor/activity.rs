@@ -7,6 +7,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{QueueKind, RunOutcome};
+use crate::agent::process::Processes;
 use crate::agent::runner::Report;
 use crate::llm::{Content, Model};
 
@@ -41,6 +42,8 @@ pub(super) struct Run {
     pub cancel: CancellationToken,
     /// Cuts the turn under way short; a child of `cancel`.
     pub interrupt: CancellationToken,
+    /// The scope of what its calls started.
+    pub processes: Processes,
     /// Where its messages begin in the conversation.
     pub first_message: usize,
     /// Model calls since the last message of the user.

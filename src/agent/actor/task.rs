@@ -239,7 +239,8 @@ impl Actor {
 
     fn start_run(&mut self) {
         let (number, cancel) = self.current.begin();
-        let (desk, reports) = Desk::new(cancel.clone());
+        let processes = self.processes.scope();
+        let (desk, reports) = Desk::new(cancel.clone(), processes.clone());
         let kit = Arc::clone(&self.kit);
         self.activity = Activity::Running(Run {
             number,
@@ -247,6 +248,7 @@ impl Actor {
             task: tokio::spawn(async move { run(&desk, &kit).await }),
             interrupt: cancel.child_token(),
             cancel,
+            processes,
             first_message: self.ledger.context.messages().len(),
             calls: 0,
             stand_in: None,
@@ -393,7 +395,7 @@ impl Actor {
             messages: self.ledger.context.messages()[run.first_message..].to_vec(),
             outcome,
         });
-        self.processes.stop_all();
+        run.processes.stop_all();
         match self.processes.alive() {
             processes if aborted && processes > 0 => {
                 if !self.activity.is_leaving() {

@@ -70,6 +70,7 @@ pub(super) async fn execute(
         spill_file: call_ids::spill_file(&kit.spill_dir, &call.id),
         cancel: turn.interrupt.child_token(),
         progress,
+        processes: desk.processes.clone(),
     };
     let started = Instant::now();
     // A task of its own: a panic ends the task, not the run.

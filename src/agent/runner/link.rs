@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, Phase, RunOutcome};
 use crate::agent::memory::SessionPrompt;
+use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Message, Model, ThinkingLevel};
@@ -20,6 +21,8 @@ const REPORT_BUFFER: usize = 64;
 pub(in crate::agent) struct Desk {
     reports: mpsc::Sender<Report>,
     cancel: CancellationToken,
+    /// The scope of what its calls start.
+    pub processes: Processes,
 }
 
 /// What the run says to the actor. The actor reads these in order, so an answer to a question
@@ -74,9 +77,14 @@ pub(in crate::agent) struct Turn {
 
 impl Desk {
     /// A desk for a run that `cancel` ends, and the actor's end of the line.
-    pub fn new(cancel: CancellationToken) -> (Self, mpsc::Receiver<Report>) {
+    pub fn new(cancel: CancellationToken, processes: Processes) -> (Self, mpsc::Receiver<Report>) {
         let (reports, receiver) = mpsc::channel(REPORT_BUFFER);
-        (Self { reports, cancel }, receiver)
+        let desk = Self {
+            reports,
+            cancel,
+            processes,
+        };
+        (desk, receiver)
     }
 
     /// Whether the person has ended the run.

@@ -10,15 +10,14 @@ use super::read::Read;
 use super::search::{Find, Grep, Ls};
 use super::settings::ToolSettings;
 use super::typed::Typed;
-use crate::agent::process::Processes;
 use crate::agent::tool::Tool;
 
 /// All built-in tools, in the order the model sees them.
-pub fn builtin(settings: &ToolSettings, processes: &Processes) -> Vec<Arc<dyn Tool>> {
+pub fn builtin(settings: &ToolSettings) -> Vec<Arc<dyn Tool>> {
     let seen = SeenFiles::default();
     vec![
         Arc::new(Typed(Read::new(settings, seen.clone()))),
-        Arc::new(Typed(bash::Bash::new(settings, processes))),
+        Arc::new(Typed(bash::Bash::new(settings))),
         Arc::new(Typed(Edit::new(seen.clone()))),
         Arc::new(Typed(ApplyPatch::new(seen.clone()))),
         Arc::new(Typed(Edit::as_replace(seen.clone()))),

@@ -111,7 +111,7 @@ impl Stage {
     pub fn new(profile: Profile, replies: Vec<Reply>) -> Self {
         let server = ModelServer::start(Script::of(replies));
         let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
-        let tools = tools::builtin(&ToolSettings::default(), &processes);
+        let tools = tools::builtin(&ToolSettings::default());
         let bench = Setup {
             provider: Some(Arc::new(kit::wires(&server))),
             model: Some(model(profile, &server)),

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::output::{Finished, Output};
-use crate::agent::process::{Exit, Processes, Running, Secrets, Spawn, Status, environment};
+use crate::agent::process::{Exit, Running, Secrets, Spawn, Status, environment};
 use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
 use crate::agent::tools::call::look;
@@ -41,17 +41,15 @@ pub struct Bash {
     settings: ToolSettings,
     /// Made with the first command.
     secrets: OnceLock<Secrets>,
-    processes: Processes,
 }
 
 impl Bash {
-    /// The tool; what it starts belongs to `processes`.
-    pub fn new(settings: &ToolSettings, processes: &Processes) -> Self {
+    /// The tool, with the limits of `settings`.
+    pub fn new(settings: &ToolSettings) -> Self {
         Self {
             spec: spec(settings),
             settings: settings.clone(),
             secrets: OnceLock::new(),
-            processes: processes.clone(),
         }
     }
 
@@ -111,7 +109,7 @@ impl TypedTool for Bash {
             .secrets
             .get_or_init(|| Secrets::new(&self.settings.bash_secret_env));
         let started = Instant::now();
-        let running = self
+        let running = context
             .processes
             .start(Spawn {
                 command: details.command.clone(),
