@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::event::{Event, QueueKind};
-use crate::llm::{Content, Model, ThinkingLevel};
+use super::event::{Event, QueueKind, Queued, RunState};
+use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;
@@ -72,6 +72,19 @@ pub enum SlowReader {
     Wait,
 }
 
+/// Where an agent stands.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The conversation so far.
+    pub messages: Vec<Arc<Message>>,
+    /// What the agent does.
+    pub state: RunState,
+    /// Messages that wait to be delivered between tool calls.
+    pub steering: Vec<Queued>,
+    /// Messages that wait for the end of the run.
+    pub follow_up: Vec<Queued>,
+}
+
 /// What can be asked of an agent. Read by the actor in order.
 #[derive(Debug)]
 pub enum Command {
@@ -95,6 +108,8 @@ pub enum Command {
     Warm,
     /// Sends every event from now on to this channel.
     Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),
+    /// The same for one that was dropped, and answers where the agent stands.
+    Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
     /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
     Shutdown(oneshot::Sender<()>),
 }
@@ -171,6 +186,15 @@ impl AgentHandle {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
         self.send(Command::Subscribe(sender, slow));
         receiver
+    }
+
+    /// Where the agent stands, and all events from there on: for a subscriber that was dropped.
+    /// None when the agent is gone.
+    pub async fn resubscribe(&self) -> Option<(Snapshot, mpsc::Receiver<Arc<Event>>)> {
+        let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
+        let (answer, snapshot) = oneshot::channel();
+        self.send(Command::Resubscribe(sender, answer));
+        Some((snapshot.await.ok()?, receiver))
     }
 
     /// Ends everything in order and returns when the agent is done: run aborted, processes told

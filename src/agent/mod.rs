@@ -18,7 +18,7 @@ pub use actor::{Context, start};
 pub use event::{
     AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
 };
-pub use handle::{AgentHandle, Command, SlowReader};
+pub use handle::{AgentHandle, Command, SlowReader, Snapshot};
 pub use options::{AgentOptions, Resumed};
 pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};

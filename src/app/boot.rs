@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use nix::sys::signal::Signal;
 
 use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
 use super::cli::{self, AuthDesk, Json, OnceOptions, Play, Print, Reader, Sink};
@@ -21,6 +22,7 @@ use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
 use super::{keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
+use crate::agent::session::folder::folder_for;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Resumed, SlowReader, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
@@ -32,6 +34,9 @@ const WORKERS: usize = 2;
 
 /// The whole program, from arguments to exit code.
 pub fn run() -> ExitCode {
+    // A write beyond `ulimit -f` is an error like a full disk, not the end of the program. Caught,
+    // not ignored: commands would inherit that.
+    let _ = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default());
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -322,7 +327,10 @@ impl Stage {
                 .map(|file| tui::SessionInfo { name: None, file }),
             permission: plan.settings.permission.clone(),
             theme: Some(plan.settings.theme.clone()).filter(|name| name != "auto"),
-            history_file: self.session_file.is_some().then(|| dirs.history_file()),
+            storage: self.session_file.is_some().then(|| tui::StoredFiles {
+                history: dirs.history_file(),
+                drafts: folder_for(&dirs.drafts(), &self.cwd),
+            }),
             keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
             initial_prompt: plan.prompt.clone(),
             demo: self.scratch.is_some().then(|| tui::DemoStart {

@@ -83,6 +83,11 @@ impl Dirs {
         self.config.join("auth.toml")
     }
 
+    /// Unsent drafts, a folder for each working folder.
+    pub fn drafts(&self) -> PathBuf {
+        self.data.join("drafts")
+    }
+
     /// The user's keys.
     pub fn keymap_file(&self) -> PathBuf {
         self.config.join("keymap.toml")

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState};
+use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, Snapshot};
 use tiller::app::tui::app::Start;
-use tiller::app::tui::effect::Effect;
-use tiller::app::tui::msg::{MsgKind, TerminalMsg};
+use tiller::app::tui::composer::SavedDraft;
+use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::msg::{EffectResult, MsgKind, TerminalMsg};
 use tiller::app::tui::options::{DemoStart, ExitKind};
 use tiller::app::tui::overlay::Overlay;
-use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage};
+use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMessage};
 
 use super::app_kit::{Desk, prompt, queued};
 
@@ -180,7 +181,10 @@ fn ctrl_c_stops_then_clears_then_leaves() {
     assert!(!desk.frame().contains("again to exit"));
     assert_eq!(desk.key("ctrl+c"), [], "too late");
     desk.now += 1900;
-    assert_eq!(desk.key("ctrl+c"), [Effect::Exit(ExitKind::Quit)]);
+    assert_eq!(
+        desk.key("ctrl+c"),
+        [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
+    );
 }
 
 #[test]
@@ -200,7 +204,10 @@ fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
     assert_eq!(desk.key("ctrl+d"), []);
     desk.key("ctrl+d");
     assert_eq!(desk.text(), "", "it deletes forward");
-    assert_eq!(desk.key("ctrl+d"), [Effect::Exit(ExitKind::Quit)]);
+    assert_eq!(
+        desk.key("ctrl+d"),
+        [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
+    );
 
     let mut desk = busy();
     assert_eq!(desk.key("ctrl+d"), []);
@@ -208,7 +215,10 @@ fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
     assert_eq!(desk.key("esc"), [], "stays, and the run goes on");
     assert!(desk.app.overlays.is_empty());
     desk.key("ctrl+d");
-    assert_eq!(desk.key("ctrl+d"), [Effect::Exit(ExitKind::Quit)]);
+    assert_eq!(
+        desk.key("ctrl+d"),
+        [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
+    );
 }
 
 #[test]
@@ -230,6 +240,114 @@ fn esc_twice_says_what_is_to_come() {
         !desk.frame().contains("/tree"),
         "not so soon after an abort"
     );
+}
+
+/// What begins like a command and is none would be a request that the model acts on.
+#[test]
+fn a_command_that_is_none_stays_in_the_editor() {
+    for key in ["enter", "alt+enter", "ctrl+enter"] {
+        for running in [false, true] {
+            for (text, words) in [
+                (
+                    "/clear",
+                    "No command /clear; F1 lists them, //clear sends it as text",
+                ),
+                ("/modle gpt", "No command /modle: did you mean /model?"),
+                ("/quit now", "/quit stands alone"),
+                ("  /help me\nplease", "No command /help"),
+                ("!git status", "not there yet"),
+                ("!!ls", "not there yet"),
+            ] {
+                let mut tui = if running { busy() } else { desk() };
+                tui.send(MsgKind::Paste(text.to_owned()));
+                assert_eq!(tui.key(key), [], "{text}");
+                assert_eq!(tui.text(), text);
+                let frame = tui.frame();
+                assert!(frame.contains(words), "{text}: {frame}");
+            }
+        }
+    }
+}
+
+#[test]
+fn text_with_a_slash_is_sent() {
+    for (text, sent) in [
+        ("//clear is a word", "/clear is a word"),
+        ("/etc/hosts is wrong", "/etc/hosts is wrong"),
+        ("// a comment", "// a comment"),
+        ("/ alone", "/ alone"),
+        (" !important", " !important"),
+        ("what does /clear do?", "what does /clear do?"),
+    ] {
+        let mut tui = desk();
+        tui.write(text);
+        assert_eq!(tui.key("enter"), [prompt(sent)], "{text}");
+    }
+}
+
+/// Nothing is lost in an agent that is gone.
+#[test]
+fn without_an_agent_nothing_is_sent() {
+    for key in ["enter", "alt+enter", "ctrl+enter"] {
+        let mut tui = desk();
+        tui.send(MsgKind::AgentGone);
+        tui.write("precious");
+        assert_eq!(tui.key(key), []);
+        assert_eq!(tui.text(), "precious");
+        assert!(!tui.app.is_running());
+        assert!(tui.frame().contains("nothing can be sent"));
+    }
+}
+
+/// A screen that missed events begins anew where the agent is.
+#[test]
+fn missed_events_are_made_up_for() {
+    let mut tui = busy();
+    tui.write("kept");
+    let message = Message::User(UserMessage {
+        content: vec![Content::text("the prompt")],
+        origin: None,
+        timestamp: 0,
+    });
+    let effects = tui.send(MsgKind::Resubscribed(Arc::new(Snapshot {
+        messages: vec![Arc::new(message)],
+        state: RunState::Idle,
+        steering: Vec::new(),
+        follow_up: queued(QueueKind::FollowUp, &["then this"]),
+    })));
+    assert_eq!(effects, [Effect::Terminal(TerminalEffect::LayOutAnew)]);
+    let frame = tui.frame();
+    for words in ["the prompt", "then this", "read anew", "kept"] {
+        assert!(frame.contains(words), "{words}: {frame}");
+    }
+    assert!(!tui.app.is_running());
+    assert_eq!(tui.key("enter"), [prompt("kept")]);
+}
+
+#[test]
+fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
+    let mut tui = desk();
+    assert_eq!(tui.app.next_wake(), None);
+    tui.write("draft");
+    let due = tui.app.next_wake().expect("soon");
+    assert!(due - tui.now <= 1000);
+    tui.now = due;
+    tui.waiting(&["steered"], &[]);
+    let saved = SavedDraft {
+        queue: vec!["steered".into()],
+        text: "draft".into(),
+    };
+    assert_eq!(
+        tui.send_all(MsgKind::Tick),
+        [Effect::SaveDraft(saved.clone())]
+    );
+    assert_eq!(tui.send_all(MsgKind::Tick), [], "nothing changed since");
+    // The next run has it in the editor.
+    let mut next = desk();
+    next.write("typed meanwhile");
+    next.send(MsgKind::Done(EffectResult::Draft(saved)));
+    assert_eq!(next.text(), "steered\n\ndraft\n\ntyped meanwhile");
+    assert!(next.frame().contains("back in the editor"));
 }
 
 #[test]
@@ -263,11 +381,20 @@ fn newlines_are_typed_and_backslash_enter_is_one() {
 fn editor_suspend_and_slash_commands() {
     let mut desk = desk();
     desk.write("draft");
-    assert_eq!(desk.key("ctrl+g"), [Effect::Edit("draft".into())]);
-    assert_eq!(desk.key("ctrl+z"), [Effect::Suspend]);
+    assert_eq!(
+        desk.key("ctrl+g"),
+        [Effect::Terminal(TerminalEffect::Edit("draft".into()))]
+    );
+    assert_eq!(
+        desk.key("ctrl+z"),
+        [Effect::Terminal(TerminalEffect::Suspend)]
+    );
     let mut desk = Desk::new(80, 24);
     desk.write("/quit");
-    assert_eq!(desk.key("enter"), [Effect::Exit(ExitKind::Quit)]);
+    assert_eq!(
+        desk.key("enter"),
+        [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
+    );
     let mut desk = Desk::new(80, 24);
     desk.write("/keys");
     assert_eq!(desk.key("enter"), []);
@@ -368,10 +495,16 @@ fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
         MsgKind::Terminal(TerminalMsg::Report(report))
     };
     let mut desk = desk();
-    assert_eq!(desk.send(report(0)), [Effect::EnableKitty]);
+    assert_eq!(
+        desk.send(report(0)),
+        [Effect::Terminal(TerminalEffect::EnableKitty)]
+    );
     assert_eq!(
         desk.send(report(5)),
-        [Effect::EnableKitty, Effect::ConfirmKitty]
+        [
+            Effect::Terminal(TerminalEffect::EnableKitty),
+            Effect::Terminal(TerminalEffect::ConfirmKitty)
+        ]
     );
 }
 
@@ -467,15 +600,15 @@ fn what_was_typed_survives_the_end() {
     let mut desk = busy();
     desk.write("unsent");
     desk.waiting(&["waiting"], &[]);
-    let at = desk.now;
     let kind = MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(15)));
-    let effects =
-        tiller::app::tui::update::update(&mut desk.app, tiller::app::tui::msg::Msg { at, kind });
     assert_eq!(
-        effects,
+        desk.send_all(kind),
         [
-            Effect::Remember(vec!["waiting".into(), "unsent".into()]),
-            Effect::Exit(ExitKind::Signal(15))
+            Effect::SaveDraft(SavedDraft {
+                queue: vec!["waiting".into()],
+                text: "unsent".into(),
+            }),
+            Effect::Terminal(TerminalEffect::Exit(ExitKind::Signal(15)))
         ]
     );
 }

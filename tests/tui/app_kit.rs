@@ -62,12 +62,17 @@ impl Desk {
 
     /// Something happens now.
     pub fn send(&mut self, kind: MsgKind) -> Vec<Effect> {
+        let mut effects = self.send_all(kind);
+        // Keeping prompts and drafts is tested where they are kept.
+        let keeps = |effect: &Effect| matches!(effect, Effect::Remember(_) | Effect::SaveDraft(_));
+        effects.retain(|effect| !keeps(effect));
+        effects
+    }
+
+    /// The same with what is kept on disk.
+    pub fn send_all(&mut self, kind: MsgKind) -> Vec<Effect> {
         let at = self.now;
         update(&mut self.app, Msg { at, kind })
-            .into_iter()
-            // Keeping prompts is tested where prompts are kept.
-            .filter(|effect| !matches!(effect, Effect::Remember(_)))
-            .collect()
     }
 
     /// A key, `ctrl+c` or `enter`.
@@ -134,7 +139,7 @@ impl Desk {
                 "the cursor is on the screen"
             );
         }
-        self.app.settle(drawn.areas, &drawn.transcript);
+        self.send(MsgKind::Drawn(drawn));
         text_of(&buffer)
     }
 }

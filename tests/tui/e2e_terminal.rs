@@ -53,6 +53,46 @@ fn a_storm_of_resizes() {
     leave(&screen);
 }
 
+/// A terminal that went through other sizes and back has cut its rows meanwhile, though its size is
+/// the one of the last frame.
+#[test]
+fn a_burst_of_resizes_that_ends_where_it_began() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("All of the answer.")]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    screen.wait_for("All of the answer.");
+    screen.wait_gone("Esc stops");
+    for _ in 0..10 {
+        screen.resize(30, 8);
+        screen.resize(100, 40);
+        screen.wait_until("everything anew", |view| {
+            view.contains("All of the answer.") && view.contains("─ full")
+        });
+    }
+    leave(&screen);
+}
+
+/// A terminal that does not know its size gets the usual one; one that cannot move its cursor is
+/// told what else there is.
+#[test]
+fn terminals_that_know_little() {
+    let (_server, sandbox) = job::stage();
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", Wire::Chat.model()])
+        .without_size()
+        .start();
+    screen.wait_for("─ full");
+    leave(&screen);
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", Wire::Chat.model()])
+        .env("TERM", "dumb")
+        .start();
+    assert_eq!(screen.wait_exit().code, 2);
+    let text = screen.text();
+    assert!(text.contains("TERM=dumb") && text.contains("-p"), "{text}");
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+}
+
 /// The stop hint is there at the smallest size, from Enter on and no longer.
 #[test]
 fn it_works_at_40x10() {

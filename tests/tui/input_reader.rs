@@ -69,6 +69,44 @@ async fn a_terminal_that_dies_in_a_paste_loses_nothing() {
     assert_eq!(next(&mut events).await, "closed");
 }
 
+/// A connection that broke in a paste must not swallow the key that stops a run.
+#[tokio::test]
+async fn a_paste_without_an_end_is_ended_by_ctrl_c() {
+    for interrupt in [&b"\x03"[..], b"\x1b[99;5u", b"\x1b[27;5;99~"] {
+        let (_input, mut events, mut terminal, unread) = on_watched_pipe();
+        terminal
+            .write_all(b"\x1b[200~half a paste of a long line")
+            .unwrap();
+        wait_until_read(&unread);
+        terminal.write_all(interrupt).unwrap();
+        assert_eq!(next(&mut events).await, "paste 27");
+        assert_eq!(next(&mut events).await, "ctrl+c");
+    }
+}
+
+#[tokio::test]
+async fn a_paste_without_an_end_is_ended_by_somebody_who_types() {
+    let (_input, mut events, mut terminal, unread) = on_watched_pipe();
+    terminal
+        .write_all(b"\x1b[200~half a paste of a long line")
+        .unwrap();
+    wait_until_read(&unread);
+    let started = Instant::now();
+    // More keys come all the time; the paste ends all the same.
+    let event = loop {
+        assert!(started.elapsed() < LONG);
+        terminal.write_all(b"k").unwrap();
+        match timeout(Duration::from_millis(60), events.recv()).await {
+            Ok(event) => break event.unwrap(),
+            Err(_) => wait_until_read(&unread),
+        }
+    };
+    let InputEvent::Paste(text) = event else {
+        panic!("{event:?}");
+    };
+    assert!(text.starts_with("half a paste of a long linek"), "{text}");
+}
+
 #[tokio::test]
 async fn a_large_paste_through_a_terminal_is_whole() {
     let pty = raw_pty();
@@ -142,6 +180,23 @@ async fn pausing_resuming_and_dropping_never_hang() {
     input.pause();
     drop(input);
     assert!(events.recv().await.is_none());
+}
+
+/// Waits until the reader has taken everything out of the pipe.
+fn wait_until_read(pipe: &File) {
+    let started = Instant::now();
+    let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
+    while poll(&mut fds, 0_u16).unwrap() > 0 {
+        assert!(started.elapsed() < LONG);
+        std::thread::yield_now();
+    }
+}
+
+fn on_watched_pipe() -> (Input, UnboundedReceiver<InputEvent>, PipeWriter, File) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let unread = File::from(OwnedFd::from(reader.try_clone().unwrap()));
+    let (input, events) = Input::start_on(OwnedFd::from(reader)).unwrap();
+    (input, events, writer, unread)
 }
 
 fn on_pipe() -> (Input, UnboundedReceiver<InputEvent>, PipeWriter) {

@@ -9,7 +9,7 @@ mod app_timeline;
 mod keymap;
 mod models;
 mod screen_away;
-mod screen_canvas;
+mod screen_buffer;
 mod screen_panic;
 
 mod composer;
@@ -25,6 +25,7 @@ mod transcript_patch;
 mod e2e_abort;
 mod e2e_demo;
 mod e2e_job;
+mod e2e_kept;
 mod e2e_models;
 mod e2e_status;
 mod e2e_retry;

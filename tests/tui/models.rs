@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratatui::layout::Size;
 use tiller::agent::Phase;
 use tiller::app::models::{KeyState, Listing, ModelEntry};
-use tiller::app::tui::effect::{Effect, Way};
+use tiller::app::tui::effect::{Direction, Effect};
 use tiller::app::tui::input::{Mods, MouseButton, MouseEvent, MouseKind, WheelDirection};
 use tiller::app::tui::msg::{EffectResult, FoundModel, MsgKind, TerminalMsg};
 use tiller::app::tui::overlay::Overlay;
@@ -359,7 +359,10 @@ fn a_name_behind_the_command_is_looked_up() {
 #[test]
 fn the_next_favourite_comes_round() {
     let mut desk = Desk::new(80, 24);
-    assert_eq!(desk.key("ctrl+p"), [Effect::FindFavorites(Way::Forward)]);
+    assert_eq!(
+        desk.key("ctrl+p"),
+        [Effect::FindFavorites(Direction::Forward)]
+    );
     let listing = listing();
     let favorites: Vec<Arc<Model>> = [1, 2, 0].map(|at| listing.rows[at].model.clone()).into();
     let mut go = |way| {
@@ -367,16 +370,16 @@ fn the_next_favourite_comes_round() {
         desk.send(MsgKind::Done(EffectResult::Favorites(favorites, way)));
         desk.app.status.model.full_id()
     };
-    assert_eq!(go(Way::Forward), "openai/gpt-5.5");
-    assert_eq!(go(Way::Forward), "ollama/qwen3:8b");
-    assert_eq!(go(Way::Forward), "anthropic/claude-sonnet-5-5");
-    assert_eq!(go(Way::Back), "ollama/qwen3:8b");
+    assert_eq!(go(Direction::Forward), "openai/gpt-5.5");
+    assert_eq!(go(Direction::Forward), "ollama/qwen3:8b");
+    assert_eq!(go(Direction::Forward), "anthropic/claude-sonnet-5-5");
+    assert_eq!(go(Direction::Back), "ollama/qwen3:8b");
     // Without favourites: what this session used.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {
         desk.send(MsgKind::Done(EffectResult::Favorites(
             Vec::new(),
-            Way::Forward,
+            Direction::Forward,
         )));
         seen.insert(desk.app.status.model.full_id());
     }
@@ -384,7 +387,7 @@ fn the_next_favourite_comes_round() {
     let mut alone = Desk::new(80, 24);
     let effects = alone.send(MsgKind::Done(EffectResult::Favorites(
         Vec::new(),
-        Way::Forward,
+        Direction::Forward,
     )));
     assert_eq!(effects, []);
     assert!(

@@ -1,8 +1,7 @@
 //! The terminal is somebody else's for a while: suspension, the external editor, signals.
 
-use std::time::{Duration, Instant};
-
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
@@ -18,57 +17,126 @@ fn open(sandbox: &Sandbox, editor: &str) -> Screen {
     screen
 }
 
-/// Waits until tiller is stopped, and all it wrote before has been read.
-fn wait_away(screen: &Screen) {
-    wait_stopped(screen.pid());
-    screen.wait_until("the main screen", |view| !view.is_alternate());
+/// A shell with job control, and tiller as its job.
+fn open_in_shell(sandbox: &Sandbox) -> Screen {
+    let shell = Launch::new(sandbox)
+        .args(&["--norc", "--noprofile", "--noediting", "-i"])
+        .env("PS1", "shell> ")
+        .env("TILLER", env!("CARGO_BIN_EXE_tiller"))
+        .start_program("/bin/bash");
+    shell.wait_for("shell>");
+    shell.keys("\"$TILLER\" --demo<enter>");
+    shell.wait_for("─ full");
+    shell.keys("draft");
+    shell.wait_for("draft");
+    shell
 }
 
-/// The state letter of a process: `T` is stopped.
-fn wait_stopped(pid: i32) {
-    let begun = Instant::now();
-    loop {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("alive");
-        let state = stat
-            .rsplit(") ")
-            .next()
-            .and_then(|rest| rest.chars().next());
-        if state == Some('T') {
-            return;
-        }
-        assert!(
-            begun.elapsed() < Duration::from_secs(10),
-            "not stopped: {stat}"
-        );
-        std::thread::sleep(Duration::from_millis(5)); // poll
-    }
+/// Waits until the shell has the terminal again, as it was.
+fn wait_away(shell: &Screen) {
+    shell.wait_until("the shell", |view| {
+        !view.is_alternate() && view.contains("Stopped")
+    });
+    assert_eq!(shell.modes_left(), Vec::<String>::new());
+}
+
+/// The job of a shell.
+fn job_of(shell: &Screen) -> Pid {
+    let pid = shell.pid();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let job = children.expect("alive").trim().parse().expect("one job");
+    Pid::from_raw(job)
 }
 
 #[test]
 fn suspension_gives_the_terminal_back_and_takes_it_again() {
     let sandbox = Sandbox::new();
-    let screen = open(&sandbox, "true");
+    let shell = open_in_shell(&sandbox);
     for _ in 0..2 {
-        screen.keys("<c-z>");
-        wait_away(&screen);
-        assert_eq!(screen.leftovers(), Vec::<String>::new());
-        screen.signal(Signal::SIGCONT);
-        screen.wait_for("draft");
-        assert!(screen.is_alternate());
+        shell.keys("<c-z>");
+        wait_away(&shell);
+        shell.keys("clear; fg<enter>");
+        shell.wait_until("tiller", |view| {
+            view.is_alternate() && view.contains("draft")
+        });
     }
-    screen.keys("!");
-    screen.wait_for("draft!");
+    shell.keys("!");
+    shell.wait_for("draft!");
 }
 
 #[test]
 fn a_stop_from_outside_is_a_suspension_too() {
     let sandbox = Sandbox::new();
+    let shell = open_in_shell(&sandbox);
+    kill(job_of(&shell), Signal::SIGTSTP).expect("alive");
+    wait_away(&shell);
+    shell.keys("clear; fg<enter>");
+    shell.wait_until("tiller", |view| {
+        view.is_alternate() && view.contains("draft")
+    });
+}
+
+/// Without a shell above it nobody could ever continue tiller.
+#[test]
+fn without_job_control_it_never_stops() {
+    let sandbox = Sandbox::new();
     let screen = open(&sandbox, "true");
+    screen.keys("<c-z>");
+    screen.wait_for("Nothing to suspend to");
     screen.signal(Signal::SIGTSTP);
-    wait_away(&screen);
+    screen.keys("!");
+    screen.wait_for("draft!");
+}
+
+/// What is typed while an editor has the terminal is not for tiller: no second editor starts.
+#[test]
+fn keys_wait_while_the_editor_is_open() {
+    let sandbox = Sandbox::new();
+    let screen = open(
+        &sandbox,
+        "mkdir lock || touch clash; until [ -e go ]; do sleep 0.02; done; rmdir lock; true",
+    );
+    screen.send(b"\x07\x07");
+    screen.wait_until("the editor", |view| {
+        !view.is_alternate() && sandbox.path().join("lock").exists()
+    });
+    sandbox.write("go", "");
+    screen.wait_until("tiller", |view| view.is_alternate());
+    screen.keys("!");
+    screen.wait_for("draft!");
+    assert!(!sandbox.path().join("clash").exists());
+}
+
+/// An editor that was killed leaves its own settings on the terminal; those are not ours to keep.
+#[test]
+fn settings_that_an_editor_leaves_do_not_stay() {
+    let sandbox = Sandbox::new();
+    let screen = open(&sandbox, "stty raw -echo; true");
+    screen.keys("<c-g>");
+    screen.wait_until("tiller", |view| {
+        view.is_alternate() && view.contains("draft")
+    });
+    screen.keys("<c-c><c-c><c-c>");
+    assert_eq!(screen.wait_exit().code, 0);
     assert_eq!(screen.leftovers(), Vec::<String>::new());
-    screen.signal(Signal::SIGCONT);
-    screen.wait_for("draft");
+}
+
+/// Signals whose default is death end tiller in order, with the terminal as it was.
+#[test]
+fn signals_that_kill_give_the_terminal_back() {
+    for signal in [
+        Signal::SIGUSR1,
+        Signal::SIGUSR2,
+        Signal::SIGALRM,
+        Signal::SIGXCPU,
+        Signal::SIGTERM,
+    ] {
+        let sandbox = Sandbox::new();
+        let screen = open(&sandbox, "true");
+        screen.signal(signal);
+        assert_eq!(screen.wait_exit().code, 128 + signal as u32, "{signal}");
+        assert_eq!(screen.leftovers(), Vec::<String>::new(), "{signal}");
+    }
 }
 
 #[test]

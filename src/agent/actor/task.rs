@@ -143,6 +143,10 @@ impl Actor {
             }
             Some(Command::Warm) => self.kit.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => self.ledger.audience.join(sender, slow),
+            Some(Command::Resubscribe(sender, answer)) => {
+                let (state, waiting) = (self.state.clone(), self.queues.shown());
+                self.ledger.rejoin(sender, answer, state, waiting);
+            }
             Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
             None => self.shut_down(None),
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 
-use super::composer::Composer;
+use super::composer::{Composer, SavedDraft};
 use super::input::MouseEvent;
 use super::keymap::Keymap;
 use super::layout::{Areas, editor_size};
@@ -16,10 +16,14 @@ use super::options::{DemoStart, SessionInfo};
 use super::overlay::{ModelsState, Overlay};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
-use super::transcript::{Drawn, Transcript};
+use super::transcript::Transcript;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
+use crate::llm::message::content_text;
 use crate::llm::{Content, Model, ThinkingLevel, Usage};
+
+/// How long a change of the draft may be on the screen only.
+const SAVE_DRAFT_MS: i64 = 300;
 
 /// Everything the screen shows or remembers.
 #[derive(Clone, Debug)]
@@ -45,7 +49,7 @@ pub struct App {
     /// What the agent does, in its own words.
     pub run: RunState,
     /// Figures of the run under way.
-    pub work: Work,
+    pub stats: RunStats,
     /// What happened, iteration by iteration.
     pub timeline: Timeline,
     /// Messages that wait.
@@ -54,8 +58,12 @@ pub struct App {
     pub status: Status,
     /// The models there are, and those that were used.
     pub models: ModelsState,
-    /// The keys that mean something else when pressed again soon.
-    pub presses: Presses,
+    /// When keys were pressed last: a double press means something else.
+    pub presses: LastPressed,
+    /// When what is not sent yet is to be kept on disk (Unix ms); none while it is.
+    pub save_draft_at: Option<i64>,
+    /// Whether the agent is gone, so that nothing can be sent.
+    pub agent_gone: bool,
     /// A short word above the editor, for a while.
     pub hint: Option<Hint>,
     /// Why Enter on the empty editor goes on with the last run, if it does.
@@ -95,7 +103,7 @@ pub struct Start {
     pub prompt: Vec<Content>,
     /// A demonstration, and when it begins (Unix ms; 0 until the screen stands).
     pub demo: Option<(DemoStart, i64)>,
-    /// What the person should read; shown on the empty screen, then part of the transcript.
+    /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }
 
@@ -104,7 +112,7 @@ pub struct Start {
 pub struct Status {
     /// The folder.
     pub cwd: PathBuf,
-    /// The person's home, shown as `~`.
+    /// The user's home, shown as `~`.
     pub home: Option<PathBuf>,
     /// The git branch.
     pub branch: Option<String>,
@@ -141,7 +149,7 @@ impl Status {
 
 /// Figures of the run under way.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct RunStats {
     /// When the phase began (Unix ms).
     pub phase_since: i64,
     /// When the first token of the answer came (Unix ms).
@@ -214,7 +222,7 @@ impl Queue {
 
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Presses {
+pub struct LastPressed {
     /// Enter.
     pub enter: Option<i64>,
     /// Ctrl+C on the empty editor.
@@ -258,12 +266,14 @@ impl App {
             theme_is_chosen: options.theme_is_chosen,
             overlays: Vec::new(),
             run: RunState::Idle,
-            work: Work::default(),
+            stats: RunStats::default(),
             timeline: Timeline::default(),
             queue: Queue::default(),
             models: ModelsState::new(Arc::clone(&options.status.model)),
             status: options.status,
-            presses: Presses::default(),
+            presses: LastPressed::default(),
+            save_draft_at: None,
+            agent_gone: false,
             hint: None,
             resume: None,
             start: options.start,
@@ -291,12 +301,12 @@ impl App {
             (old, new) => std::mem::discriminant(old) != std::mem::discriminant(new),
         };
         if phase_changed {
-            self.work.phase_since = self.now;
+            self.stats.phase_since = self.now;
         }
         if self.run == RunState::Idle && run != RunState::Idle {
-            self.work.since = self.now;
-            self.work.output = 0;
-            self.work.last = None;
+            self.stats.since = self.now;
+            self.stats.output = 0;
+            self.stats.last = None;
         }
         if matches!(
             &run,
@@ -304,10 +314,24 @@ impl App {
                 phase: Phase::Requesting
             }
         ) {
-            self.work.first_token = None;
-            self.work.bytes = 0;
+            self.stats.first_token = None;
+            self.stats.bytes = 0;
         }
         self.run = run;
+    }
+
+    /// What was typed and not sent: the editor and the messages that wait.
+    pub fn draft(&self) -> SavedDraft {
+        let queue = self.queue.iter();
+        SavedDraft {
+            queue: queue.map(|queued| content_text(&queued.content)).collect(),
+            text: self.composer.text(),
+        }
+    }
+
+    /// The draft is another one now: it is kept on disk soon, not at every key.
+    pub fn draft_changed(&mut self) {
+        self.save_draft_at.get_or_insert(self.now + SAVE_DRAFT_MS);
     }
 
     /// Says something above the editor for `millis`.
@@ -323,12 +347,6 @@ impl App {
         self.keymap
             .label(action)
             .unwrap_or_else(|| action.spec().name.to_owned())
-    }
-
-    /// Takes back what a draw found out.
-    pub fn settle(&mut self, areas: Areas, drawn: &Drawn) {
-        self.areas = areas;
-        self.transcript.after_draw(drawn);
     }
 
     /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.
@@ -350,10 +368,13 @@ impl App {
                 (left > 0).then(|| at - (left - 1) / 1000 * 1000)
             }
             RunState::Running { .. } | RunState::Stopping { .. } => {
-                let elapsed = (self.now - self.work.phase_since).max(0);
-                Some(self.work.phase_since + (elapsed / 1000 + 1) * 1000)
+                let elapsed = (self.now - self.stats.phase_since).max(0);
+                Some(self.stats.phase_since + (elapsed / 1000 + 1) * 1000)
             }
         };
-        [hint, demo, second].into_iter().flatten().min()
+        [hint, demo, second, self.save_draft_at]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }

@@ -1,14 +1,16 @@
-//! What `update` wants done, as data. Doing it is `perform`'s.
+//! What `update` wants done, as data. What concerns the terminal is done by the event loop,
+//! everything else by the `EffectRunner`.
 
-use super::options::ExitKind;
 use std::sync::Arc;
 
+use super::composer::SavedDraft;
+use super::options::ExitKind;
 use crate::agent::QueueKind;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Towards its end.
     Forward,
     /// Towards its beginning.
@@ -37,29 +39,42 @@ pub enum Effect {
     /// Find the model that is meant by this.
     FindModel(String),
     /// Find the favourites, to go this way through them.
-    FindFavorites(Way),
+    FindFavorites(Direction),
     /// Speak to this model from the next call on.
     SetModel(Arc<Model>),
     /// Let it think this hard from the next call on.
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
-    /// Stop the program until the shell continues it.
-    Suspend,
-    /// Edit this text in the external editor.
-    Edit(String),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.
     LoadHistory,
     /// Keep these prompts for later runs.
     Remember(Vec<String>),
-    /// The terminal understands unmistakable keys: switch them on.
+    /// Read what an earlier run could not send.
+    LoadDraft,
+    /// Keep what is not sent yet, in place of what was kept before.
+    SaveDraft(SavedDraft),
+    /// Something about the terminal or the program itself.
+    Terminal(TerminalEffect),
+}
+
+/// One thing to do with the terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TerminalEffect {
+    /// Stop the program until the shell continues it.
+    Suspend,
+    /// Edit this text in the external editor.
+    Edit(String),
+    /// The terminal understands the kitty keyboard protocol: switch it on.
     EnableKitty,
-    /// It really sends them now: a lone ESC is no key any more.
+    /// The protocol is in force: a lone ESC is no key any more.
     ConfirmKitty,
     /// All answers of the terminal are in.
     Answered,
+    /// Other colours, or another transcript: nothing that was laid out is right any more.
+    LayOutAnew,
     /// End the program.
     Exit(ExitKind),
 }

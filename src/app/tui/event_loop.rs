@@ -1,4 +1,4 @@
-//! The loop of the screen: one select, in the order of what matters to a person. Signals, keys,
+//! The loop of the screen: one select, in the order of what matters to a user. Signals, keys,
 //! the frame that is due, then the agent.
 //!
 //! A key is drawn at once, and so is a prompt that is free again; everything else waits for the
@@ -6,29 +6,31 @@
 
 use std::future::pending;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill, raise};
-use nix::unistd::{Pid, getpgrp, getpid};
+use nix::sys::signal::{Signal, raise};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::app::App;
-use super::canvas::Canvas;
-use super::effect::Effect;
+use super::clock::Clock;
+use super::effect::{Effect, TerminalEffect};
+use super::effect_runner::EffectRunner;
 use super::input::{Input, InputEvent};
+use super::job_control;
 use super::msg::{EffectResult, Msg, MsgKind, TerminalMsg};
 use super::options::{ExitKind, TuiOptions};
-use super::perform::World;
+use super::screen_buffer::ScreenBuffer;
 use super::setup;
-use super::signals::{Caught, Signals};
+use super::signals::{SignalEvent, Signals};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
 use super::view::transcript::TranscriptCache;
-use super::view::{ViewCache, view};
-use crate::agent::Event;
+use super::view::{ScreenDrawn, ViewCache, view};
+use crate::agent::{AgentHandle, Event, Snapshot};
 use crate::app::humanize::dollars;
 
 /// Time between frames that are not for a key.
@@ -43,51 +45,24 @@ const REFINE: Duration = Duration::from_millis(2);
 /// Stop and continue signals so soon after our own suspension are its echo.
 const ECHO: Duration = Duration::from_millis(300);
 
-/// Runs the screen on this thread until the person leaves, a signal asks or the terminal is gone.
+/// Runs the screen on this thread until the user leaves, a signal asks or the terminal is gone.
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
 pub async fn run(mut options: TuiOptions) -> ExitKind {
-    let clock = Clock::start();
+    let mut clock = Clock::start();
     let app = match setup::app(&mut options, Terminal::size(), clock.now()) {
         Ok(app) => app,
         Err(kind) => return kind,
     };
-    match Screen::open(options, app, clock) {
-        Ok(screen) => screen.run().await,
+    match Tui::open(options, app, clock) {
+        Ok(tui) => tui.run().await,
         Err(error) => ExitKind::Unusable(error.to_string()),
     }
 }
 
-/// Unix time that never runs backwards.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    start: Instant,
-    unix: i64,
-}
-
-impl Clock {
-    fn start() -> Self {
-        let unix = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        Self {
-            start: Instant::now(),
-            unix: unix.as_millis() as i64,
-        }
-    }
-
-    fn now(&self) -> i64 {
-        self.unix + self.start.elapsed().as_millis() as i64
-    }
-
-    fn instant(&self, at: i64) -> Instant {
-        self.start + Duration::from_millis(at.saturating_sub(self.unix).max(0) as u64)
-    }
-}
-
-struct Screen {
+struct Tui {
     app: App,
     cache: ViewCache,
-    canvas: Canvas,
+    buffer: ScreenBuffer,
     /// Bytes of the frame being written.
     out: Vec<u8>,
     /// Whether something changed since the last frame.
@@ -102,7 +77,8 @@ struct Screen {
     resumed: Option<Instant>,
     exit: Option<ExitKind>,
     clock: Clock,
-    world: World,
+    handle: AgentHandle,
+    effects: EffectRunner,
     events: Option<mpsc::Receiver<Arc<Event>>>,
     results: mpsc::UnboundedReceiver<EffectResult>,
     highlighted: Arc<Notify>,
@@ -113,24 +89,24 @@ struct Screen {
     terminal: Terminal,
 }
 
-impl Screen {
+impl Tui {
     /// Takes the terminal and draws the first frame; whatever is slow comes after it.
     fn open(options: TuiOptions, app: App, clock: Clock) -> io::Result<Self> {
         let signals = Signals::new()?;
         let terminal = Terminal::enter()?;
         let (results_in, results) = mpsc::unbounded_channel();
-        let mut canvas = Canvas::new(app.size);
+        let mut buffer = ScreenBuffer::new(app.size);
         let mut cache = ViewCache::default();
         let mut out = Vec::with_capacity(64 * 1024);
-        let drawn = view(&app, &mut cache, canvas.begin());
-        canvas.finish(drawn.cursor, &mut out);
+        let drawn = view(&app, &mut cache, buffer.begin());
+        buffer.finish(drawn.cursor, &mut out);
         terminal.write(&out)?;
         let (input, keys) = Input::start()?;
         terminal.ask()?;
-        let mut screen = Self {
+        let mut tui = Self {
             app,
             cache,
-            canvas,
+            buffer,
             out,
             dirty: false,
             next_frame: Instant::now(),
@@ -139,11 +115,12 @@ impl Screen {
             resumed: None,
             exit: None,
             clock,
-            world: World::new(
+            handle: options.handle.clone(),
+            effects: EffectRunner::new(
                 options.handle,
                 options.models,
                 options.cwd,
-                options.history_file,
+                options.storage,
                 results_in,
             ),
             events: Some(options.events),
@@ -154,10 +131,10 @@ impl Screen {
             input,
             terminal,
         };
-        screen.app.settle(drawn.areas, &drawn.transcript);
-        screen.start_highlighter();
-        screen.update(MsgKind::Started);
-        Ok(screen)
+        tui.settle(drawn);
+        tui.start_highlighter();
+        tui.update(MsgKind::Started);
+        Ok(tui)
     }
 
     async fn run(mut self) -> ExitKind {
@@ -172,7 +149,7 @@ impl Screen {
         };
         self.terminal.leave();
         self.terminal.say(&summary(&self.app));
-        self.world.finish().await;
+        self.effects.finish();
         kind
     }
 
@@ -180,18 +157,22 @@ impl Screen {
     async fn turn(&mut self) -> io::Result<()> {
         let behind = self.terminal.is_behind();
         let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
-        let wake = self.app.next_wake().map(|at| self.clock.instant(at));
+        let wake = self
+            .app
+            .next_wake()
+            .map(|at| Instant::now() + self.clock.until(at));
         let refine = self.unmeasured && !self.dirty;
         let mut events = Vec::new();
         tokio::select! {
             biased;
             caught = self.signals.next() => self.caught(caught)?,
-            event = self.keys.recv() => self.typed(event)?,
+            // While an editor has the terminal, what was read before is not for us yet.
+            event = self.keys.recv(), if !self.away => self.typed(event)?,
             caught_up = self.terminal.caught_up(), if behind => caught_up?,
             () = reached(frame) => self.draw()?,
             () = reached(wake) => self.update(MsgKind::Tick),
             Some(result) = self.results.recv() => self.came_back(result)?,
-            count = receive(&mut self.events, &mut events) => self.heard(count, events),
+            heard = receive(&self.handle, &mut self.events, &mut events) => self.heard(heard, events),
             () = self.highlighted.notified() => self.dirty |= self.cache.transcript.poll(),
             () = async {}, if refine => self.refine(),
         }
@@ -219,14 +200,22 @@ impl Screen {
         self.draw()
     }
 
-    fn heard(&mut self, count: usize, events: Vec<Arc<Event>>) {
-        if count == 0 {
-            self.events = None;
-            self.update(MsgKind::AgentGone);
-        }
+    fn heard(&mut self, heard: Heard, events: Vec<Arc<Event>>) {
         let ran = self.app.is_running();
-        for event in events {
-            self.update(MsgKind::Agent(event));
+        match heard {
+            Heard::Events => {
+                for event in events {
+                    self.update(MsgKind::Agent(event));
+                }
+            }
+            Heard::Resubscribed(snapshot, events) => {
+                self.events = Some(events);
+                self.update(MsgKind::Resubscribed(Arc::new(snapshot)));
+            }
+            Heard::Gone => {
+                self.events = None;
+                self.update(MsgKind::AgentGone);
+            }
         }
         if ran && !self.app.is_running() {
             self.next_frame = Instant::now();
@@ -234,34 +223,39 @@ impl Screen {
     }
 
     fn came_back(&mut self, result: EffectResult) -> io::Result<()> {
-        if matches!(result, EffectResult::Edited(_)) && std::mem::take(&mut self.away) {
-            self.terminal.resume()?;
-            self.input.resume();
-            self.repaint();
-        }
+        let edited = matches!(result, EffectResult::Edited(_));
+        // First of all: the text must not be lost with a terminal that is gone.
         self.update(MsgKind::Done(result));
+        if edited && std::mem::take(&mut self.away) {
+            self.take_terminal_back()?;
+        }
         Ok(())
     }
 
-    fn caught(&mut self, caught: Caught) -> io::Result<()> {
+    fn caught(&mut self, caught: SignalEvent) -> io::Result<()> {
         let echo = self.resumed.is_some_and(|at| at.elapsed() < ECHO);
         match caught {
-            Caught::End(number) => {
+            SignalEvent::End(number) => {
                 self.update(MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(
                     number,
                 ))));
             }
             // Another program has the terminal: its signals are not for us, except to stop with it.
-            Caught::Interrupt | Caught::Continue if self.away => {}
-            Caught::Stop if self.away => drop(raise(Signal::SIGSTOP)),
-            Caught::Interrupt => self.update(MsgKind::Terminal(TerminalMsg::Interrupt)),
-            Caught::Stop | Caught::Continue if echo => {}
-            Caught::Stop => self.update(MsgKind::Terminal(TerminalMsg::Stop)),
-            Caught::Continue => {
+            SignalEvent::Interrupt | SignalEvent::Continue if self.away => {}
+            SignalEvent::Stop if self.away => {
+                if job_control::is_possible() {
+                    let _ = raise(Signal::SIGSTOP);
+                }
+            }
+            SignalEvent::Interrupt => self.update(MsgKind::Terminal(TerminalMsg::Interrupt)),
+            SignalEvent::Stop | SignalEvent::Continue if echo => {}
+            SignalEvent::Stop => self.update(MsgKind::Terminal(TerminalMsg::Stop)),
+            SignalEvent::Continue => {
                 self.terminal.reenter()?;
                 self.repaint();
             }
-            Caught::Resize => self.resize(),
+            // Also where the size is as before: the terminal may have cut its rows meanwhile.
+            SignalEvent::Resize => self.repaint(),
         }
         Ok(())
     }
@@ -269,49 +263,37 @@ impl Screen {
     /// Changes the state and has done what that calls for.
     fn update(&mut self, kind: MsgKind) {
         let at = self.clock.now();
-        let theme = self.app.theme.name.clone();
         let effects = update(&mut self.app, Msg { at, kind });
         self.dirty = true;
-        if theme != self.app.theme.name {
-            self.cache.transcript.clear();
-            self.start_highlighter();
-        }
         for effect in effects {
-            self.perform(effect);
+            match effect {
+                Effect::Terminal(effect) => {
+                    if self.perform(effect).is_err() {
+                        self.exit = Some(ExitKind::TerminalGone);
+                    }
+                }
+                effect => self.effects.run(effect),
+            }
         }
     }
 
-    fn perform(&mut self, effect: Effect) {
-        let done = match effect {
-            Effect::Exit(kind) => {
-                self.exit = Some(kind);
-                Ok(())
-            }
-            Effect::Suspend => self.suspend(),
-            Effect::EnableKitty => self.terminal.enable_kitty(),
-            Effect::ConfirmKitty => {
-                self.input.confirm_kitty(true);
-                Ok(())
-            }
-            Effect::Answered => {
-                self.terminal.answered();
-                Ok(())
-            }
-            Effect::Edit(text) => {
+    /// Does what concerns the terminal.
+    fn perform(&mut self, effect: TerminalEffect) -> io::Result<()> {
+        match effect {
+            TerminalEffect::Exit(kind) => self.exit = Some(kind),
+            TerminalEffect::Suspend => return self.suspend(),
+            TerminalEffect::EnableKitty => return self.terminal.enable_kitty(),
+            TerminalEffect::ConfirmKitty => self.input.confirm_kitty(true),
+            TerminalEffect::Answered => self.terminal.answered(),
+            TerminalEffect::LayOutAnew => self.start_highlighter(),
+            TerminalEffect::Edit(text) => {
                 self.input.pause();
                 self.terminal.leave();
                 self.away = true;
-                self.world.perform(Effect::Edit(text));
-                Ok(())
+                self.effects.edit(text);
             }
-            other => {
-                self.world.perform(other);
-                Ok(())
-            }
-        };
-        if done.is_err() {
-            self.exit = Some(ExitKind::TerminalGone);
         }
+        Ok(())
     }
 
     /// Draws what is, unless the terminal still reads an earlier frame: then the next one shows it.
@@ -319,10 +301,10 @@ impl Screen {
         if self.terminal.is_behind() {
             return Ok(());
         }
-        let drawn = view(&self.app, &mut self.cache, self.canvas.begin());
+        let drawn = view(&self.app, &mut self.cache, self.buffer.begin());
         self.out.clear();
-        let cost = self.canvas.finish(drawn.cursor, &mut self.out);
-        self.app.settle(drawn.areas, &drawn.transcript);
+        let cost = self.buffer.finish(drawn.cursor, &mut self.out);
+        self.settle(drawn);
         self.dirty = false;
         self.unmeasured = true;
         self.next_frame = Instant::now() + if cost.heavy { HEAVY_FRAME } else { FRAME };
@@ -330,6 +312,13 @@ impl Screen {
             return Ok(());
         }
         self.terminal.write(&self.out)
+    }
+
+    /// Lets the state know what the draw found out. Nothing to be drawn comes of it.
+    fn settle(&mut self, drawn: ScreenDrawn) {
+        let at = self.clock.now();
+        let kind = MsgKind::Drawn(drawn);
+        update(&mut self.app, Msg { at, kind });
     }
 
     fn refine(&mut self) {
@@ -341,8 +330,8 @@ impl Screen {
 
     fn resize(&mut self) {
         let size = Terminal::size();
-        if size != self.canvas.size() {
-            self.canvas.resize(size);
+        if size != self.buffer.size() {
+            self.buffer.resize(size);
             self.update(MsgKind::Terminal(TerminalMsg::Resize(size)));
         }
     }
@@ -350,20 +339,26 @@ impl Screen {
     /// Writes everything anew, at the size of now.
     fn repaint(&mut self) {
         self.resize();
-        self.canvas.forget();
+        self.buffer.forget();
         self.dirty = true;
     }
 
-    /// Gives the terminal back and stops, with the whole job (`cargo run` has a parent in it).
+    /// Gives the terminal back and stops, where somebody can continue us.
     fn suspend(&mut self) -> io::Result<()> {
+        if !job_control::is_possible() {
+            self.update(MsgKind::Terminal(TerminalMsg::CannotStop));
+            return Ok(());
+        }
         self.input.pause();
         self.terminal.leave();
-        if getpgrp() != getpid() {
-            let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
-        }
-        let _ = raise(Signal::SIGSTOP);
-        // Continued.
+        job_control::stop();
         self.resumed = Some(Instant::now());
+        self.terminal.adopt_settings();
+        self.take_terminal_back()
+    }
+
+    /// Another program had the terminal.
+    fn take_terminal_back(&mut self) -> io::Result<()> {
         self.terminal.resume()?;
         self.input.resume();
         self.repaint();
@@ -377,6 +372,17 @@ impl Screen {
     }
 }
 
+impl Drop for Tui {
+    /// A panic of the screen must not take what was typed with it.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let (app, effects) = (&self.app, &mut self.effects);
+            let save = AssertUnwindSafe(|| effects.save_draft_now(app.draft()));
+            let _ = catch_unwind(save);
+        }
+    }
+}
+
 /// Waits until then; forever when there is no then. What is due now is due at once: the timer would
 /// round it up to its next millisecond.
 async fn reached(at: Option<Instant>) {
@@ -387,14 +393,30 @@ async fn reached(at: Option<Instant>) {
     }
 }
 
-/// The agent's next events, as many as there are; none ever when it is gone.
+/// What came from the agent.
+enum Heard {
+    Events,
+    /// We had been dropped as a subscriber: where it stands now.
+    Resubscribed(Snapshot, mpsc::Receiver<Arc<Event>>),
+    Gone,
+}
+
+/// The agent's next events, as many as there are; none ever when it is gone. Loses nothing when
+/// dropped: a subscription that is closed is found closed again.
 async fn receive(
+    handle: &AgentHandle,
     events: &mut Option<mpsc::Receiver<Arc<Event>>>,
     into: &mut Vec<Arc<Event>>,
-) -> usize {
-    match events {
-        Some(events) => events.recv_many(into, EVENTS_A_TURN).await,
-        None => pending().await,
+) -> Heard {
+    let Some(receiver) = events else {
+        return pending().await;
+    };
+    if receiver.recv_many(into, EVENTS_A_TURN).await > 0 {
+        return Heard::Events;
+    }
+    match handle.resubscribe().await {
+        Some((snapshot, events)) => Heard::Resubscribed(snapshot, events),
+        None => Heard::Gone,
     }
 }
 

@@ -1,20 +1,25 @@
 //! The full screen: one loop, one plain `App`, one pure `update`, one `view`.
 //!
 //! What happens comes in as a `Msg`; `update` changes the `App` and answers with `Effect`s;
-//! `perform` carries them out; `view` paints the `App` into a buffer and the canvas writes the
-//! difference. Nothing here talks to a model: everything goes through the agent's handle and comes
+//! the `EffectRunner` carries them out; `view` paints the `App` into a buffer and `ScreenBuffer`
+//! makes the bytes of the difference. Nothing here talks to a model: everything goes through the agent's handle and comes
 //! back as its events.
 
 pub mod options;
 
 pub mod event_loop;
+mod clock;
+mod job_control;
 pub mod setup;
 pub mod signals;
 
 pub mod app;
 pub mod msg;
 pub mod effect;
-pub mod perform;
+mod effect_runner;
+mod storage;
+mod external_editor;
+mod git;
 pub mod update;
 
 pub mod keymap;
@@ -28,10 +33,10 @@ pub mod view;
 pub mod theme;
 pub mod text;
 
-pub mod canvas;
+pub mod screen_buffer;
 pub mod terminal;
-pub mod outlet;
+pub mod tty_writer;
 pub mod input;
 
 pub use event_loop::run;
-pub use options::{DemoStart, ExitKind, SessionInfo, TuiOptions};
+pub use options::{DemoStart, ExitKind, SessionInfo, StoredFiles, TuiOptions};

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 
-use super::effect::Way;
+use super::composer::SavedDraft;
+use super::effect::Direction;
 use super::input::{KeyPress, MouseEvent, TerminalReport};
 use super::options::ExitKind;
-use crate::agent::Event;
+use super::view::ScreenDrawn;
+use crate::agent::{Event, Snapshot};
 use crate::app::models::{KeyState, Listing};
 use crate::llm::{Model, ThinkingLevel};
 
@@ -34,8 +36,12 @@ pub enum MsgKind {
     Mouse(MouseEvent),
     /// What the agent said.
     Agent(Arc<Event>),
+    /// Events were missed: where the agent stands now.
+    Resubscribed(Arc<Snapshot>),
     /// The agent is gone; nothing comes any more.
     AgentGone,
+    /// A frame was drawn: what that found out.
+    Drawn(ScreenDrawn),
     /// The terminal, or what an effect found out about it.
     Terminal(TerminalMsg),
     /// Time passed that something waited for.
@@ -59,6 +65,8 @@ pub enum TerminalMsg {
     Interrupt,
     /// SIGTSTP from outside.
     Stop,
+    /// No shell is there that could continue us.
+    CannotStop,
 }
 
 /// A model that was named.
@@ -79,6 +87,8 @@ pub enum EffectResult {
     Edited(Result<String, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
+    /// What an earlier run could not send.
+    Draft(SavedDraft),
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
     /// All models; more may follow.
@@ -86,9 +96,9 @@ pub enum EffectResult {
     /// The model that was meant, or why there is none.
     Model(Result<FoundModel, String>),
     /// The favourites, and the way to go through them.
-    Favorites(Vec<Arc<Model>>, Way),
+    Favorites(Vec<Arc<Model>>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
-    /// Something failed that the person should know.
+    /// Something failed that the user should know.
     Failed(String),
 }

@@ -29,16 +29,25 @@ pub struct TuiOptions {
     pub permission: String,
     /// The theme's name; none lets the terminal's background decide.
     pub theme: Option<String>,
-    /// Where prompts are remembered; none remembers them for this run only.
-    pub history_file: Option<PathBuf>,
+    /// What is kept for later runs; none keeps nothing.
+    pub storage: Option<StoredFiles>,
     /// The user's key bindings, when the file exists.
     pub keymap_file: Option<PathBuf>,
     /// A prompt that is sent as soon as the screen stands; empty when there is none.
     pub initial_prompt: Vec<Content>,
-    /// A demonstration that starts by itself unless the person types first.
+    /// A demonstration that starts by itself unless the user types first.
     pub demo: Option<DemoStart>,
-    /// What a person should read at the start.
+    /// What the user should read at the start.
     pub notices: Vec<String>,
+}
+
+/// Where the screen keeps what was typed.
+#[derive(Clone, Debug)]
+pub struct StoredFiles {
+    /// The prompt history.
+    pub history: PathBuf,
+    /// The folder of unsent drafts, one for each working folder.
+    pub drafts: PathBuf,
 }
 
 /// The session behind the screen.
@@ -61,7 +70,7 @@ pub struct DemoStart {
 /// (`AgentHandle::shutdown`) is the caller's.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExitKind {
-    /// The person left.
+    /// The user left.
     Quit,
     /// A signal asked: its number (exit code 128 + number).
     Signal(i32),

@@ -1,7 +1,7 @@
 //! The terminal's modes: taken on, given back on every way out.
 //!
 //! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
-//! `kill -9` escapes it. The canvas makes the bytes of a frame, `outlet` writes them. Reading is
+//! `kill -9` escapes it. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them. Reading is
 //! `input`'s business.
 
 use std::io::{self, IsTerminal};
@@ -12,30 +12,40 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crossterm::cursor::Show;
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
+    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::queue;
+use crossterm::style::{Attribute, SetAttribute};
+use crossterm::terminal::{EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use ratatui::layout::Size;
 
-use super::outlet::Outlet;
+use super::tty_writer::TtyWriter;
 use crate::app::sanitize::visible;
 
-/// Alternate screen, bracketed paste, focus, mouse buttons and drags with wide coordinates.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h";
-/// All of it back, whatever a frame cut short has left behind.
-const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[?2004l\
-    \x1b[?25h\x1b[?1049l";
+/// Mouse buttons and drags, with wide coordinates; crossterm would ask for every motion as well.
+const MOUSE: &[u8] = b"\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
+/// No scroll region, and lines wrap: what a frame cut short may have left behind.
+const RESET: &[u8] = b"\x1b[r\x1b[?7h";
 /// tmux passes modified keys on only to those who ask this way.
 const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
 const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
-/// Kitty keyboard, "disambiguate" and "alternate keys": Ctrl+Enter and a lone Esc become
-/// unmistakable, and shortcuts work on layouts without Latin letters.
-const KITTY: &[u8] = b"\x1b[>5u";
-/// The same, and the question whether it is in force now.
-const KITTY_ON: &[u8] = b"\x1b[>5u\x1b[?u";
-const KITTY_OFF: &[u8] = b"\x1b[<u";
-/// Kitty flags, background colour, and last what every terminal answers (DA1).
+/// The kitty keyboard protocol: Ctrl+Enter and a lone Esc become unmistakable, and shortcuts work
+/// on layouts without Latin letters.
+const KITTY: PushKeyboardEnhancementFlags = PushKeyboardEnhancementFlags(
+    KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
+        .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS),
+);
+/// Asks which of its flags are in force.
+const ASK_KITTY: &[u8] = b"\x1b[?u";
+/// Kitty flags, background color, and last what every terminal answers (DA1).
 const QUESTIONS: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
 /// How long a terminal that does not read holds up the way out.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The terminal while it is ours.
 #[derive(Debug)]
@@ -53,8 +63,14 @@ impl Terminal {
                 "the full screen needs a terminal on stdin and stdout; use -p to print instead",
             ));
         }
+        if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+            return Err(io::Error::other(
+                "TERM=dumb: the full screen needs a terminal that can move its cursor; \
+                 use -p to print instead",
+            ));
+        }
         let modes = Arc::new(Modes {
-            out: Outlet::open(io::stdout().as_fd())?,
+            out: TtyWriter::open(io::stdout().as_fd())?,
             original: Mutex::new(tcgetattr(io::stdin())?),
             active: AtomicBool::new(false),
             kitty: AtomicBool::new(false),
@@ -84,11 +100,16 @@ impl Terminal {
 
     /// Takes it again. The screen's content is lost by then.
     pub fn resume(&self) -> io::Result<()> {
-        // Whoever had it may have changed its settings for good (`stty`).
+        self.modes.enter()
+    }
+
+    /// Takes the settings of now for those to be restored at the end: after a suspension, since
+    /// the shell may have changed them for good (`stty`). Not after an editor, which may have been
+    /// killed and left its own.
+    pub fn adopt_settings(&self) {
         if let Ok(now) = tcgetattr(io::stdin()) {
             *self.modes.original() = now;
         }
-        self.modes.enter()
     }
 
     /// Takes it again after the program was stopped from outside, without having left.
@@ -129,13 +150,26 @@ impl Terminal {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        self.modes.out.write(KITTY_ON)
+        let mut bytes = Vec::new();
+        queue!(bytes, KITTY)?;
+        bytes.extend_from_slice(ASK_KITTY);
+        self.modes.out.write(&bytes)
     }
 
-    /// Its size now; 80x24 when it does not know.
+    /// Its size now. Where it does not know (0 on a serial line): `COLUMNS` and `LINES`, else 80x24.
     pub fn size() -> Size {
-        let (width, height) = crossterm::terminal::size().unwrap_or((80, 24));
-        Size { width, height }
+        let (width, height) = crossterm::terminal::size().unwrap_or_default();
+        let known = |size: u16, name, usual| match size {
+            0 => {
+                let told = std::env::var(name).ok().and_then(|text| text.parse().ok());
+                told.filter(|size| *size > 0).unwrap_or(usual)
+            }
+            size => size,
+        };
+        Size {
+            width: known(width, "COLUMNS", 80),
+            height: known(height, "LINES", 24),
+        }
     }
 }
 
@@ -148,7 +182,7 @@ impl Drop for Terminal {
 /// What must be given back, shared with the panic hook.
 #[derive(Debug)]
 struct Modes {
-    out: Outlet,
+    out: TtyWriter,
     original: Mutex<Termios>,
     active: AtomicBool,
     kitty: AtomicBool,
@@ -166,14 +200,44 @@ impl Modes {
         cfmakeraw(&mut raw);
         tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
-        let mut bytes = ENTER.to_vec();
+        let mut bytes = Vec::new();
+        queue!(
+            bytes,
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            EnableFocusChange
+        )?;
+        bytes.extend_from_slice(MOUSE);
         if self.tmux {
             bytes.extend_from_slice(TMUX_KEYS);
         }
         if self.kitty.load(Ordering::Relaxed) {
-            bytes.extend_from_slice(KITTY);
+            queue!(bytes, KITTY)?;
         }
         self.out.write(&bytes)
+    }
+
+    /// All modes off, whatever a frame cut short has left behind.
+    fn leave_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into memory cannot fail.
+        if self.kitty.load(Ordering::Relaxed) {
+            let _ = queue!(bytes, PopKeyboardEnhancementFlags);
+        }
+        if self.tmux {
+            bytes.extend_from_slice(TMUX_KEYS_OFF);
+        }
+        let _ = queue!(bytes, EndSynchronizedUpdate, SetAttribute(Attribute::Reset));
+        bytes.extend_from_slice(RESET);
+        bytes.extend_from_slice(MOUSE_OFF);
+        let _ = queue!(
+            bytes,
+            DisableFocusChange,
+            DisableBracketedPaste,
+            Show,
+            LeaveAlternateScreen
+        );
+        bytes
     }
 
     /// Gives everything back; a second call does nothing. A terminal that is gone is no error here.
@@ -181,15 +245,7 @@ impl Modes {
         if !self.active.swap(false, Ordering::Relaxed) {
             return;
         }
-        let mut bytes = Vec::new();
-        if self.kitty.load(Ordering::Relaxed) {
-            bytes.extend_from_slice(KITTY_OFF);
-        }
-        if self.tmux {
-            bytes.extend_from_slice(TMUX_KEYS_OFF);
-        }
-        bytes.extend_from_slice(LEAVE);
-        self.out.finish(&bytes, PATIENCE);
+        self.out.finish(&self.leave_bytes(), TIMEOUT);
         if self.unanswered.load(Ordering::Relaxed) {
             // Answers still under way would be typed into the shell.
             let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);

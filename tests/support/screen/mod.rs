@@ -31,6 +31,7 @@ pub struct Launch<'a> {
     env: Vec<(String, String)>,
     columns: u16,
     rows: u16,
+    knows_its_size: bool,
     terminal: Terminal,
 }
 
@@ -75,6 +76,7 @@ impl<'a> Launch<'a> {
             env: Vec::new(),
             columns: 80,
             rows: 24,
+            knows_its_size: true,
             terminal: Terminal::Kitty,
         }
     }
@@ -95,6 +97,12 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// In a terminal that does not know its size.
+    pub fn without_size(mut self) -> Self {
+        self.knows_its_size = false;
+        self
+    }
+
     pub fn terminal(mut self, terminal: Terminal) -> Self {
         self.terminal = terminal;
         self
@@ -109,7 +117,11 @@ impl<'a> Launch<'a> {
     /// Starts another program in the same surroundings.
     pub fn start_program(self, program: &str) -> Screen {
         let pair = native_pty_system()
-            .openpty(size(self.columns, self.rows))
+            .openpty(if self.knows_its_size {
+                size(self.columns, self.rows)
+            } else {
+                size(0, 0)
+            })
             .unwrap();
         let mut command = CommandBuilder::new(program);
         command.args(&self.arguments);
@@ -335,6 +347,11 @@ impl Screen {
     }
 
     /// What is left of the program's wishes to the terminal; empty when all were taken back.
+    pub fn modes_left(&self) -> Vec<String> {
+        self.shared.lock().answers.leftovers()
+    }
+
+    /// The same and its settings, for a program that has ended or stopped.
     pub fn leftovers(&self) -> Vec<String> {
         let state = self.shared.lock();
         let mut left = state.answers.leftovers();

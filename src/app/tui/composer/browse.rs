@@ -13,9 +13,9 @@ pub(super) struct Browse {
     changed: HashMap<usize, String>,
 }
 
-/// Where a walk goes.
+/// Which prompt a step of the walk goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Age {
     Older,
     Newer,
 }
@@ -44,11 +44,11 @@ impl Browse {
     }
 
     /// Goes one step, keeping what is shown now. `None` where there is nothing further.
-    pub(super) fn go(&mut self, way: Way, now: String, history: &History) -> Option<Shown> {
-        let age = match way {
-            Way::Older if self.age < history.len() => self.age + 1,
-            Way::Newer if self.age > 0 => self.age - 1,
-            Way::Older | Way::Newer => return None,
+    pub(super) fn go(&mut self, to: Age, now: String, history: &History) -> Option<Shown> {
+        let age = match to {
+            Age::Older if self.age < history.len() => self.age + 1,
+            Age::Newer if self.age > 0 => self.age - 1,
+            Age::Older | Age::Newer => return None,
         };
         self.changed.insert(self.age, now);
         self.age = age;

@@ -16,6 +16,8 @@ pub(super) struct Draft {
     rows: Rows,
     caret: usize,
     undo: Undo,
+    /// Counts changes of the text.
+    revision: u64,
 }
 
 impl Draft {
@@ -26,6 +28,7 @@ impl Draft {
             rows: Rows::new(width),
             caret: 0,
             undo: Undo::default(),
+            revision: 0,
         }
     }
 
@@ -43,6 +46,10 @@ impl Draft {
 
     pub(super) fn rows(&self) -> &Rows {
         &self.rows
+    }
+
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
     }
 
     pub(super) fn caret(&self) -> usize {
@@ -124,7 +131,9 @@ impl Draft {
     /// elsewhere may hold some.
     pub(super) fn reset(&mut self, blocks_are_held: bool) {
         let blocks = std::mem::take(&mut self.blocks);
+        let revision = self.revision + 1;
         *self = Self::new(self.rows.width());
+        self.revision = revision;
         if blocks_are_held {
             self.blocks = blocks;
         }
@@ -145,6 +154,7 @@ impl Draft {
     }
 
     fn swap(&mut self, range: Range<usize>, text: &str) {
+        self.revision += 1;
         self.buffer.replace(range.clone(), text);
         let inserted = text.chars().count();
         self.rows.edited(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::is_block;
-use super::browse::{Browse, Shown, Way};
+use super::browse::{Age, Browse, Shown};
 use super::command::EditCommand;
 use super::draft::Draft;
 use super::history::History;
@@ -123,8 +123,8 @@ impl Composer {
             E::LineEnd => self.draft.move_to(buffer.line_end(caret)),
             E::TextStart => self.draft.move_to(0),
             E::TextEnd => self.draft.move_to(buffer.len()),
-            E::HistoryOlder => self.browse(Way::Older),
-            E::HistoryNewer => self.browse(Way::Newer),
+            E::HistoryOlder => self.browse(Age::Older),
+            E::HistoryNewer => self.browse(Age::Newer),
             E::Set(text) => {
                 let text = self.draft.blocks_mut().clean(&text);
                 self.draft.set(&text);
@@ -202,6 +202,11 @@ impl Composer {
         self.last = Last::Other;
         self.goal = None;
         self.scroll();
+    }
+
+    /// A number that is another one after every change of the text.
+    pub fn revision(&self) -> u64 {
+        self.draft.revision()
     }
 
     /// Whether there is nothing in it, not even a space.
@@ -316,7 +321,7 @@ impl Composer {
     fn up(&mut self, goal: Option<usize>, last: Last) -> bool {
         let row = self.draft.rows().row_of(self.draft.caret());
         if row == 0 || last == Last::Browse {
-            return self.browse(Way::Older);
+            return self.browse(Age::Older);
         }
         self.move_to_row(row - 1, goal)
     }
@@ -324,7 +329,7 @@ impl Composer {
     fn down(&mut self, goal: Option<usize>, last: Last) -> bool {
         let row = self.draft.rows().row_of(self.draft.caret());
         if row + 1 == self.draft.rows().count() || last == Last::Browse {
-            return self.browse(Way::Newer);
+            return self.browse(Age::Newer);
         }
         self.move_to_row(row + 1, goal)
     }
@@ -348,9 +353,9 @@ impl Composer {
             .position(row, col, draft.buffer(), draft.blocks())
     }
 
-    fn browse(&mut self, way: Way) -> bool {
+    fn browse(&mut self, age: Age) -> bool {
         let browse = self.browse.get_or_insert_with(Browse::new);
-        let shown = browse.go(way, self.draft.buffer().text(), &self.history);
+        let shown = browse.go(age, self.draft.buffer().text(), &self.history);
         if browse.is_at_draft() {
             self.browse = None;
         }

@@ -4,7 +4,7 @@
 //! appending, so lines of different programs do not mix; a line that is torn or none of ours is
 //! passed over. Every call blocks and is made by an effect, never by the loop.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::history::MAX_ENTRIES;
 const MAX_READ: u64 = 16 * 1024 * 1024;
 /// Bytes read at once, from the end towards the start.
 const BLOCK: u64 = 256 * 1024;
-/// A prompt longer than this is not written: the session has it, and it is no use in a list.
+/// A prompt longer than this is refused: it would push many others out of what is read.
 const MAX_ENTRY: usize = 1024 * 1024;
 
 /// The file earlier prompts are kept in.
@@ -65,16 +65,13 @@ impl HistoryFile {
         Ok(newest_first)
     }
 
-    /// Appends one prompt. Makes the file, readable by its owner only, and its folder.
+    /// Appends one prompt; one above 1 MiB is refused (`FileTooLarge`). Makes the file, readable by its owner only, and its folder.
     pub fn append(&self, text: &str) -> io::Result<()> {
         if text.len() > MAX_ENTRY {
-            return Ok(());
+            return Err(ErrorKind::FileTooLarge.into());
         }
         if let Some(folder) = self.path.parent() {
-            std::fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(folder)?;
+            make_private_folder(folder)?;
         }
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
@@ -100,7 +97,7 @@ impl HistoryFile {
 }
 
 /// Opens a file that is no pipe or device: those could block for ever.
-fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options
         .custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits())
         .open(path)?;
@@ -109,9 +106,14 @@ fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     } else {
         Err(io::Error::new(
             ErrorKind::InvalidInput,
-            "the history is not a regular file",
+            "not a regular file",
         ))
     }
+}
+
+/// Makes a folder, with those above it, that only its owner may look into.
+pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The end of the file, with enough lines in it; the first may be cut.

@@ -2,8 +2,8 @@
 //!
 //! [`Composer`] is the whole of it: text with atomic paste blocks, caret, undo, kill ring, soft
 //! wrap and the way through earlier prompts. It is plain data: [`EditCommand`] in,
-//! [`ComposerLayout`] out, no terminal, no clock and no file. [`HistoryFile`] is the only part
-//! that does IO, and only effects call it.
+//! [`ComposerLayout`] out, no terminal, no clock and no file. [`HistoryFile`] and
+//! [`DraftFile`] are the only parts that do IO, and only effects call them.
 
 mod command;
 
@@ -31,7 +31,10 @@ mod browse;
 
 mod history_file;
 
+mod draft_file;
+
 pub use command::EditCommand;
+pub use draft_file::{DraftFile, SavedDraft};
 pub use editor::Composer;
 pub use history::History;
 pub use history_file::HistoryFile;

@@ -1,10 +1,10 @@
 //! What a control sequence (`CSI parameters final`) means.
 //!
-//! Keys are in [`super::keyboard`], colours and versions in [`super::report`]; here are the parts
+//! Keys are in [`super::keyboard`], colors in [`super::report`]; here are the parts
 //! of a sequence, the mouse, focus, and the reports that are sequences.
 
 use super::event::{
-    ColorScheme, InputEvent, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection,
+    InputEvent, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection,
 };
 use super::key::{KeyPress, Mods};
 use super::keyboard;
@@ -88,33 +88,24 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Meaning {
         (None, b"", b'M') => mouse(&csi, last, Encoding::Urxvt).map(Meaning::Event),
         (None, b"", b'I' | b'O') => Some(Meaning::Event(InputEvent::Focus(last == b'I'))),
         (None, b"", b'~') if csi.number(0) == 200 => Some(Meaning::PasteStart),
-        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => Some(report(cursor(&csi))),
+        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => None,
         (None, b"", _) => keyboard::from_csi(&csi, last),
         (Some(b'<'), b"", b'M' | b'm') => mouse(&csi, last, Encoding::Sgr).map(Meaning::Event),
-        (Some(b'?'), _, _) => reply(&csi, last).map(report),
+        (Some(b'?'), _, _) => {
+            reply(&csi, last).map(|report| Meaning::Event(InputEvent::Report(report)))
+        }
         _ => None,
     };
     meaning.unwrap_or(Meaning::Nothing)
 }
 
-/// The report of a sequence with the prefix `?`.
+/// The report of a sequence with the prefix `?`, if it is one we ask for.
 fn reply(csi: &Csi<'_>, last: u8) -> Option<TerminalReport> {
-    let number = |index| clamp(csi.number(index));
-    Some(match (csi.intermediates, last) {
-        (b"", b'R') => cursor(csi),
-        (b"", b'u') => TerminalReport::KittyFlags(csi.number(0) as u8),
-        (b"", b'c') => TerminalReport::PrimaryAttributes((0..csi.count()).map(number).collect()),
-        (b"", b'n') => match (csi.number(0), csi.number(1)) {
-            (997, 1) => TerminalReport::ColorScheme(ColorScheme::Dark),
-            (997, 2) => TerminalReport::ColorScheme(ColorScheme::Light),
-            _ => return None,
-        },
-        (b"$", b'y') => TerminalReport::Mode {
-            mode: number(0),
-            state: number(1),
-        },
-        _ => return None,
-    })
+    match (csi.intermediates, last) {
+        (b"", b'u') => Some(TerminalReport::KittyFlags(csi.number(0) as u8)),
+        (b"", b'c') => Some(TerminalReport::PrimaryAttributes),
+        _ => None,
+    }
 }
 
 /// Whether these bytes are a single number.
@@ -130,17 +121,6 @@ pub(super) fn old_mouse(button: u32, col: u32, row: u32) -> Option<InputEvent> {
 /// `CSI 1 ; 2 R` is Shift+F3 as well as a cursor report; the key is likelier.
 fn may_be_f3(csi: &Csi<'_>) -> bool {
     csi.number(0) == 1 && (2..=16).contains(&csi.number(1))
-}
-
-fn report(report: TerminalReport) -> Meaning {
-    Meaning::Event(InputEvent::Report(report))
-}
-
-fn cursor(csi: &Csi<'_>) -> TerminalReport {
-    TerminalReport::CursorPosition {
-        col: clamp(csi.number(1).saturating_sub(1)),
-        row: clamp(csi.number(0).saturating_sub(1)),
-    }
 }
 
 /// How a mouse report is written.

@@ -1,7 +1,7 @@
 //! Bytes to events: the state machine that finds where keys, sequences, replies and pastes end.
 //!
 //! It takes bytes in pieces of any size and gives the same events for every way of cutting them.
-//! It has no clock: whoever reads asks [`Decoder::patience`] how long the bytes held back may wait
+//! It has no clock: whoever reads asks [`Decoder::timeout`] how long the bytes held back may wait
 //! for more, and calls [`Decoder::expire`] when that has passed. Each byte is looked at once, so
 //! the cost is linear, also for a paste. What cannot be understood is dropped up to where it ends
 //! or breaks off, never the keys behind it.
@@ -107,7 +107,7 @@ impl Decoder {
     }
 
     /// How long to wait for the next byte before [`Decoder::expire`]; `None`: for ever.
-    pub fn patience(&self, escape: Escape) -> Option<Duration> {
+    pub fn timeout(&self, escape: Escape) -> Option<Duration> {
         Some(match self.state {
             // The rest of a character decides nothing, so it may come whenever it likes.
             State::Ground | State::Character(_) => return None,
@@ -119,6 +119,11 @@ impl Decoder {
             State::String(_) | State::StringEscape(_) => SEQUENCE_WAIT,
             State::Paste => PASTE_WAIT,
         })
+    }
+
+    /// Whether a paste has begun and not ended.
+    pub fn is_in_paste(&self) -> bool {
+        self.state == State::Paste
     }
 
     /// Nothing more came in time, or nothing will: decides what the bytes held back are.
@@ -244,13 +249,13 @@ impl Decoder {
         if byte.is_ascii_digit() && self.held.is_empty() {
             return self.held.push(byte);
         }
-        let Some(code) = keyboard::from_ss3(byte) else {
+        let Some(press) = keyboard::from_ss3(byte) else {
             return self.start_over(byte, out);
         };
         let mods = self.held.first().map_or(Mods::NONE, |digit| {
             keyboard::mods_from_parameter(u32::from(digit - b'0'))
         });
-        before.press(KeyPress::new(code, mods), out);
+        before.press(KeyPress::new(press.code, press.mods | mods), out);
         self.begin(State::Ground);
     }
 

@@ -74,44 +74,12 @@ pub enum WheelDirection {
 }
 
 /// An answer of the terminal to a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalReport {
     /// `CSI ? flags u`: the kitty keyboard protocol is understood, with these flags now in force.
     KittyFlags(u8),
     /// `CSI ? ... c`: the answer every terminal gives, so the one that ends a round of queries.
-    PrimaryAttributes(Vec<u16>),
-    /// `CSI row ; col R` or `CSI ? row ; col R`, 0-based here.
-    CursorPosition {
-        /// The column, 0 is the leftmost.
-        col: u16,
-        /// The row, 0 is the topmost.
-        row: u16,
-    },
-    /// OSC 10: the default text colour, 8 bits for each of red, green, blue.
-    Foreground(u8, u8, u8),
-    /// OSC 11: the default background colour, 8 bits for each of red, green, blue.
+    PrimaryAttributes,
+    /// OSC 11: the default background color, 8 bits for each of red, green, blue.
     Background(u8, u8, u8),
-    /// XTVERSION: name and version of the terminal.
-    Version(String),
-    /// `CSI ? 997 ; n n`: the person prefers a dark or light screen, told when it changes.
-    ColorScheme(ColorScheme),
-    /// `CSI ? mode ; state $ y`: whether a private mode is known (0 is unknown, 1 set, 2 reset,
-    /// 3 always set, 4 never set).
-    Mode {
-        /// The private mode asked for.
-        mode: u16,
-        /// Its state.
-        state: u16,
-    },
-    /// An answer to a kitty graphics command: the text after `APC G`.
-    Graphics(String),
-}
-
-/// What a person's desktop prefers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColorScheme {
-    /// Light text on dark.
-    Dark,
-    /// Dark text on light.
-    Light,
 }

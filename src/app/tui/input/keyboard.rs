@@ -22,15 +22,18 @@ pub(super) fn from_ascii(byte: u8, mods: Mods) -> KeyPress {
 }
 
 /// The key of `ESC O byte`: arrows and keypad in application mode.
-pub(super) fn from_ss3(byte: u8) -> Option<KeyCode> {
-    Some(match byte {
+pub(super) fn from_ss3(byte: u8) -> Option<KeyPress> {
+    let code = match byte {
         b'P'..=b'S' => KeyCode::F(byte - b'P' + 1),
         b'M' => KeyCode::Enter,
         b'I' => KeyCode::Tab,
         b'X' => KeyCode::Char('='),
         b'j'..=b'y' => KeyCode::Char(char::from(byte - b'j' + b'*')),
-        _ => return arrow(byte),
-    })
+        // rxvt, with Ctrl held.
+        b'a'..=b'd' => return Some(KeyPress::new(arrow(byte.to_ascii_uppercase())?, Mods::CTRL)),
+        _ => arrow(byte)?,
+    };
+    Some(KeyPress::plain(code))
 }
 
 /// The modifiers of a sequence's modifier parameter: one more than the sum of their bits.

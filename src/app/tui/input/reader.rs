@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -20,6 +20,15 @@ use super::event::InputEvent;
 
 /// Bytes taken from the terminal at once.
 const READ_SIZE: usize = 64 * 1024;
+
+/// Ctrl+C, alone in a read, in all its forms: nobody pastes that.
+const INTERRUPTS: [&[u8]; 3] = [b"\x03", b"\x1b[99;5u", b"\x1b[27;5;99~"];
+/// Bytes of the longest key; a read with more is part of a paste.
+const MAX_KEY_BYTES: usize = 16;
+/// A paste that brings nothing but single keys for so long has ended.
+const KEYS_IN_PASTE: Duration = Duration::from_millis(500);
+/// Keys that somebody can type in that time.
+const MAX_TYPED_KEYS: usize = 25;
 
 /// The reading of the terminal. Ends when dropped.
 #[derive(Debug)]
@@ -52,6 +61,7 @@ impl Input {
             shared: shared.clone(),
             events,
             decoder: Decoder::default(),
+            pasting: Pasting::default(),
         };
         let thread = thread::Builder::new()
             .name("input".into())
@@ -159,6 +169,44 @@ struct Reader {
     shared: Arc<Shared>,
     events: UnboundedSender<InputEvent>,
     decoder: Decoder,
+    pasting: Pasting,
+}
+
+/// Looks for a paste whose end never comes (a connection that broke in it): what the user types
+/// would be swallowed, also the Ctrl+C that stops a run.
+#[derive(Debug, Default)]
+struct Pasting {
+    /// Since when there was nothing but single keys, and how many; none while more comes.
+    keys: Option<(Instant, usize)>,
+}
+
+impl Pasting {
+    /// Takes note of what was read while a paste is open. True when the paste has ended there.
+    fn is_ended_by(&mut self, bytes: &[u8]) -> bool {
+        if INTERRUPTS.contains(&bytes) {
+            return true;
+        }
+        if bytes.len() > MAX_KEY_BYTES {
+            self.keys = None;
+        } else {
+            let (_, count) = self.keys.get_or_insert((Instant::now(), 0));
+            *count += 1;
+        }
+        false
+    }
+
+    /// How long the paste may go on if nothing else comes.
+    fn timeout(&self, otherwise: Option<Duration>) -> Option<Duration> {
+        match self.keys {
+            Some((since, _)) => Some(KEYS_IN_PASTE.saturating_sub(since.elapsed())),
+            None => otherwise,
+        }
+    }
+
+    /// Whether a paste over a slow line explains what came better than somebody who types.
+    fn is_only_slow(&mut self) -> bool {
+        matches!(self.keys.take(), Some((_, count)) if count > MAX_TYPED_KEYS)
+    }
 }
 
 /// What ended a wait.
@@ -178,16 +226,29 @@ impl Reader {
     fn read_until_closed(&mut self) {
         let mut buffer = vec![0; READ_SIZE];
         while let Some(escape) = self.go_on() {
-            let Ok(woken) = self.wait(self.decoder.patience(escape)) else {
+            let mut timeout = self.decoder.timeout(escape);
+            if self.decoder.is_in_paste() {
+                timeout = self.pasting.timeout(timeout);
+            } else {
+                self.pasting = Pasting::default();
+            }
+            let Ok(woken) = self.wait(timeout) else {
                 return self.close();
             };
             let mut out = Vec::new();
             match woken {
                 Woken::ByHandle => continue,
+                Woken::TimeOut if self.pasting.is_only_slow() => {}
                 Woken::TimeOut => self.decoder.expire(&mut out),
                 Woken::Bytes => match self.source.read(&mut buffer) {
                     Ok(0) => return self.close(),
-                    Ok(n) => self.decoder.feed(&buffer[..n], &mut out),
+                    Ok(n) => {
+                        let bytes = &buffer[..n];
+                        if self.decoder.is_in_paste() && self.pasting.is_ended_by(bytes) {
+                            self.decoder.expire(&mut out);
+                        }
+                        self.decoder.feed(bytes, &mut out);
+                    }
                     Err(error) if is_passing(&error) => continue,
                     Err(_) => return self.close(),
                 },
@@ -215,9 +276,9 @@ impl Reader {
         (state.wanted == Wanted::Reading).then_some(state.escape)
     }
 
-    fn wait(&mut self, patience: Option<Duration>) -> io::Result<Woken> {
-        let timeout = patience.map_or(PollTimeout::NONE, |patience| {
-            PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX)
+    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Woken> {
+        let timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
+            PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX)
         });
         let mut fds = [
             PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),

@@ -33,7 +33,7 @@ impl StringKind {
         }
     }
 
-    /// Whether a reply may go on with this byte. With any other the person pressed Alt and the
+    /// Whether a reply may go on with this byte. With any other the user pressed Alt and the
     /// introducer: `ESC _` is Alt+_ unless a kitty graphics reply follows.
     pub(super) fn may_start_with(self, byte: u8) -> bool {
         match self {
@@ -47,25 +47,14 @@ impl StringKind {
 /// What a string says, if it is something we ask for.
 pub(super) fn from_string(kind: StringKind, bytes: &[u8]) -> Option<TerminalReport> {
     let text = str::from_utf8(bytes).ok()?;
-    match kind {
-        StringKind::Osc => {
-            let (number, value) = text.split_once(';')?;
-            let (r, g, b) = color(value)?;
-            match number {
-                "10" => Some(TerminalReport::Foreground(r, g, b)),
-                "11" => Some(TerminalReport::Background(r, g, b)),
-                _ => None,
-            }
-        }
-        StringKind::Dcs => {
-            let version = text.strip_prefix(">|")?;
-            Some(TerminalReport::Version(printable(version)))
-        }
-        StringKind::Apc => Some(TerminalReport::Graphics(printable(text.strip_prefix('G')?))),
-    }
+    let value = text
+        .strip_prefix("11;")
+        .filter(|_| kind == StringKind::Osc)?;
+    let (r, g, b) = color(value)?;
+    Some(TerminalReport::Background(r, g, b))
 }
 
-/// A colour as X11 writes it (`rgb:ffff/ffff/ffff`, `rgba:...`, `#ffffff`), in 8 bits each.
+/// A color as X11 writes it (`rgb:ffff/ffff/ffff`, `rgba:...`, `#ffffff`), in 8 bits each.
 fn color(text: &str) -> Option<(u8, u8, u8)> {
     let parts: Vec<&str> = if let Some(hex) = text.strip_prefix('#') {
         let digits = hex.len() / 3;
@@ -95,16 +84,12 @@ fn channel(digits: &str) -> Option<u8> {
     Some((value * 255 / max) as u8)
 }
 
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_scaled_to_eight_bits() {
+    fn colors_are_scaled_to_eight_bits() {
         for (text, expected) in [
             ("rgb:ffff/8080/0000", Some((255, 128, 0))),
             ("rgb:ff/80/00", Some((255, 128, 0))),

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::map::{Keymap, clash};
 use crate::app::action::{ACTIONS, Action};
 use crate::app::tui::input::KeyPress;
+use crate::llm::nearest::nearest;
 
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 
@@ -171,12 +172,4 @@ fn unknown_key(text: &str, error: &crate::app::tui::input::ParseKeyError) -> Str
         Ok(key) => format!("unknown key `{text}`: did you mean `{key}`?"),
         Err(_) => error.to_string(),
     }
-}
-
-fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|name| (strsim::damerau_levenshtein(word, name), name))
-        .filter(|(distance, name)| *distance <= name.len().div_ceil(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }

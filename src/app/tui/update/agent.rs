@@ -1,8 +1,10 @@
 //! What the agent said: into the transcript, the queue strip, the activity and status lines.
 
-use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState};
+use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
+use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Queue, Resume};
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
 
@@ -26,6 +28,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 steering: steering.clone(),
                 follow_up: follow_up.clone(),
             };
+            app.draft_changed();
         }
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<String> = messages
@@ -49,10 +52,10 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,
             };
-            app.work.last = Some(LastRun {
+            app.stats.last = Some(LastRun {
                 outcome: outcome.clone(),
-                millis: app.now - app.work.since,
-                output: app.work.output,
+                millis: app.now - app.stats.since,
+                output: app.stats.output,
             });
         }
         // A command may have switched branches.
@@ -62,13 +65,40 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Events were missed, because the screen was stuck for too long: begins anew where the agent is.
+pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
+    let before = std::mem::replace(
+        &mut app.transcript,
+        Transcript::from_messages(&snapshot.messages),
+    );
+    app.transcript.set_fold_key(before.fold_key().to_owned());
+    for class in [CellClass::Tool, CellClass::Thinking] {
+        app.transcript.set_all(class, before.fold_of(class));
+    }
+    app.transcript.push_notice(
+        NoticeLevel::Warning,
+        "The terminal took nothing for some seconds; the conversation was read anew.",
+    );
+    app.queue = Queue {
+        steering: snapshot.steering.clone(),
+        follow_up: snapshot.follow_up.clone(),
+    };
+    app.draft_changed();
+    app.set_run(snapshot.state.clone());
+    vec![Effect::Terminal(TerminalEffect::LayOutAnew)]
+}
+
 /// No event will come any more.
 pub fn gone(app: &mut App) -> Vec<Effect> {
+    app.agent_gone = true;
     app.set_run(RunState::Idle);
+    let leave = app.key(Action::Interrupt);
     app.transcript.push_notice(
         NoticeLevel::Error,
-        "The agent has stopped; nothing can be sent any more.\n\
-         Leave with Ctrl+D; what you typed stays in the prompt history.",
+        format!(
+            "The agent has stopped; nothing can be sent any more.\n\
+             Leave with {leave}; the text in the editor is there again at the next start."
+        ),
     );
     Vec::new()
 }
@@ -82,9 +112,9 @@ fn count(app: &mut App, event: &StreamEvent) {
         _ => return,
     };
     let now = app.now;
-    app.work.first_token.get_or_insert(now);
-    app.work.last_token = now;
-    app.work.bytes += bytes as u64;
+    app.stats.first_token.get_or_insert(now);
+    app.stats.last_token = now;
+    app.stats.bytes += bytes as u64;
     if let RunState::Running {
         phase: phase @ Phase::Requesting,
     } = &mut app.run
@@ -102,7 +132,7 @@ fn account(app: &mut App, message: &AssistantMessage) {
     total.cache_read += usage.cache_read;
     total.cache_write += usage.cache_write;
     total.cost.total += usage.cost.total;
-    app.work.output += usage.output;
+    app.stats.output += usage.output;
     let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
     if whole && usage.context_tokens() > 0 {
         app.status.context = usage.context_tokens();

@@ -4,7 +4,7 @@ use super::overlay;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::composer::EditCommand;
+use crate::app::tui::composer::{EditCommand, SavedDraft};
 use crate::app::tui::effect::Effect;
 
 /// Types a character.
@@ -50,6 +50,13 @@ pub fn act(app: &mut App, action: Action) {
         _ => return,
     };
     edit(app, command);
+}
+
+/// An earlier run left text behind: it comes before what was typed meanwhile.
+pub fn restore(app: &mut App, draft: &SavedDraft) {
+    app.start.demo = None;
+    app.composer.prepend(&draft.joined());
+    app.say("Unsent text of the last run is back in the editor", 6000);
 }
 
 /// The external editor is closed.

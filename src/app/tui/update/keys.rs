@@ -1,15 +1,17 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
+use super::command::{self, Command};
 use super::{editor, models, overlay, queue, scroll, stop};
+use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Pager};
 
 /// A key was pressed.
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
-    // A person who types does not want the demonstration to begin; Enter alone does.
+    // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
     let action = app.keymap.resolve(press, app.scope());
     if let Some((demo, _)) = demo
@@ -37,15 +39,27 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
 /// command.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
-        Action::Submit => return queue::submit(app),
-        Action::FollowUp => return queue::follow_up(app),
-        Action::SteerNow => return queue::steer_now(app),
+        Action::Submit | Action::FollowUp | Action::SteerNow => {
+            return match command::parse(app) {
+                None => queue::act(app, action),
+                Some(Command::Action(action, argument)) => {
+                    app.composer.take();
+                    act(app, action, &argument)
+                }
+                Some(Command::Unknown(text)) => {
+                    app.transcript.push_notice(NoticeLevel::Error, text);
+                    Vec::new()
+                }
+            };
+        }
         Action::TakeBack => return queue::take_back(app),
         Action::Cancel => return stop::cancel(app),
         Action::Interrupt => return stop::interrupt(app),
         Action::Quit => return stop::quit(app),
-        Action::Suspend => return vec![Effect::Suspend],
-        Action::ExternalEditor => return vec![Effect::Edit(app.composer.text())],
+        Action::Suspend => return vec![Effect::Terminal(TerminalEffect::Suspend)],
+        Action::ExternalEditor => {
+            return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
+        }
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => {
             app.overlays.push(Overlay::Iterations(Pager::default()));

@@ -4,6 +4,7 @@
 mod route;
 
 mod keys;
+mod command;
 mod queue;
 mod stop;
 mod editor;

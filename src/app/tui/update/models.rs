@@ -8,7 +8,7 @@ use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::models::{KeyState, Listing};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, Way};
+use crate::app::tui::effect::{Direction, Effect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundModel;
 use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, Pressed, same};
@@ -25,10 +25,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Models if argument.is_empty() => open(app),
         Action::Models => vec![Effect::FindModel(argument.to_owned())],
-        Action::NextModel => vec![Effect::FindFavorites(Way::Forward)],
-        Action::PreviousModel => vec![Effect::FindFavorites(Way::Back)],
-        Action::ThinkingUp => think_more(app, Way::Forward),
-        Action::ThinkingDown => think_more(app, Way::Back),
+        Action::NextModel => vec![Effect::FindFavorites(Direction::Forward)],
+        Action::PreviousModel => vec![Effect::FindFavorites(Direction::Back)],
+        Action::ThinkingUp => think_more(app, Direction::Forward),
+        Action::ThinkingDown => think_more(app, Direction::Back),
         Action::Thinking => think(app, argument),
         Action::SaveModel => vec![Effect::SaveDefault(app.status.model.full_id())],
         _ => Vec::new(),
@@ -71,7 +71,7 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
 }
 
 /// The favourites are known: the next of them, or the one before.
-pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, way: Way) -> Vec<Effect> {
+pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, direction: Direction) -> Vec<Effect> {
     let mut models = favorites;
     if models.is_empty() {
         // Those of the session, in an order that going through them does not change.
@@ -84,10 +84,10 @@ pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, way: Way) -> Vec<Effect>
     let now = &app.status.model;
     let at = models.iter().position(|model| same(model, now));
     let count = models.len();
-    let next = match (at, way) {
+    let next = match (at, direction) {
         (None, _) => 0,
-        (Some(at), Way::Forward) => (at + 1) % count,
-        (Some(at), Way::Back) => (at + count - 1) % count,
+        (Some(at), Direction::Forward) => (at + 1) % count,
+        (Some(at), Direction::Back) => (at + count - 1) % count,
     };
     if at == Some(next) {
         let list = app.key(Action::Models);
@@ -142,21 +142,21 @@ fn choose(
     effects
 }
 
-fn think_more(app: &mut App, way: Way) -> Vec<Effect> {
+fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
     let levels = app.status.model.supported_thinking();
     let now = app.status.model.clamp_thinking(app.status.thinking);
     let at = levels.iter().position(|level| *level == now).unwrap_or(0);
-    let next = match way {
-        Way::Forward => levels.get(at + 1),
-        Way::Back => at.checked_sub(1).and_then(|at| levels.get(at)),
+    let next = match direction {
+        Direction::Forward => levels.get(at + 1),
+        Direction::Back => at.checked_sub(1).and_then(|at| levels.get(at)),
     };
     match next {
         Some(level) => set_thinking(app, *level),
         None => {
-            let text = match (levels.as_slice(), way) {
+            let text = match (levels.as_slice(), direction) {
                 ([_], _) => format!("{} does not think", app.status.model.id),
-                (_, Way::Forward) => format!("{now} is the most {} can", app.status.model.id),
-                (_, Way::Back) => format!("{now} is the least {} can", app.status.model.id),
+                (_, Direction::Forward) => format!("{now} is the most {} can", app.status.model.id),
+                (_, Direction::Back) => format!("{now} is the least {} can", app.status.model.id),
             };
             app.say(text, SAY_MS);
             Vec::new()

@@ -1,6 +1,5 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
-use super::keys;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -11,12 +10,14 @@ use crate::llm::Content;
 
 /// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
 const SLIP_MS: i64 = 250;
-/// The demonstration waits this long for a person who would rather type.
+/// How long it says that nothing can be sent, in milliseconds.
+const GONE_MS: i64 = 4000;
+/// The demonstration waits this long for a user who would rather type.
 const DEMO_WAIT_MS: i64 = 1000;
 
 /// The screen stands.
 pub fn start(app: &mut App) -> Vec<Effect> {
-    let mut effects = vec![Effect::LoadHistory, Effect::ReadBranch];
+    let mut effects = vec![Effect::LoadDraft, Effect::LoadHistory, Effect::ReadBranch];
     if let Some((_, due)) = &mut app.start.demo {
         *due = app.now + DEMO_WAIT_MS;
     }
@@ -42,52 +43,39 @@ pub fn start_demo(app: &mut App, demo: DemoStart) -> Vec<Effect> {
     send(app, vec![Content::text(demo.prompt)])
 }
 
-/// Enter.
-pub fn submit(app: &mut App) -> Vec<Effect> {
-    if app.composer.break_at_backslash() {
-        return Vec::new();
-    }
-    let last = app.presses.enter.replace(app.now);
-    if is_blank(app) {
+/// Enter, Alt+Enter, Ctrl+Enter on what is no command.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    if action == Action::Submit {
+        if app.composer.break_at_backslash() {
+            return Vec::new();
+        }
+        let last = app.presses.enter.replace(app.now);
         let slip = last.is_some_and(|last| app.now - last < SLIP_MS);
-        return if slip { Vec::new() } else { go_on(app) };
+        if slip && is_blank(app) {
+            return Vec::new();
+        }
     }
-    if let Some((action, argument)) = slash_command(app) {
-        app.composer.take();
-        return keys::act(app, action, &argument);
-    }
-    let text = take(app);
-    send(app, vec![Content::text(text)])
-}
-
-/// Alt+Enter.
-pub fn follow_up(app: &mut App) -> Vec<Effect> {
-    if is_blank(app) {
+    if app.agent_gone {
+        app.say("The agent has stopped; nothing can be sent", GONE_MS);
         return Vec::new();
     }
-    if !app.is_running() {
-        return submit(app);
-    }
-    let text = take(app);
-    vec![Effect::Queue(
-        QueueKind::FollowUp,
-        vec![Content::text(text)],
-    )]
-}
-
-/// Ctrl+Enter.
-pub fn steer_now(app: &mut App) -> Vec<Effect> {
     if is_blank(app) {
-        return go_on(app);
+        return match action {
+            Action::FollowUp => Vec::new(),
+            _ => go_on(app),
+        };
     }
-    if !app.is_running() {
-        return submit(app);
+    let content = vec![Content::text(take(app))];
+    match action {
+        Action::FollowUp if app.is_running() => {
+            vec![Effect::Queue(QueueKind::FollowUp, content)]
+        }
+        Action::SteerNow if app.is_running() => vec![
+            Effect::Queue(QueueKind::Steering, content),
+            Effect::SteerNow,
+        ],
+        _ => send(app, content),
     }
-    let text = take(app);
-    vec![
-        Effect::Queue(QueueKind::Steering, vec![Content::text(text)]),
-        Effect::SteerNow,
-    ]
 }
 
 /// Alt+Up.
@@ -134,22 +122,16 @@ fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     vec![Effect::Prompt(content)]
 }
 
+/// The text to send. Before a word a second slash only says that it is no command.
 fn take(app: &mut App) -> String {
     app.hint = None;
-    app.composer.take()
+    let text = app.composer.take();
+    match text.trim_start().strip_prefix("//") {
+        Some(rest) if rest.starts_with(char::is_alphanumeric) => text.replacen("//", "/", 1),
+        _ => text,
+    }
 }
 
 fn is_blank(app: &App) -> bool {
     app.composer.is_empty() || app.composer.text().trim().is_empty()
-}
-
-/// The action of a slash command that is all there is in the editor, and what stands behind it.
-fn slash_command(app: &App) -> Option<(Action, String)> {
-    let text = app.composer.text();
-    let command = text.trim().strip_prefix('/')?;
-    if command.contains('\n') {
-        return None;
-    }
-    let (action, argument) = Action::from_slash(command)?;
-    Some((action, argument.to_owned()))
 }

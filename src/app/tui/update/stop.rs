@@ -5,7 +5,7 @@ use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::EditCommand;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::Overlay;
 
@@ -70,28 +70,17 @@ pub fn quit(app: &mut App) -> Vec<Effect> {
     leave(app)
 }
 
-/// Leaves. What stands in the editor is kept in the history.
-pub fn leave(app: &mut App) -> Vec<Effect> {
+/// Leaves.
+pub fn leave(app: &App) -> Vec<Effect> {
     end(app, ExitKind::Quit)
 }
 
-/// Ends for this reason.
-pub fn end(app: &mut App, kind: ExitKind) -> Vec<Effect> {
-    // Waiting messages are the agent's to keep or lose; what was typed is ours.
-    for queued in app.queue.iter() {
-        let text = crate::llm::message::content_text(&queued.content);
-        app.composer.history_mut().push(&text);
-    }
-    if !app.composer.is_empty() {
-        app.composer.apply(EditCommand::Clear);
-    }
-    let unsaved = app.composer.history_mut().take_unsaved();
-    let mut effects = Vec::new();
-    if !unsaved.is_empty() {
-        effects.push(Effect::Remember(unsaved));
-    }
-    effects.push(Effect::Exit(kind));
-    effects
+/// Ends for this reason. What was not sent is there again at the next start.
+pub fn end(app: &App, kind: ExitKind) -> Vec<Effect> {
+    vec![
+        Effect::SaveDraft(app.draft()),
+        Effect::Terminal(TerminalEffect::Exit(kind)),
+    ]
 }
 
 /// Stops the run, or kills what is still dying of the last one; `None` when nothing runs.

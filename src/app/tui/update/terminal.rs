@@ -2,8 +2,8 @@
 
 use super::stop;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::{ColorScheme, TerminalReport};
+use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::msg::TerminalMsg;
 use crate::app::tui::theme::{ColorDepth, Theme};
@@ -25,36 +25,44 @@ pub fn news(app: &mut App, news: TerminalMsg) -> Vec<Effect> {
         TerminalMsg::Report(report) => answer(app, &report),
         TerminalMsg::End(kind) => stop::end(app, kind),
         TerminalMsg::Interrupt => stop::interrupt(app),
-        TerminalMsg::Stop => vec![Effect::Suspend],
+        TerminalMsg::Stop => vec![Effect::Terminal(TerminalEffect::Suspend)],
+        TerminalMsg::CannotStop => {
+            app.say(
+                "Nothing to suspend to: no shell started tiller as a job",
+                4000,
+            );
+            Vec::new()
+        }
     }
 }
 
 fn answer(app: &mut App, report: &TerminalReport) -> Vec<Effect> {
-    match report {
+    use TerminalEffect::{Answered, ConfirmKitty, EnableKitty};
+    let effects: &[TerminalEffect] = match report {
         // Some terminals answer and then send keys as ever: only flags in force are a promise.
-        TerminalReport::KittyFlags(flags) if flags & 1 == 0 => return vec![Effect::EnableKitty],
-        TerminalReport::KittyFlags(_) => return vec![Effect::EnableKitty, Effect::ConfirmKitty],
-        TerminalReport::PrimaryAttributes(_) => return vec![Effect::Answered],
+        TerminalReport::KittyFlags(flags) if flags & 1 == 0 => &[EnableKitty],
+        TerminalReport::KittyFlags(_) => &[EnableKitty, ConfirmKitty],
+        TerminalReport::PrimaryAttributes => &[Answered],
         TerminalReport::Background(red, green, blue) => {
             let light = 299 * u32::from(*red) + 587 * u32::from(*green) + 114 * u32::from(*blue);
-            follow_background(app, light > 127_500);
+            return follow_background(app, light > 127_500);
         }
-        TerminalReport::ColorScheme(scheme) => {
-            follow_background(app, *scheme == ColorScheme::Light);
-        }
-        _ => {}
-    }
-    Vec::new()
+    };
+    effects.iter().cloned().map(Effect::Terminal).collect()
 }
 
-/// Dark or light after the background, unless the person chose a theme or has few colours.
-fn follow_background(app: &mut App, light: bool) {
+/// Dark or light after the background, unless the user chose a theme or has few colors.
+fn follow_background(app: &mut App, light: bool) -> Vec<Effect> {
     let rich = matches!(app.depth, ColorDepth::TrueColor | ColorDepth::Indexed256);
     let name = if light { "light" } else { "dark" };
     if app.theme_is_chosen || !rich || app.theme.name == name {
-        return;
+        return Vec::new();
     }
-    if let Ok(theme) = Theme::load(name, app.depth) {
-        app.theme = theme;
+    match Theme::load(name, app.depth) {
+        Ok(theme) => {
+            app.theme = theme;
+            vec![Effect::Terminal(TerminalEffect::LayOutAnew)]
+        }
+        Err(_) => Vec::new(),
     }
 }

@@ -53,7 +53,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         RunState::Idle => {
             let line = hint.unwrap_or_else(|| idle(app));
-            let ended = app.resume.and(app.work.last.as_ref());
+            let ended = app.resume.and(app.stats.last.as_ref());
             let ended = ended.map_or_else(StyledLine::new, |last| ended_line(app, last));
             let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
             let right = if fits { ended } else { StyledLine::new() };
@@ -73,7 +73,7 @@ fn idle(app: &App) -> StyledLine {
     }
     let Some(resume) = app.resume else {
         return app
-            .work
+            .stats
             .last
             .as_ref()
             .map_or_else(StyledLine::new, |last| ended_line(app, last));
@@ -159,7 +159,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
 
 /// What runs, with its time, and something to add where there is room.
 fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
-    let seconds = (app.now - app.work.phase_since).max(0) / 1000;
+    let seconds = (app.now - app.stats.phase_since).max(0) / 1000;
     let for_seconds = |what: &str| match seconds {
         0 => what.to_owned(),
         _ => format!("{what} {}", duration(seconds)),
@@ -199,14 +199,14 @@ fn speed(app: &App) -> Option<String> {
     let until = match app.run {
         RunState::Running {
             phase: Phase::Tools(_),
-        } => app.work.last_token,
+        } => app.stats.last_token,
         _ => app.now,
     };
-    let millis = until - app.work.first_token?;
+    let millis = until - app.stats.first_token?;
     // Too early to tell.
     if millis < 1000 {
         return None;
     }
-    let tokens = app.work.bytes as f64 / BYTES_PER_TOKEN;
+    let tokens = app.stats.bytes as f64 / BYTES_PER_TOKEN;
     Some(format!("{:.0} tok/s", tokens * 1000.0 / millis as f64))
 }

@@ -4,7 +4,7 @@
 //! A terminal that stops reading (a suspended window, a dead connection) must not stop the loop,
 //! for then no key, no signal and no abort would get through. The terminal is opened anew for
 //! that, since the descriptor we were given is shared with the shell, which must not find it
-//! non-blocking. What the bytes mean is `canvas`'s and `terminal`'s business.
+//! non-blocking. What the bytes mean is `screen_buffer`'s and `terminal`'s business.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -22,13 +22,13 @@ use tokio::net::unix::pipe::Sender;
 
 /// A terminal, to be written to.
 #[derive(Debug)]
-pub struct Outlet {
+pub struct TtyWriter {
     file: File,
     /// What the terminal has not taken yet.
     rest: Mutex<Vec<u8>>,
 }
 
-impl Outlet {
+impl TtyWriter {
     /// The terminal behind `shared`. Where it cannot be opened anew, `shared` itself is used, and
     /// writing then waits like any other.
     pub fn open(shared: BorrowedFd<'_>) -> io::Result<Self> {
@@ -85,10 +85,10 @@ impl Outlet {
         Ok(())
     }
 
-    /// Writes what waits and `last`, and gives the terminal `patience` to take it. From one that
+    /// Writes what waits and `last`, and gives the terminal `timeout` to take it. From one that
     /// does not, everything unread is taken away, so that it shall find `last` at least. To be
     /// called on the way out, also by a panic.
-    pub fn finish(&self, last: &[u8], patience: Duration) {
+    pub fn finish(&self, last: &[u8], timeout: Duration) {
         let mut waiting = match self.rest.try_lock() {
             Ok(mut rest) => std::mem::take(&mut *rest),
             Err(TryLockError::Poisoned(poisoned)) => std::mem::take(&mut *poisoned.into_inner()),
@@ -96,7 +96,7 @@ impl Outlet {
             Err(TryLockError::WouldBlock) => Vec::new(),
         };
         waiting.extend_from_slice(last);
-        if !self.write_within(&waiting, patience) {
+        if !self.write_within(&waiting, timeout) {
             let _ = tcflush(&self.file, FlushArg::TCOFLUSH);
             self.write_within(last, Duration::ZERO);
         }
@@ -118,8 +118,8 @@ impl Outlet {
     }
 
     /// Whether all of it was taken in time. A terminal that is gone takes everything.
-    fn write_within(&self, mut bytes: &[u8], patience: Duration) -> bool {
-        let end = Instant::now() + patience;
+    fn write_within(&self, mut bytes: &[u8], timeout: Duration) -> bool {
+        let end = Instant::now() + timeout;
         loop {
             match self.push(bytes) {
                 Ok(taken) => bytes = &bytes[taken..],

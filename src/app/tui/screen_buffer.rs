@@ -19,14 +19,12 @@ const SYMBOL_BYTES: usize = 64;
 
 /// What the terminal shows, what it shall show, and the way from one to the other.
 #[derive(Debug)]
-pub struct Canvas {
+pub struct ScreenBuffer {
     shown: Buffer,
     next: Buffer,
     /// Whether what the terminal shows is unknown: then everything is written.
     stale: bool,
     cursor: Option<(u16, u16)>,
-    /// Which cells of a row are to be written; kept for its memory.
-    marks: Vec<bool>,
 }
 
 /// What a frame came to.
@@ -38,8 +36,8 @@ pub struct FrameCost {
     pub heavy: bool,
 }
 
-impl Canvas {
-    /// A canvas of this size over a terminal of unknown content.
+impl ScreenBuffer {
+    /// A buffer of this size over a terminal of unknown content.
     pub fn new(size: Size) -> Self {
         let area = Rect::new(0, 0, size.width, size.height);
         Self {
@@ -47,7 +45,6 @@ impl Canvas {
             next: Buffer::empty(area),
             stale: true,
             cursor: None,
-            marks: Vec::new(),
         }
     }
 
@@ -134,11 +131,7 @@ impl Canvas {
                 continue;
             }
             rows += 1;
-            mark_changes(shown, next, &mut self.marks);
-            let changed = self.marks.iter().enumerate().filter(|(_, marked)| **marked);
-            let cells = changed.map(|(x, _)| (x as u16, y as u16, &next[x]));
-            // Writing into memory cannot fail.
-            let _ = CrosstermBackend::new(&mut *out).draw(cells);
+            write_row(y as u16, shown, next, out);
         }
         rows
     }
@@ -173,55 +166,64 @@ impl Canvas {
     }
 }
 
-/// Marks the cells of a row that must be written: those that differ, and those beside them that a
-/// terminal spoils, because it blanks the rest of a wide character when a part is overwritten, in
-/// whatever background it writes with just then.
-fn mark_changes(shown: &[Cell], next: &[Cell], marks: &mut Vec<bool>) {
-    marks.clear();
-    marks.resize(next.len(), false);
+/// Writes what differs in a row: cell by cell where all are one column wide. Otherwise everything
+/// from the first difference on, for a terminal blanks the rest of a wide character when a part of
+/// it is overwritten, and disagrees with us about how wide some emoji are.
+fn write_row(y: u16, shown: &[Cell], next: &[Cell], out: &mut Vec<u8>) {
+    if !shown.iter().chain(next).any(is_special) {
+        let cells = shown.iter().zip(next).enumerate();
+        let changed = cells.filter(|(_, (shown, next))| shown != next);
+        return write_cells(changed.map(|(x, (_, next))| (x as u16, y, next)), out);
+    }
+    // Whatever a terminal makes of an emoji at the end of a row, it is not for the next row.
+    out.extend_from_slice(b"\x1b[?7l");
+    let mut run = Vec::new();
+    let mut differs = false;
     let mut x = 0;
-    let mut wide = false;
     while x < next.len() {
-        let columns = columns(&next[x]);
-        marks[x] = next[x] != shown[x];
-        wide |= columns > 1;
+        let cell = &next[x];
+        let columns = columns(cell);
+        let covered = (x..next.len().min(x + columns)).map(|x| x as u16);
+        differs |= *cell != shown[x];
+        if !differs {
+            // Stands there already.
+        } else if is_uncertain(cell.symbol()) {
+            write_cells(run.drain(..), out);
+            // Nothing old may show beside it where the terminal takes it for narrower than we do.
+            let mut blank = cell.clone();
+            blank.set_symbol(" ");
+            write_cells(covered.map(|x| (x, y, &blank)), out);
+            write_cells([(x as u16, y, cell)].into_iter(), out);
+        } else {
+            run.push((x as u16, y, cell));
+        }
         x += columns;
     }
-    if !wide && !shown.iter().any(is_wide) {
-        return;
-    }
-    while spread(shown, next, marks) {}
+    write_cells(run.into_iter(), out);
+    out.extend_from_slice(b"\x1b[?7h");
 }
 
-/// One pass of spreading: every old wide character that is written over is written over whole.
-/// Answers whether there was one more.
-fn spread(shown: &[Cell], next: &[Cell], marks: &mut [bool]) -> bool {
-    let mut more = false;
-    // The columns that get written.
-    let mut written = vec![false; next.len()];
-    for (x, _) in marks.iter().enumerate().filter(|(_, marked)| **marked) {
-        let end = (x + columns(&next[x])).min(next.len());
-        written[x..end].fill(true);
+/// Writes cells; the first is always positioned.
+fn write_cells<'a>(cells: impl Iterator<Item = (u16, u16, &'a Cell)>, out: &mut Vec<u8>) {
+    let mut cells = cells.peekable();
+    if cells.peek().is_some() {
+        // Writing into memory cannot fail.
+        let _ = CrosstermBackend::new(out).draw(cells);
     }
-    // The first column of what covers each column.
-    let mut start = 0;
-    let mut owner = vec![0; next.len()];
-    while start < next.len() {
-        let end = (start + columns(&next[start])).min(next.len());
-        owner[start..end].fill(start);
-        start = end;
-    }
-    let mut x = 0;
-    while x < shown.len() {
-        let end = (x + columns(&shown[x])).min(shown.len());
-        if written[x..end].iter().any(|written| *written) {
-            for column in x..end {
-                more |= !std::mem::replace(&mut marks[owner[column]], true);
-            }
-        }
-        x = end;
-    }
-    more
+}
+
+fn is_special(cell: &Cell) -> bool {
+    columns(cell) > 1 || is_uncertain(cell.symbol())
+}
+
+/// Whether terminals disagree about the width of a character: emoji that a selector, a joiner or a
+/// modifier makes, and flags.
+fn is_uncertain(symbol: &str) -> bool {
+    let mark = |c| {
+        matches!(c, '\u{200d}' | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}'
+            | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
+    };
+    symbol.len() > 3 && symbol.contains(mark)
 }
 
 /// Columns a cell takes, at least one.
@@ -230,10 +232,6 @@ fn columns(cell: &Cell) -> usize {
         symbol if symbol.len() <= 1 => 1,
         symbol => usize::from(symbol.cell_width()).max(1),
     }
-}
-
-fn is_wide(cell: &Cell) -> bool {
-    columns(cell) > 1
 }
 
 /// Rows `top..bottom` move up by `by` (down when negative).

@@ -1,0 +1,69 @@
+//! The one clock of the screen: the agent's events carry wall-clock times, so ours are too, except
+//! that they never run backwards.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
+
+/// Unix time in milliseconds that never runs backwards. The wall clock alone may be set back; the
+/// monotonic clock alone stands still while the machine sleeps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    start: Instant,
+    /// Unix time at `start`; moved on when the wall clock has jumped ahead.
+    unix: i64,
+}
+
+impl Clock {
+    pub(super) fn start() -> Self {
+        Self {
+            start: Instant::now(),
+            unix: wall_clock(),
+        }
+    }
+
+    pub(super) fn now(&mut self) -> i64 {
+        self.at(self.start.elapsed(), wall_clock())
+    }
+
+    /// How long until `at`.
+    pub(super) fn until(&mut self, at: i64) -> Duration {
+        Duration::from_millis(at.saturating_sub(self.now()).max(0) as u64)
+    }
+
+    fn at(&mut self, elapsed: Duration, wall: i64) -> i64 {
+        let elapsed = elapsed.as_millis() as i64;
+        self.unix = self.unix.max(wall - elapsed);
+        self.unix + elapsed
+    }
+}
+
+fn wall_clock() -> i64 {
+    let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+    unix.unwrap_or_default().as_millis() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_follows_a_jump_ahead_and_never_runs_backwards() {
+        let mut clock = Clock::start();
+        clock.unix = 1_000_000;
+        let hour = 3_600_000;
+        for (elapsed, wall, wanted) in [
+            (0, 1_000_000, 1_000_000),
+            (10, 1_000_010, 1_000_010),
+            // The machine slept: the monotonic clock stood still.
+            (20, 1_000_020 + 8 * hour, 1_000_020 + 8 * hour),
+            (30, 1_000_030 + 8 * hour, 1_000_030 + 8 * hour),
+            // The wall clock was set back by an hour.
+            (40, 1_000_040 + 7 * hour, 1_000_040 + 8 * hour),
+            (50, 1_000_050 + 7 * hour, 1_000_050 + 8 * hour),
+        ] {
+            let now = clock.at(Duration::from_millis(elapsed), wall);
+            assert_eq!(now, wanted, "{elapsed} {wall}");
+        }
+    }
+}

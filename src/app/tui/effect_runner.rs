@@ -1,0 +1,186 @@
+//! Carries out what `update` wants done and answers with results. Nothing here blocks the loop:
+//! files are read and written on other threads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::composer::{HistoryFile, SavedDraft};
+use super::effect::{Direction, Effect};
+use super::external_editor;
+use super::git::branch;
+use super::msg::{EffectResult, FoundModel};
+use super::options::StoredFiles;
+use super::storage::{Job, Storage};
+use crate::agent::{AgentHandle, QueueKind};
+use crate::app::models::Models;
+use crate::llm::Model;
+use crate::llm::local::Found;
+
+/// How long leaving waits for draft and prompt history to be on disk.
+const TIMEOUT: Duration = Duration::from_millis(100);
+
+/// How long the servers of this machine are given while the list of models is open: it stands
+/// already, and an Ollama with many models has much to say.
+const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Carries effects out, for one screen.
+#[derive(Debug)]
+pub struct EffectRunner {
+    handle: AgentHandle,
+    models: Arc<Models>,
+    cwd: PathBuf,
+    /// None where nothing is stored.
+    storage: Option<Storage>,
+    history: Option<HistoryFile>,
+    results: UnboundedSender<EffectResult>,
+}
+
+impl EffectRunner {
+    /// A runner with this agent, folder and files; results go to `results`.
+    pub fn new(
+        handle: AgentHandle,
+        models: Arc<Models>,
+        cwd: PathBuf,
+        files: Option<StoredFiles>,
+        results: UnboundedSender<EffectResult>,
+    ) -> Self {
+        let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
+        Self {
+            handle,
+            models,
+            cwd,
+            storage: files.and_then(|files| Storage::start(files, results.clone())),
+            history,
+            results,
+        }
+    }
+
+    /// Does it. What concerns the terminal is done by the event loop.
+    pub fn run(&mut self, effect: Effect) {
+        match effect {
+            Effect::Warm => self.handle.warm(),
+            Effect::Prompt(content) => self.handle.prompt(content),
+            Effect::Queue(QueueKind::Steering, content) => self.handle.steer(content),
+            Effect::Queue(QueueKind::FollowUp, content) => self.handle.follow_up(content),
+            Effect::SteerNow => self.handle.steer_now(),
+            Effect::TakeBack => self.handle.take_back(None),
+            Effect::Abort => self.handle.abort(),
+            Effect::GoOn => self.handle.go_on(),
+            Effect::ReadBranch => self.read_branch(),
+            Effect::LoadHistory => self.load_history(),
+            Effect::Remember(prompts) => self.store(Job::Remember(prompts)),
+            Effect::LoadDraft => self.store(Job::LoadDraft),
+            Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
+            Effect::ListModels => self.list_models(),
+            Effect::FindModel(name) => self.find_model(name),
+            Effect::FindFavorites(direction) => self.find_favorites(direction),
+            Effect::SetModel(model) => self.handle.set_model(Model::clone(&model)),
+            Effect::SetThinking(level) => self.handle.set_thinking(level),
+            Effect::SaveDefault(full_id) => self.save_default(full_id),
+            Effect::Terminal(_) => {}
+        }
+    }
+
+    /// Waits for what is still being written, but not for long.
+    pub fn finish(&mut self) {
+        if let Some(storage) = &self.storage {
+            storage.flush(TIMEOUT);
+        }
+    }
+
+    /// Keeps the draft and waits until it is written: the program is about to end.
+    pub fn save_draft_now(&mut self, draft: SavedDraft) {
+        self.store(Job::SaveDraft(draft));
+        self.finish();
+    }
+
+    /// Opens `text` in the external editor; the terminal must be given back by now.
+    pub fn edit(&self, text: String) {
+        let results = self.results.clone();
+        tokio::spawn(async move {
+            let _ = results.send(EffectResult::Edited(external_editor::edit(&text).await));
+        });
+    }
+
+    fn store(&self, job: Job) {
+        if let Some(storage) = &self.storage {
+            storage.send(job);
+        }
+    }
+
+    fn read_branch(&self) {
+        let (cwd, results) = (self.cwd.clone(), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let _ = results.send(EffectResult::Branch(branch(&cwd)));
+        });
+    }
+
+    fn load_history(&self) {
+        let (Some(file), results) = (self.history.clone(), self.results.clone()) else {
+            return;
+        };
+        tokio::task::spawn_blocking(move || {
+            let _ = results.send(match file.load() {
+                Ok(prompts) => EffectResult::History(prompts),
+                Err(error) => {
+                    EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
+                }
+            });
+        });
+    }
+
+    /// Twice: at once with what this machine's servers said last, then with what they say now.
+    fn list_models(&self) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let list = |found: Arc<[Found]>| {
+                let (models, results) = (Arc::clone(&models), results.clone());
+                tokio::task::spawn_blocking(move || {
+                    let listing = Arc::new(models.list(&found));
+                    let _ = results.send(EffectResult::Models(listing));
+                })
+            };
+            let before = models.found();
+            let (_, found) =
+                tokio::join!(list(Arc::clone(&before)), models.look_around(LOCAL_TIMEOUT));
+            if found != before {
+                let _ = list(found).await;
+            }
+        });
+    }
+
+    fn find_model(&self, name: String) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let found = models.resolve(&name).await.map(|(model, thinking)| {
+                let key = models.key_state(&model.provider);
+                FoundModel {
+                    model: Arc::new(model),
+                    thinking,
+                    key,
+                }
+            });
+            let _ = results.send(EffectResult::Model(found));
+        });
+    }
+
+    fn find_favorites(&self, direction: Direction) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let favorites = models.favorites().await;
+            let favorites = favorites.into_iter().map(Arc::new).collect();
+            let _ = results.send(EffectResult::Favorites(favorites, direction));
+        });
+    }
+
+    fn save_default(&self, full_id: String) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let saved = models.save_default(&full_id);
+            let _ = results.send(EffectResult::Saved(saved));
+        });
+    }
+}

@@ -1,0 +1,45 @@
+//! Stopping for a while (Ctrl+Z), where a shell is there to continue us.
+//!
+//! A process group that no parent of its session watches is orphaned (`ssh -t host tiller`,
+//! `docker exec -it c tiller`, `alacritty -e tiller`). The kernel ignores SIGTSTP there, for nobody
+//! would ever continue it; SIGSTOP has no such guard, so we look ourselves.
+
+use nix::sys::signal::{Signal, kill, raise};
+use nix::unistd::{Pid, getpgid, getpgrp, getpid, getsid};
+
+/// Whether an ancestor outside our process group belongs to our session: the shell that started
+/// the job, and continues it with `fg`.
+pub(super) fn is_possible() -> bool {
+    let (group, session) = (getpgrp(), getsid(None).ok());
+    let mut pid = getpid();
+    // `cargo run` and the like are members of the job: climb over them.
+    while let Some(parent) = parent_of(pid) {
+        match getpgid(Some(parent)) {
+            Ok(other) if other == group => pid = parent,
+            Ok(_) => return session.is_some() && getsid(Some(parent)).ok() == session,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Stops the whole job (`cargo run` has a parent in it). Returns when it was continued.
+pub(super) fn stop() {
+    if getpgrp() != getpid() {
+        let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
+    }
+    let _ = raise(Signal::SIGSTOP);
+}
+
+/// The parent of a process; none for the first of all. Elsewhere than on Linux only our own.
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let parent = if pid == getpid() {
+        nix::unistd::getppid()
+    } else {
+        // `pid (name) state ppid ...`; the name may hold blanks and parentheses.
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (_, rest) = stat.rsplit_once(')')?;
+        Pid::from_raw(rest.split_ascii_whitespace().nth(1)?.parse().ok()?)
+    };
+    (parent.as_raw() > 0).then_some(parent)
+}

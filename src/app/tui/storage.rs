@@ -1,0 +1,144 @@
+//! The thread that writes what was typed to disk, in order. What cannot be written now (a full
+//! disk) is tried again.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::composer::{DraftFile, HistoryFile, SavedDraft};
+use super::msg::EffectResult;
+use super::options::StoredFiles;
+
+/// How long to wait before what failed is tried again.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// One thing to store or read.
+#[derive(Debug)]
+pub(super) enum Job {
+    Remember(Vec<String>),
+    LoadDraft,
+    SaveDraft(SavedDraft),
+    /// Answers when everything before it was tried.
+    Flush(Sender<()>),
+}
+
+/// The way to the thread. It ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Storage(Sender<Job>);
+
+impl Storage {
+    /// Starts the thread; none where there can be no more threads.
+    pub(super) fn start(
+        files: StoredFiles,
+        results: UnboundedSender<EffectResult>,
+    ) -> Option<Self> {
+        let (sender, jobs) = channel();
+        let writer = Writer {
+            history: HistoryFile::new(files.history),
+            drafts: DraftFile::new(files.drafts),
+            prompts: VecDeque::new(),
+            draft: None,
+            told: false,
+            results,
+        };
+        let thread = thread::Builder::new().name("storage".into());
+        thread.spawn(move || writer.run(&jobs)).ok()?;
+        Some(Self(sender))
+    }
+
+    pub(super) fn send(&self, job: Job) {
+        let _ = self.0.send(job);
+    }
+
+    /// Waits until everything sent so far was written, or could not be.
+    pub(super) fn flush(&self, timeout: Duration) {
+        let (done, wait) = channel();
+        self.send(Job::Flush(done));
+        let _ = wait.recv_timeout(timeout);
+    }
+}
+
+struct Writer {
+    history: HistoryFile,
+    drafts: DraftFile,
+    /// Prompts that are not on disk yet.
+    prompts: VecDeque<String>,
+    /// The draft, when it is not on disk yet.
+    draft: Option<SavedDraft>,
+    /// Whether the user knows that nothing can be written.
+    told: bool,
+    results: UnboundedSender<EffectResult>,
+}
+
+impl Writer {
+    fn run(mut self, jobs: &Receiver<Job>) {
+        loop {
+            let settled = self.prompts.is_empty() && self.draft.is_none();
+            let timeout = if settled { Duration::MAX } else { RETRY };
+            let mut flushed = None;
+            match jobs.recv_timeout(timeout) {
+                Ok(Job::Remember(prompts)) => self.prompts.extend(prompts),
+                Ok(Job::SaveDraft(draft)) => self.draft = Some(draft),
+                Ok(Job::LoadDraft) => self.load_draft(),
+                Ok(Job::Flush(done)) => flushed = Some(done),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.write(),
+            }
+            self.write();
+            if let Some(done) = flushed {
+                let _ = done.send(());
+            }
+        }
+    }
+
+    fn load_draft(&mut self) {
+        match self.drafts.load() {
+            Ok(Some(draft)) => drop(self.results.send(EffectResult::Draft(draft))),
+            Ok(None) => {}
+            Err(error) => self.tell(format!("The unsent draft cannot be read: {error}")),
+        }
+    }
+
+    fn write(&mut self) {
+        let draft = self.write_draft();
+        let prompts = self.write_prompts();
+        match draft.and(prompts) {
+            Ok(()) => self.told = false,
+            // Said once, not at every try.
+            Err(text) if !std::mem::replace(&mut self.told, true) => self.tell(text),
+            Err(_) => {}
+        }
+    }
+
+    fn write_draft(&mut self) -> Result<(), String> {
+        if let Some(draft) = &self.draft {
+            let saved = self.drafts.save(draft);
+            saved.map_err(|error| format!("The unsent draft cannot be written: {error}"))?;
+            self.draft = None;
+        }
+        Ok(())
+    }
+
+    fn write_prompts(&mut self) -> Result<(), String> {
+        while let Some(prompt) = self.prompts.front() {
+            match self.history.append(prompt) {
+                Err(error) if error.kind() == ErrorKind::FileTooLarge && prompt.len() > 1 << 20 => {
+                    let text = "A prompt above 1 MiB stays in the prompt history of this run only";
+                    self.tell(text.to_owned());
+                }
+                written => written
+                    .map_err(|error| format!("The prompt history cannot be written: {error}"))?,
+            }
+            self.prompts.pop_front();
+        }
+        Ok(())
+    }
+
+    fn tell(&self, text: String) {
+        let _ = self.results.send(EffectResult::Failed(text));
+    }
+}

@@ -1,0 +1,43 @@
+//! What begins with `/` or `!` in the editor: a command of ours, or a mistake. A mistake is never
+//! sent to the model, which would act on it.
+
+use crate::app::action::{ACTIONS, Action};
+use crate::app::tui::app::App;
+use crate::llm::nearest::nearest;
+
+/// What the text of the editor asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// An action and what stands behind its name.
+    Action(Action, String),
+    /// Nothing we know: what to tell the user.
+    Unknown(String),
+}
+
+/// The command in the editor; none when it is a message. `//` begins a message with a slash.
+pub(super) fn parse(app: &App) -> Option<Command> {
+    let text = app.composer.text();
+    if text.starts_with('!') {
+        let text = "Running commands with ! is not there yet; with a space before it, it is sent";
+        return Some(Command::Unknown(text.to_owned()));
+    }
+    let command = text.trim().strip_prefix('/')?;
+    let word = command.split_whitespace().next().unwrap_or_default();
+    // `/etc/hosts is wrong` is no command, nor is `// a comment`.
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    if word.is_empty() || !word.chars().all(is_name) || command.starts_with(char::is_whitespace) {
+        return None;
+    }
+    let known = ACTIONS.iter().filter_map(|spec| spec.slash);
+    let help = app.key(Action::Help);
+    Some(match Action::from_slash(command) {
+        Some((action, argument)) => Command::Action(action, argument.to_owned()),
+        None if known.clone().any(|slash| slash == word) => {
+            Command::Unknown(format!("/{word} stands alone; nothing was sent"))
+        }
+        None => Command::Unknown(match nearest(word, known) {
+            Some(near) => format!("No command /{word}: did you mean /{near}? {help} lists them"),
+            None => format!("No command /{word}; {help} lists them, //{word} sends it as text"),
+        }),
+    })
+}

@@ -1,0 +1,87 @@
+//! What was typed survives the program, however it ends.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::sandbox::Sandbox;
+
+/// The drafts on disk, as one text.
+fn stored(sandbox: &Sandbox) -> String {
+    let mut texts = String::new();
+    let folders = std::fs::read_dir(sandbox.data().join("drafts"));
+    for folder in folders.into_iter().flatten().flatten() {
+        let files = std::fs::read_dir(folder.path())
+            .expect("a folder")
+            .flatten();
+        let files = files.filter(|file| Path::new(&file.file_name()).extension().is_some());
+        texts.extend(files.flat_map(|file| std::fs::read_to_string(file.path())));
+    }
+    texts
+}
+
+fn wait_stored(sandbox: &Sandbox, ready: impl Fn(&str) -> bool) {
+    let begun = Instant::now();
+    while !ready(&stored(sandbox)) {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{}",
+            stored(sandbox)
+        );
+        std::thread::sleep(Duration::from_millis(5)); // poll
+    }
+}
+
+#[test]
+fn a_draft_survives_any_end() {
+    for signal in [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGHUP] {
+        let (server, sandbox) = job::stage_with(vec![Reply::text("Got it.")]);
+        let screen = open(&sandbox, Wire::Chat);
+        screen.keys("a long thought, größe");
+        wait_stored(&sandbox, |text| text.contains("a long thought, größe"));
+        screen.signal(signal);
+        screen.wait_dead();
+        let screen = open(&sandbox, Wire::Chat);
+        screen.wait_for("a long thought, größe");
+        screen.wait_for("back in the editor");
+        // Killed again before anything else was typed: it is still there.
+        screen.signal(Signal::SIGKILL);
+        screen.wait_dead();
+        let screen = open(&sandbox, Wire::Chat);
+        screen.wait_for("a long thought, größe");
+        screen.keys(" indeed<enter>");
+        screen.wait_for("Got it.");
+        assert_eq!(
+            server.request(0).last_user(),
+            "a long thought, größe indeed"
+        );
+        wait_stored(&sandbox, str::is_empty);
+        leave(&screen);
+    }
+}
+
+#[test]
+fn messages_that_waited_come_back_into_the_editor() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("I write").gate("never")]);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("go<enter>");
+    screen.wait_for("I write");
+    screen.keys("steer this<enter>");
+    screen.keys("then that<a-enter>");
+    screen.keys("draft");
+    wait_stored(&sandbox, |text| {
+        text.contains("steer this") && text.contains("then that") && text.contains("draft")
+    });
+    screen.signal(Signal::SIGKILL);
+    screen.wait_dead();
+    let screen = open(&sandbox, Wire::Chat);
+    screen.wait_until("all three in the editor", |view| {
+        ["steer this", "then that", "draft"]
+            .iter()
+            .all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
+    });
+}
