@@ -22,7 +22,7 @@ pub fn news(app: &mut App, news: TerminalMsg) -> Vec<Effect> {
             app.mouse_down = None;
             Vec::new()
         }
-        TerminalMsg::Report(report) => answer(app, &report),
+        TerminalMsg::Report(report) => answer(app, report),
         TerminalMsg::End(kind) => stop::end(app, kind),
         TerminalMsg::Interrupt => stop::interrupt(app),
         TerminalMsg::Stop => vec![Effect::Terminal(TerminalEffect::Suspend)],
@@ -36,7 +36,7 @@ pub fn news(app: &mut App, news: TerminalMsg) -> Vec<Effect> {
     }
 }
 
-fn answer(app: &mut App, report: &TerminalReport) -> Vec<Effect> {
+fn answer(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     use TerminalEffect::{Answered, ConfirmKitty, EnableKitty};
     let effects: &[TerminalEffect] = match report {
         // Some terminals answer and then send keys as ever: only flags in force are a promise.
@@ -44,7 +44,7 @@ fn answer(app: &mut App, report: &TerminalReport) -> Vec<Effect> {
         TerminalReport::KittyFlags(_) => &[EnableKitty, ConfirmKitty],
         TerminalReport::PrimaryAttributes => &[Answered],
         TerminalReport::Background(red, green, blue) => {
-            let light = 299 * u32::from(*red) + 587 * u32::from(*green) + 114 * u32::from(*blue);
+            let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
             return follow_background(app, light > 127_500);
         }
     };
