@@ -101,7 +101,9 @@ fn keys_wait_while_the_editor_is_open() {
         !view.is_alternate() && sandbox.path().join("lock").exists()
     });
     sandbox.write("go", "");
-    screen.wait_until("tiller", |view| view.is_alternate());
+    screen.wait_until("tiller", |view| {
+        view.is_alternate() && view.contains("draft")
+    });
     screen.keys("!");
     screen.wait_for("draft!");
     assert!(!sandbox.path().join("clash").exists());
