@@ -17,4 +17,5 @@ mod log;
 mod processes;
 mod sessions;
 mod nothing_lost;
+mod append_only;
 mod parity;

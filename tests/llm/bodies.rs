@@ -1,8 +1,6 @@
 //! What leaves: the requests of all wires for the conversations that are hard to get right, as
 //! pictures, and any conversation at all against the vendors' rules.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::{
@@ -477,31 +475,109 @@ proptest! {
     }
 }
 
+fn anthropic_body(change: impl Fn(&mut Request), messages: Vec<Message>) -> Value {
+    let mut request = request(model(Wire::Anthropic, "https://host"), messages);
+    change(&mut request);
+    body(Wire::Anthropic, &request)
+}
+
 #[test]
-fn a_big_conversation_is_written_in_milliseconds() {
-    let model = model(Wire::Anthropic, "https://host");
-    let mut messages = Vec::new();
-    for n in 0..200 {
-        let id = format!("call_{n}");
-        messages.push(Message::user(format!("step {n}"), 0));
-        messages.push(said(
-            &model,
-            StopReason::ToolUse,
-            vec![
-                text(&"word ".repeat(100)),
-                call(&id, "read", json!({ "path": "x".repeat(100) })),
-            ],
-        ));
-        messages.push(result(&id, vec![text(&"line\n".repeat(800))], false));
-    }
-    let request = Request {
-        messages: messages.into_iter().map(Arc::new).collect(),
-        ..request(model, vec![])
+fn a_failure_that_is_only_an_image_holds_text() {
+    let body = anthropic_body(
+        |_| {},
+        vec![
+            Message::user("look", 0),
+            said(
+                &model(Wire::Anthropic, ""),
+                StopReason::ToolUse,
+                vec![call("1", "read", json!({}))],
+            ),
+            result("1", vec![image()], true),
+        ],
+    );
+    let blocks = &body["messages"][2]["content"];
+    assert_eq!(
+        blocks[0]["content"],
+        json!([{ "type": "text", "text": "(failed, see the image)" }])
+    );
+    assert_eq!(blocks[1]["type"], "image");
+}
+
+#[test]
+fn thinking_goes_back_as_the_model_takes_it() {
+    let thinks = |change: fn(&mut Request), signature: Option<&str>| {
+        let own = model(Wire::Anthropic, "");
+        let answer = vec![thought("hm", signature), text("Yes.")];
+        let messages = vec![
+            Message::user("one", 0),
+            said(&own, StopReason::Stop, answer),
+            Message::user("two", 0),
+        ];
+        let body = anthropic_body(change, messages);
+        json!([
+            body["messages"][1]["content"][0]["type"],
+            body["thinking"]["type"]
+        ])
     };
-    let start = std::time::Instant::now();
-    let size = anthropic::request::body(&request).len();
-    let took = start.elapsed();
-    assert!(size > 800_000);
-    // Far above what a release build needs; a quadratic step would not fit.
-    assert!(took < std::time::Duration::from_millis(1500), "{took:?}");
+    let off = |request: &mut Request| {
+        request.thinking = ThinkingLevel::Off;
+    };
+    for (change, signature, expected) in [
+        (
+            (|_| {}) as fn(&mut Request),
+            Some("c2ln"),
+            json!(["thinking", "adaptive"]),
+        ),
+        (|_| {}, None, json!(["text", "adaptive"])),
+        // Some models sign nothing and want it back.
+        (
+            |request| request.model.quirks.empty_signatures = true,
+            None,
+            json!(["thinking", "adaptive"]),
+        ),
+        // What was made behind another prefix, or is bound to it while thinking is off.
+        (
+            |request| request.thinking_from = 2,
+            Some("c2ln"),
+            json!(["text", "adaptive"]),
+        ),
+        (off, Some("c2ln"), json!(["text", "disabled"])),
+        (
+            |request| {
+                request.thinking = ThinkingLevel::Off;
+                request.model.quirks.thinking_binding = false;
+            },
+            Some("c2ln"),
+            json!(["thinking", "disabled"]),
+        ),
+    ] {
+        assert_eq!(thinks(change, signature), expected);
+    }
+}
+
+#[test]
+fn gateways_may_know_neither_betas_nor_new_fields() {
+    let body = anthropic_body(
+        |request| {
+            request.model.quirks.betas = false;
+            request.model.quirks.eager_tool_input = false;
+        },
+        vec![Message::user("x", 0)],
+    );
+    assert!(body["thinking"]["block_binding"].is_null());
+    assert!(body["tools"][0]["eager_input_streaming"].is_null());
+}
+
+#[test]
+fn images_beyond_the_limit_of_a_request_become_notes_in_steps() {
+    let images = |count: usize| {
+        let mut model = model(Wire::Anthropic, "https://host");
+        model.context_window = 200_000;
+        let messages = (0..count).map(|n| user(vec![text(&n.to_string()), image()]));
+        let body = body(Wire::Anthropic, &request(model, messages.collect()));
+        body.to_string().matches("\"base64\"").count()
+    };
+    for (count, sent) in [(100, 100), (101, 50), (150, 99), (151, 100), (152, 50)] {
+        assert_eq!(images(count), sent, "{count}");
+    }
 }

@@ -96,8 +96,10 @@ impl Ledger {
         toolbox: &Toolbox,
     ) {
         let (user_spoke, format) = (!due.is_empty(), model.edit_format);
-        if user_spoke || self.awaits_user(model) {
-            let notes = self.prompts.notes(self.context.messages(), format, toolbox);
+        let silent = !user_spoke && self.awaits_user(model);
+        if user_spoke || silent {
+            let mut notes = self.prompts.notes(self.context.messages(), format, toolbox);
+            notes.extend(silent.then(|| Content::text(GO_ON)));
             self.tell_model(notes, NOTE_ORIGIN);
         }
         if let Some(text) = advice {
@@ -105,9 +107,6 @@ impl Ledger {
         }
         for content in due {
             self.publish_user(content, None);
-        }
-        if self.awaits_user(model) {
-            self.tell_model(vec![Content::text(GO_ON)], NOTE_ORIGIN);
         }
         let messages = self.context.messages().len();
         let begun = self.prompts.begin(format, toolbox, messages, user_spoke);

@@ -1,0 +1,465 @@
+//! The append-only law: each request of a session begins with the request before it, whatever
+//! happens in between. Over Anthropic's wire the server refuses thinking whose prefix has changed;
+//! that alone fails a test.
+
+use std::sync::{Arc, Mutex};
+
+use jiff::civil::{Date, date};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tiller::agent::memory::SessionPrompt;
+use tiller::agent::{AgentEvent, LoopRules, Resumed, RetryRules, RunOutcome};
+use tiller::llm::{Message, Model, StreamEvent};
+
+use super::fixture::{Act, Bench, Gate, Setup, Step, bench, call_block, say, start, text_block};
+use crate::llm::kit;
+use crate::support::model_server::{Failure, ModelServer, Recorded, Reply, Said, Script, Wire};
+
+/// One session over one wire: agents come and go, the file stays.
+struct Session {
+    server: ModelServer,
+    wire: Wire,
+    today: Arc<Mutex<Date>>,
+    bench: Bench,
+    /// What the agents before this one have stored.
+    before: Resumed,
+}
+
+type Tools = Vec<(&'static str, bool, Act)>;
+
+fn tools(names: &[&'static str]) -> Tools {
+    let tool = |name: &&'static str| (*name, true, Act::Succeed("fine".into()));
+    names.iter().map(tool).collect()
+}
+
+fn rules() -> LoopRules {
+    LoopRules {
+        retry: RetryRules {
+            max: 2,
+            base_ms: 1,
+            ..RetryRules::default()
+        },
+        ..LoopRules::default()
+    }
+}
+
+fn setup(server: &ModelServer, wire: Wire, today: &Arc<Mutex<Date>>) -> Setup {
+    let today = Arc::clone(today);
+    Setup {
+        provider: Some(Arc::new(kit::wires(server))),
+        model: Some(kit::model(wire, &server.url(wire))),
+        tools: tools(&["read", "grep"]),
+        rules: rules(),
+        today: Some(Arc::new(move || *today.lock().unwrap())),
+        ..Setup::default()
+    }
+}
+
+impl Session {
+    fn new(wire: Wire) -> Self {
+        let server = ModelServer::start(Script::of([]));
+        let today = Arc::new(Mutex::new(date(2026, 11, 22)));
+        Self {
+            bench: setup(&server, wire, &today).start(),
+            server,
+            wire,
+            today,
+            before: Resumed::default(),
+        }
+    }
+
+    fn model(&self, id: &str) -> Model {
+        Model {
+            id: id.into(),
+            ..kit::model(self.wire, &self.server.url(self.wire))
+        }
+    }
+
+    async fn ask(&mut self, replies: impl IntoIterator<Item = Reply>) -> RunOutcome {
+        replies
+            .into_iter()
+            .for_each(|reply| self.server.push(reply));
+        self.bench.prompt("Please");
+        self.bench.settled().await
+    }
+
+    async fn ask_and_abort(&mut self) {
+        let half = think("Half.").and_call("grep", json!({})).say("Half an");
+        self.server.push(half.stall());
+        self.bench.prompt("Begin");
+        let said = |event: &AgentEvent| {
+            matches!(
+                event,
+                AgentEvent::MessageUpdate {
+                    event: StreamEvent::TextDelta { .. }
+                }
+            )
+        };
+        self.bench.until(said).await;
+        self.bench.handle.abort();
+        assert_eq!(self.bench.settled().await, RunOutcome::Aborted);
+    }
+
+    async fn go_on(&mut self, reply: Reply) {
+        // Nothing is asked behind a whole answer.
+        let stored = self.bench.stored();
+        if stored
+            .last()
+            .is_some_and(|last| !last.starts_with("assistant"))
+        {
+            self.server.push(reply);
+            self.bench.handle.go_on();
+            self.bench.settled().await;
+        }
+    }
+
+    fn next_day(&self) {
+        let mut today = self.today.lock().unwrap();
+        *today = today.tomorrow().unwrap();
+    }
+
+    /// Another agent, over what is stored, with another system prompt and these tools.
+    fn restart(&mut self, tools: Tools) {
+        take_over(&mut self.before, &self.bench);
+        let resumed = Resumed {
+            messages: self.before.messages.clone(),
+            prompts: self.before.prompts.clone(),
+        };
+        self.bench = Setup {
+            system_prompt: Some("The prompt of a later release.".into()),
+            tools,
+            resumed,
+            ..setup(&self.server, self.wire, &self.today)
+        }
+        .start();
+    }
+
+    /// The requests to the model `id`.
+    fn requests_to(&self, id: &str) -> Vec<Recorded> {
+        let to = |request: &Recorded| {
+            request.body["model"] == id || (request.path.contains(&format!("{id}:")))
+        };
+        self.server.requests().into_iter().filter(to).collect()
+    }
+
+    #[track_caller]
+    fn is_append_only(&self, id: &str) {
+        let requests = self.requests_to(id);
+        for (number, pair) in requests.windows(2).enumerate() {
+            let (before, after) = (beginning(&pair[0].body), beginning(&pair[1].body));
+            let before = before.trim_end_matches(['"', '}', ']']);
+            assert!(
+                after.starts_with(before),
+                "{:?}: request {} does not begin with the one before:\n{before}\n{after}",
+                self.wire,
+                number + 1,
+            );
+        }
+    }
+}
+
+/// What a provider caches of a request: system prompt, tools and conversation, without cache marks.
+fn beginning(body: &Value) -> String {
+    let mut parts = Vec::new();
+    for key in [
+        "system",
+        "systemInstruction",
+        "instructions",
+        "tools",
+        "input",
+        "messages",
+        "contents",
+    ] {
+        let mut part = body[key].clone();
+        unmark(&mut part);
+        parts.push(part.to_string());
+    }
+    parts.retain(|part| part != "null");
+    parts.join("\n")
+}
+
+fn unmark(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.remove("cache_control");
+            map.values_mut().for_each(unmark);
+        }
+        Value::Array(list) => list.iter_mut().for_each(unmark),
+        _ => {}
+    }
+}
+
+/// Adds what the session file of an agent holds.
+fn take_over(resumed: &mut Resumed, bench: &Bench) {
+    for mut entry in bench.entries() {
+        if entry["type"] == "message" {
+            let message: Message = serde_json::from_value(entry["message"].take()).unwrap();
+            resumed.messages.push(Arc::new(message));
+        } else if entry["customType"] == "tiller.prompt" {
+            let mut prompt: SessionPrompt = serde_json::from_value(entry["data"].take()).unwrap();
+            prompt.thinking_from = resumed.messages.len();
+            resumed.prompts.push(prompt);
+        }
+    }
+}
+
+fn think(thought: &str) -> Reply {
+    Reply::new().think(thought)
+}
+
+fn calls() -> Reply {
+    think("Look.").and_call("read", json!({}))
+}
+
+fn users(request: &Recorded) -> Vec<String> {
+    let user = |said| match said {
+        Said::User(text) => Some(text),
+        _ => None,
+    };
+    request.said().into_iter().filter_map(user).collect()
+}
+
+#[tokio::test]
+async fn a_session_goes_on_over_midnight_restarts_and_aborts() {
+    for wire in Wire::ALL {
+        let mut session = Session::new(wire);
+        let id = kit::model(wire, "").id;
+        session.ask([calls(), think("Both.").say("Done.")]).await;
+        session.ask_and_abort().await;
+        session.go_on(think("On.").say("the rest.")).await;
+        session.next_day();
+        session
+            .ask([
+                Reply::error(Failure::Overloaded),
+                calls(),
+                think("So.").say("Yes."),
+            ])
+            .await;
+        session.ask_and_abort().await;
+        session.restart(tools(&["read"]));
+        session.ask([think("Again.").say("Again.")]).await;
+        session.restart(tools(&["read"]));
+        session.ask([think("Still.").say("Still.")]).await;
+        session.is_append_only(&id);
+        let last = session.server.requests().pop().unwrap();
+        let said = users(&last).join("\n");
+        for (note, times) in [
+            ("[interrupted by the user]", 2),
+            ("[The date is now 2026-11-23]", 1),
+            ("[Tools that are no longer available: grep]", 1),
+        ] {
+            assert_eq!(said.matches(note).count(), times, "{wire:?} {note}: {said}");
+        }
+        assert!(last.text().contains("Date: 2026-11-22"), "{wire:?}");
+        assert!(!last.text().contains("later release"), "{wire:?}");
+        assert!(last.tools().contains(&"grep".to_owned()), "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn models_of_one_wire_share_the_prefix() {
+    let mut session = Session::new(Wire::Anthropic);
+    let (sonnet, opus) = (
+        session.model("claude-sonnet-5-5"),
+        session.model("claude-opus-5-5"),
+    );
+    for model in [&sonnet, &opus, &sonnet, &opus] {
+        session.bench.handle.set_model(model.clone());
+        session.ask([calls(), think("Hm.").say("Yes.")]).await;
+    }
+    session.is_append_only(&sonnet.id);
+    session.is_append_only(&opus.id);
+    let requests = session.server.requests();
+    let head = |request: &Recorded| {
+        [
+            request.body["system"].clone(),
+            request.body["tools"].clone(),
+        ]
+    };
+    let heads: Vec<_> = requests.iter().map(head).collect();
+    let unmarked = heads.iter().cloned().map(|mut head| {
+        head.iter_mut().for_each(unmark);
+        head
+    });
+    let unmarked: Vec<_> = unmarked.collect();
+    assert!(unmarked.iter().all(|head| *head == unmarked[0]));
+}
+
+#[tokio::test]
+async fn going_on_behind_half_an_answer_is_a_stored_message() {
+    let gate = Gate::new();
+    let mut half = vec![start()];
+    half.extend(text_block(0, "I will"));
+    half.extend(call_block(1, "c1", "read", "{\"pa").drain(..2));
+    half.push(Step::Wait(gate.clone()));
+    let mut bench = bench(vec![half, say("ok"), say("ok")], tools(&["read"]));
+    bench.prompt("Go");
+    gate.reached().await;
+    bench.handle.abort();
+    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    bench.handle.go_on();
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    bench.prompt("And?");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let asked = bench.request(1);
+    let last = asked.last().unwrap();
+    assert_eq!(last, "note: [interrupted by the user]\n[go on]");
+    assert_eq!(bench.request(2)[..asked.len()], asked);
+    assert_eq!(bench.stored()[..asked.len()], asked);
+}
+
+// M9
+#[tokio::test]
+async fn thinking_goes_to_a_model_that_takes_over_in_mid_turn_and_stays_there() {
+    let server = ModelServer::start(Script::of([]));
+    let today = Arc::new(Mutex::new(date(2026, 11, 22)));
+    let other = kit::model(Wire::Chat, &server.url(Wire::Chat));
+    let bench = Setup {
+        fallback: vec![other.clone()],
+        ..setup(&server, Wire::Anthropic, &today)
+    };
+    let mut session = Session {
+        bench: bench.start(),
+        server,
+        wire: Wire::Anthropic,
+        today,
+        before: Resumed::default(),
+    };
+    let down = vec![Reply::error(Failure::Overloaded); 3];
+    let replies = [calls()]
+        .into_iter()
+        .chain(down)
+        .chain([Reply::text("Taken over.")]);
+    session.ask(replies).await;
+    session.ask([think("Back.").say("Back.")]).await;
+    let down = vec![Reply::error(Failure::Overloaded); 3];
+    session
+        .ask(down.into_iter().chain([Reply::text("Once more.")]))
+        .await;
+    session.is_append_only("claude-sonnet-5-5");
+    session.is_append_only(&other.id);
+    let last = session.requests_to(&other.id).pop().unwrap().text();
+    assert!(last.contains("<thinking>Look.</thinking>"), "{last}");
+    assert!(!last.contains("Back.</thinking>"), "{last}");
+}
+
+const BOUND: &str = r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."}}"#;
+
+fn refused() -> Reply {
+    Reply::http(400, "application/json", BOUND)
+}
+
+#[tokio::test]
+async fn refused_thinking_is_left_out_from_then_on() {
+    let mut session = Session::new(Wire::Anthropic);
+    session.ask([think("Old.").say("One.")]).await;
+    let outcome = session.ask([refused(), think("New.").say("Two.")]).await;
+    assert_eq!(outcome, RunOutcome::Done);
+    session.restart(tools(&["read", "grep"]));
+    session.ask([think("Newer.").say("Three.")]).await;
+    let requests = session.server.requests();
+    let thinking = |number: usize| {
+        let text = requests[number].text();
+        ["Old.", "New."].map(|thought| text.contains(&format!(r#""thinking":"{thought}""#)))
+    };
+    assert_eq!(thinking(1), [true, false]);
+    assert_eq!(thinking(2), [false, false]);
+    assert_eq!(thinking(3), [false, true]);
+}
+
+#[tokio::test]
+async fn thinking_that_is_refused_twice_is_an_error_with_a_way_out() {
+    let mut session = Session::new(Wire::Anthropic);
+    session.ask([think("Old.").say("One.")]).await;
+    let RunOutcome::Failed { message } = session.ask([refused(), refused()]).await else {
+        panic!("it should have failed");
+    };
+    assert_eq!(session.server.requests().len(), 3);
+    assert!(message.contains("start a new session"), "{message}");
+}
+
+#[tokio::test]
+async fn a_new_tool_begins_another_prefix_with_the_users_next_prompt() {
+    let mut session = Session::new(Wire::Anthropic);
+    session.ask([calls(), think("Old.").say("One.")]).await;
+    session.restart(tools(&["read", "grep", "find"]));
+    session.ask([think("New.").say("Two.")]).await;
+    session.ask([think("Newer.").say("Three.")]).await;
+    let last = session.server.requests().pop().unwrap();
+    assert_eq!(last.tools(), ["read", "grep", "find"]);
+    let text = last.text();
+    assert!(!text.contains("Old.") && text.contains("New."), "{text}");
+    let prompts = session.bench.entries();
+    let prompts = prompts
+        .iter()
+        .filter(|entry| entry["customType"] == "tiller.prompt");
+    assert_eq!(prompts.count(), 1, "in the file of the second agent");
+}
+
+/// What may happen in a session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Deed {
+    Ask,
+    AskForTools,
+    AskAndAbort,
+    GoOn,
+    FailAndRetry,
+    Fail,
+    NextDay,
+    Restart,
+    OtherModel,
+}
+
+async fn do_it(session: &mut Session, deed: Deed) {
+    match deed {
+        Deed::Ask => drop(session.ask([think("Hm.").say("Yes.")]).await),
+        Deed::AskForTools => {
+            let last = think("Done.").say("Yes.");
+            session.ask([calls(), calls().say("Late"), last]).await;
+        }
+        Deed::AskAndAbort => session.ask_and_abort().await,
+        Deed::GoOn => session.go_on(think("On.").say("On.")).await,
+        Deed::FailAndRetry => {
+            let half = think("Lost.").say("Lost").fail(Failure::Overloaded);
+            session.ask([half, think("Hm.").say("Found.")]).await;
+        }
+        Deed::Fail => drop(session.ask([Reply::error(Failure::Invalid)]).await),
+        Deed::NextDay => session.next_day(),
+        Deed::Restart => session.restart(tools(&["read", "grep"])),
+        Deed::OtherModel => {
+            let model = session.model(other_model(session.wire));
+            session.bench.handle.set_model(model);
+        }
+    }
+}
+
+fn other_model(wire: Wire) -> &'static str {
+    match wire {
+        Wire::Anthropic => "claude-opus-5-5",
+        Wire::Google => "gemini-3.8-pro",
+        Wire::Chat | Wire::Responses => "gpt-6.1-luna",
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn any_session_is_append_only(
+        deeds in proptest::collection::vec(proptest::sample::select(vec![
+            Deed::Ask, Deed::AskForTools, Deed::AskAndAbort, Deed::GoOn, Deed::FailAndRetry,
+            Deed::Fail, Deed::NextDay, Deed::Restart, Deed::OtherModel,
+        ]), 1..8),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for wire in Wire::ALL {
+            runtime.block_on(async {
+                let mut session = Session::new(wire);
+                for deed in &deeds {
+                    do_it(&mut session, *deed).await;
+                }
+                session.is_append_only(&kit::model(wire, "").id);
+                session.is_append_only(other_model(wire));
+            });
+        }
+    }
+}
