@@ -7,6 +7,7 @@
 pub mod kit;
 mod local;
 mod catalog;
+mod classify;
 mod recorded;
 mod responses;
 mod handover;
