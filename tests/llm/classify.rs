@@ -2,7 +2,6 @@
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tiller::llm::ErrorClass::{self, Auth, Client, NoModel, Overflow, Quota, Retryable};
-use tiller::llm::auth::Redactor;
 use tiller::llm::classify::{Subject, from_event, from_response, retry_after};
 
 /// Longest part of a provider's own words in an error, in characters.
