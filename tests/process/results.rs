@@ -215,10 +215,24 @@ async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
     assert_eq!(outcome.details.full_output_path.as_deref(), file.to_str());
     assert!(outcome.details.truncated);
     assert!(outcome.text.starts_with("1\n2\n") && outcome.text.ends_with("\n20000"));
-    assert!(
-        outcome
-            .text
-            .contains(&format!("; full output: {}) ...", file.display()))
+    let folder = fs::metadata(file.parent().unwrap()).unwrap();
+    assert_eq!(folder.permissions().mode() & 0o777, 0o700);
+    let marker = outcome
+        .text
+        .lines()
+        .find(|line| line.starts_with("..."))
+        .unwrap();
+    let (head, tail) = outcome.text.split_once(marker).unwrap();
+    let total = whole.trim_end().len();
+    assert!(whole.starts_with(head) && head.lines().count() == 400);
+    // Two line ends around the marker, one of them the text's own.
+    let left_out = total - head.len() - (tail.len() - 1);
+    assert_eq!(
+        marker,
+        format!(
+            "... (truncated, {left_out} of {total} characters left out; full output: {}) ...",
+            file.display()
+        )
     );
     assert!(outcome.text.chars().count() <= 30_000);
     assert_eq!(outcome.details.total_lines, 20_000);

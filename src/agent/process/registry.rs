@@ -156,6 +156,10 @@ impl Registry {
     /// at other times they can only be helpers of ours that went to the background by themselves
     /// (a clipboard), which nobody here would reap. Linux only; elsewhere what a killed supervisor
     /// leaves behind is out of reach.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, clippy::unused_self)
+    )]
     fn set_subreaper(&self, on: bool) {
         #[cfg(target_os = "linux")]
         if self.adopts()

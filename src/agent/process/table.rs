@@ -1,8 +1,8 @@
-//! The process table: who is whose child, what state it is in, what it is called.
+//! The process table: parents, states and names of processes.
 //!
-//! Looks only; it never signals. On Linux it reads /proc, preferring the short list of children
+//! Reads only; it never signals. On Linux it reads /proc, preferring the short list of children
 //! the kernel keeps per thread (20 µs) to a walk over all processes (650 µs and more). Elsewhere
-//! it asks `ps`, which is slower and can miss a process that is being born.
+//! it asks `ps`, which is slower and can miss a process that is being started.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -12,30 +12,24 @@ use nix::unistd::Pid;
 /// One process at the moment of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its id.
     pub pid: Pid,
-    /// Its parent.
     pub parent: Pid,
-    /// Its process group.
     pub group: Pid,
-    /// Its session.
     pub session: Pid,
-    /// When it started, in clock ticks since boot; with `pid` it names a process for good.
+    /// When it started, in clock ticks since boot; with `pid` it identifies a process for good.
     pub started: u64,
-    /// Running, stopped or dead.
     pub state: State,
     /// Its short name (at most 15 bytes on Linux).
     pub name: String,
 }
 
-/// What a process is doing, as far as we care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// Runs, sleeps or waits for a disk.
     Alive,
     /// Stopped by a signal or a tracer.
     Stopped,
-    /// Dead, not yet collected by its parent.
+    /// A zombie: ended, not yet reaped by its parent.
     Dead,
 }
 
@@ -45,9 +39,8 @@ impl fmt::Display for Entry {
     }
 }
 
-/// All descendants of `roots` and the roots themselves, parents before children, dead ones left
-/// out. Stops looking after `limit`: a caller that looks again soon must not starve on a tree
-/// that grows while it is read.
+/// `roots` and all their descendants, parents before children, without zombies. Stops after
+/// `limit`: a tree may grow as fast as it is read.
 pub(super) fn tree(roots: Vec<Pid>, limit: Duration) -> Vec<Entry> {
     let deadline = Instant::now() + limit;
     let mut lister = source::Lister::default();
@@ -67,12 +60,11 @@ pub(super) fn tree(roots: Vec<Pid>, limit: Duration) -> Vec<Entry> {
     found
 }
 
-/// The children of `pid`, the dead among them included.
+/// The children of `pid`, zombies included.
 pub(super) fn children(pid: Pid) -> Vec<Pid> {
     source::Lister::default().children(pid)
 }
 
-/// What is known of `pid`.
 pub(super) fn entry(pid: Pid) -> Option<Entry> {
     source::Lister::default().entry(pid)
 }
@@ -145,7 +137,8 @@ mod source {
     pub(super) fn parse_stat(pid: Pid, stat: &str) -> Option<Entry> {
         let open = stat.find('(')?;
         let close = stat.rfind(')')?;
-        let name = stat.get(open + 1..close)?.to_owned();
+        // A process may call itself anything, also something with a line end.
+        let name = stat.get(open + 1..close)?.replace(char::is_control, "?");
         let fields: Vec<&str> = stat.get(close + 1..)?.split_ascii_whitespace().collect();
         let id = |index: usize| fields.get(index)?.parse().ok().map(Pid::from_raw);
         Some(Entry {
@@ -239,7 +232,7 @@ mod tests {
     fn names_with_parentheses_and_blanks_do_not_shift_the_fields() {
         let rest = "S 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4242 100 200";
         let got = source::parse_stat(Pid::from_raw(5), &format!("5 (a) R 1 (b\n) {rest}")).unwrap();
-        assert_eq!(got.name, "a) R 1 (b\n");
+        assert_eq!(got.name, "a) R 1 (b?");
         assert_eq!(
             (got.parent, got.group),
             (Pid::from_raw(7), Pid::from_raw(8))

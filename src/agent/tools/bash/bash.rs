@@ -270,7 +270,7 @@ impl Call {
     }
 
     fn show(&self) {
-        let live = self.output.live();
+        let live = self.output.tail();
         self.context.progress.set(Details::Command(CommandDetails {
             output: live.text,
             total_lines: live.lines,

@@ -1,5 +1,5 @@
-//! The part of a long text that the model gets: its beginning and its end, with a line between
-//! them that says what is missing. Memory is bounded by the limits, whatever comes.
+//! Shortens a long text for the model to its beginning and its end, with a line between them that
+//! says what is missing. Memory is bounded by the limits.
 
 /// Keeps head and tail of a text that grows.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Excerpt {
     /// Characters and line ends so far, without `held`.
     chars: u64,
     line_ends: u64,
-    /// Line ends at the end. They count only once something follows.
+    /// Trailing line ends: not part of the text unless more follows.
     held: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Limits {
     pub lines: usize,
 }
 
-/// An excerpt, ready.
+/// A finished excerpt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The text, without line ends at its end.
@@ -37,7 +37,7 @@ pub struct Cut {
 }
 
 impl Excerpt {
-    /// Nothing yet.
+    /// An empty text.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -81,7 +81,7 @@ impl Excerpt {
         }
     }
 
-    /// The last lines as they would stand before `next`: at most `lines` lines and `chars`
+    /// The last lines followed by `next`: at most `lines` lines and `chars`
     /// characters, `next` included, without line ends at their end.
     pub fn last_with(&self, next: &str, lines: usize, chars: usize) -> String {
         let between = "\n".repeat((self.held as usize).min(lines));

@@ -157,41 +157,9 @@ fn create(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use proptest::prelude::*;
 
     use super::*;
-
-    // J3
-    #[test]
-    fn a_file_is_made_from_65_537_bytes_on() {
-        let folder = tempfile::tempdir().unwrap();
-        for (size, wanted, file) in [
-            (0, false, false),
-            (65_536, false, false),
-            (65_537, false, true),
-            (10, true, true),
-        ] {
-            let path = folder.path().join("new").join(format!("{size}.txt"));
-            let mut spill = Spill::new(path.clone(), 1 << 20);
-            let bytes: Vec<u8> = (0..size).map(|index| (index % 251) as u8).collect();
-            for piece in bytes.chunks(1000) {
-                spill.push(piece);
-            }
-            let spilled = spill.finish(wanted);
-            assert_eq!(spilled.path, file.then(|| path.clone()), "{size}");
-            if file {
-                assert_eq!(fs::read(&path).unwrap(), bytes);
-                assert_eq!(
-                    fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-                    0o600
-                );
-                let folder = fs::metadata(path.parent().unwrap()).unwrap();
-                assert_eq!(folder.permissions().mode() & 0o777, 0o700);
-            }
-        }
-    }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_said_and_the_rest_is_drained() {
