@@ -111,7 +111,7 @@ pub enum AgentEvent {
         /// Delivered when the agent would stop.
         follow_up: Vec<Queued>,
     },
-    /// Queued messages go back to the person, who puts them before the draft: after an abort
+    /// Queued messages go back to the user, who puts them before the draft: after an abort
     /// (steering first) or because they asked.
     QueueReturned {
         /// In the order they go into the editor.
@@ -144,7 +144,7 @@ pub enum AgentEvent {
         /// Why there is no answer; none when there is one.
         final_error: Option<String>,
     },
-    /// Something a person should read; the run goes on or ends by itself.
+    /// Something the user should read; the run goes on or ends by itself.
     Notice {
         /// How grave.
         level: NoticeLevel,
@@ -178,7 +178,7 @@ pub enum RunOutcome {
         /// Message and hint.
         message: String,
     },
-    /// `agent.max_iterations` model calls were made since the last message of a person.
+    /// `agent.max_iterations` model calls were made since the last message of the user.
     LimitReached {
         /// The limit.
         limit: u32,
@@ -235,7 +235,7 @@ pub enum QueueKind {
 /// What the agent is doing. Sent by the actor; nobody keeps a flag beside it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum RunState {
-    /// Waiting for a person.
+    /// Waiting for the user.
     #[default]
     Idle,
     /// A run is under way.
@@ -284,6 +284,6 @@ pub enum Phase {
     },
     /// The conversation is being summarised.
     Compacting,
-    /// A person is asked.
+    /// The user is asked.
     Asking,
 }

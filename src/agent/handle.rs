@@ -104,7 +104,7 @@ pub enum Command {
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
     SetThinking(ThinkingLevel),
-    /// Gets ready for a request: a person has begun to type one.
+    /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
     Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),

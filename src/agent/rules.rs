@@ -3,7 +3,7 @@
 /// The rules of the loop (`[agent]` in the settings).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopRules {
-    /// Model calls since the last message of a person; 0 is no limit.
+    /// Model calls since the last message of the user; 0 is no limit.
     pub max_iterations: u32,
     /// Whether steering skips the calls that have not started.
     pub skip_on_steering: bool,
@@ -60,11 +60,11 @@ impl Default for RetryRules {
 /// When the model goes in circles (`[agent.loop_guard]` in the settings).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopGuardRules {
-    /// Whether anybody looks.
+    /// Enables the loop guard.
     pub enabled: bool,
-    /// Tool calls looked at.
+    /// Tool calls that are compared.
     pub window: usize,
-    /// So many identical calls with identical results are enough; 0 is never.
+    /// So many identical calls with identical results in a row trip it; 0 disables that.
     pub early_trip: usize,
     /// What the model is told.
     pub message: String,

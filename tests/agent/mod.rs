@@ -11,7 +11,7 @@ mod failures;
 mod limits;
 mod loop_guard;
 mod retries;
-mod stand_ins;
+mod fallback;
 mod pressure;
 mod log;
 mod processes;

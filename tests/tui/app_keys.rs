@@ -549,6 +549,13 @@ fn the_line_of_activity_says_how_the_run_went() {
     let frame = desk.frame();
     assert!(frame.contains("✓ done in 10 s · ↓1.2k"), "{frame}");
     assert!(!frame.contains("Esc stops"), "{frame}");
+    desk.agent(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::Truncated,
+    });
+    let frame = desk.frame();
+    assert!(frame.contains("! cut at the output limit"), "{frame}");
+    assert!(!frame.contains("done"), "{frame}");
     desk.write("more");
     desk.key("enter");
     assert!(!desk.frame().contains("done in"));

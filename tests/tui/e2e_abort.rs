@@ -220,10 +220,10 @@ fn signals_restore_the_terminal() {
         let log = sandbox.log();
         let steps = [
             "cancelled after",
-            "leaving: no run is under way",
-            "leaving: commands were told to end",
-            "leaving: the session is on disk",
-            "leaving: closed",
+            "shutdown: no run is under way",
+            "shutdown: commands were told to end",
+            "shutdown: the session is on disk",
+            "shutdown: closed",
         ];
         let places = steps.map(|step| log.find(step).unwrap_or_else(|| panic!("{step}: {log}")));
         assert!(places.is_sorted(), "{log}");

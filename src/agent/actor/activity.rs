@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{QueueKind, RunOutcome};
 use crate::agent::process::Processes;
-use crate::agent::runner::Report;
+use crate::agent::runner::RunMessage;
 use crate::llm::{Content, Model};
 
 /// A message of the user with the queue it is for.
@@ -37,7 +37,7 @@ pub(super) enum Activity {
 /// The run under way.
 pub(super) struct Run {
     pub number: u64,
-    pub reports: mpsc::Receiver<Report>,
+    pub messages: mpsc::Receiver<RunMessage>,
     pub task: JoinHandle<RunOutcome>,
     pub cancel: CancellationToken,
     /// Cuts the turn under way short; a child of `cancel`.
@@ -49,7 +49,7 @@ pub(super) struct Run {
     /// Model calls since the last message of the user.
     pub calls: u32,
     /// Answers in place of the chosen model, which could not, until the run is over.
-    pub stand_in: Option<Arc<Model>>,
+    pub fallback: Option<Arc<Model>>,
     /// What the program tells the model with the next turn.
     pub advice: Option<String>,
 }
@@ -107,9 +107,9 @@ impl Activity {
     }
 
     /// The run's next report; none when its task has ended.
-    pub async fn next_report(&mut self) -> Option<Report> {
+    pub async fn next_message(&mut self) -> Option<RunMessage> {
         match self.run() {
-            Some(run) => run.reports.recv().await,
+            Some(run) => run.messages.recv().await,
             None => std::future::pending().await,
         }
     }

@@ -101,7 +101,7 @@ impl Context {
         })
     }
 
-    /// Whether a model has something to answer: the last word is a person's or a tool's, or the
+    /// Whether a model has something to answer: the last word is the user's or a tool's, or the
     /// last call failed.
     pub fn awaits_model(&self) -> bool {
         match self.messages.last().map(AsRef::as_ref) {

@@ -1,37 +1,34 @@
-//! What was said and done, where it is kept and who hears of it: conversation, session and
-//! subscribers behind one door, so that nothing is handed out before it is stored. Decides nothing.
+//! The conversation with its session file and its subscribers: nothing is sent to a subscriber
+//! before it is stored. Decides nothing.
 
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::context::Context;
-use super::subscribers::Audience;
+use super::subscribers::Subscribers;
 use crate::agent::event::{AgentEvent, Event, NoticeLevel, Queued, RunState, now_ms};
 use crate::agent::handle::{SlowReader, Snapshot};
 use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::LOOP_GUARD_ORIGIN;
-use crate::agent::session::Journal;
+use crate::agent::session::{Journal, SaveNotice};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{GO_ON, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
 
-/// The agent's memory and its voice.
-pub(super) struct Ledger {
-    /// The conversation.
+/// The conversation, stored and published.
+pub(super) struct Conversation {
+    /// Its messages.
     pub context: Context,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
     /// Who listens.
-    pub audience: Audience,
+    pub subscribers: Subscribers,
     /// The session, and what other programs see of it.
     pub journal: Journal,
 }
 
-/// Something to tell the person about the session file.
-type Trouble = Option<(NoticeLevel, String)>;
-
-impl Ledger {
+impl Conversation {
     /// The conversation of `messages`, which is stored in `journal`.
     pub fn new(journal: Journal, prompts: SessionPrompts, messages: Vec<Arc<Message>>) -> Self {
         let mut context = Context::default();
@@ -41,19 +38,19 @@ impl Ledger {
         Self {
             context,
             prompts,
-            audience: Audience::default(),
+            subscribers: Subscribers::default(),
             journal,
         }
     }
 
     /// Hands out an event that is not stored.
     pub fn send(&mut self, event: AgentEvent) {
-        self.audience.send(event);
+        self.subscribers.send(event);
     }
 
     /// Stores what an event says, then hands it out.
     pub fn publish(&mut self, event: AgentEvent) {
-        let trouble = match &event {
+        let notice = match &event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
                 self.journal.message(message)
@@ -64,19 +61,19 @@ impl Ledger {
             }
             _ => self.journal.event(&event),
         };
-        self.report(trouble);
-        self.audience.send(event);
+        self.report(notice);
+        self.subscribers.send(event);
     }
 
     /// Stores and hands out a message that is whole from its start.
     pub fn publish_whole(&mut self, message: Arc<Message>) {
-        self.audience.send(AgentEvent::MessageStart {
+        self.subscribers.send(AgentEvent::MessageStart {
             message: Arc::clone(&message),
         });
         self.publish(AgentEvent::MessageEnd { message });
     }
 
-    /// Stores and hands out a message to the model: a person's, or that of the part of the
+    /// Stores and hands out a message to the model: the user's, or that of the part of the
     /// program that `origin` names.
     fn publish_user(&mut self, content: Vec<Content>, origin: Option<String>) {
         self.publish_whole(Arc::new(Message::User(UserMessage {
@@ -121,8 +118,8 @@ impl Ledger {
     }
 
     fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
-        let trouble = begun.and_then(|prompt| self.journal.prompt(&prompt));
-        self.report(trouble);
+        let notice = begun.and_then(|prompt| self.journal.prompt(&prompt));
+        self.report(notice);
     }
 
     /// Whether there is nothing that `model` could answer to.
@@ -141,18 +138,18 @@ impl Ledger {
 
     /// Stores and hands out the model of the next call.
     pub fn model_changed(&mut self, model: &Arc<Model>, thinking: ThinkingLevel) {
-        let trouble = self.journal.model(model, thinking);
-        self.audience.send(AgentEvent::ModelChanged {
+        let notice = self.journal.model(model, thinking);
+        self.subscribers.send(AgentEvent::ModelChanged {
             model: Arc::clone(model),
             thinking,
         });
-        self.report(trouble);
+        self.report(notice);
     }
 
-    /// Says something a person should read.
+    /// Says something the user should read.
     pub fn notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         let text = text.into();
-        self.audience.send(AgentEvent::Notice { level, text });
+        self.subscribers.send(AgentEvent::Notice { level, text });
     }
 
     /// Adds a subscriber that missed events, and tells it where everything stands.
@@ -170,7 +167,7 @@ impl Ledger {
             follow_up,
         };
         if answer.send(snapshot).is_ok() {
-            self.audience.join(sender, SlowReader::Drop);
+            self.subscribers.join(sender, SlowReader::Drop);
         }
     }
 
@@ -179,8 +176,8 @@ impl Ledger {
         self.journal.close().await;
     }
 
-    fn report(&mut self, trouble: Trouble) {
-        if let Some((level, text)) = trouble {
+    fn report(&mut self, notice: SaveNotice) {
+        if let Some((level, text)) = notice {
             self.notice(level, text);
         }
     }

@@ -1,6 +1,6 @@
 //! The messages that wait: steering goes out before the next tool group or model call, follow-ups
 //! when the agent would stop. A message is always in exactly one place (here, in the conversation,
-//! or back with the person), so that nothing typed is ever lost. Sends no events: the actor does.
+//! or back with the user), so that nothing typed is ever lost. Sends no events: the actor does.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Everyone who listens to an agent. Gives each event its number and time and hands it to every
+//! The subscribers of an agent. Gives each event its number and time and sends it to every
 //! subscriber in order. A subscriber that reads slowly holds the run back, never the actor: what
 //! does not fit its channel waits here, and the actor reads nothing more from the run meanwhile.
 
@@ -14,15 +14,15 @@ use crate::agent::event::{AgentEvent, Event, now_ms};
 use crate::agent::handle::SlowReader;
 
 /// How long a subscriber may read nothing before it is dropped.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Patience wears off in steps of this length, and however late a step is noticed it is one step:
-/// a subscriber in a program that was suspended had no chance to read.
+/// The timeout counts in steps of this length. A step that is noticed late counts once: after the
+/// program was suspended, a subscriber had no chance to read.
 const TICK: Duration = Duration::from_millis(100);
 
 /// All subscribers of one agent.
 #[derive(Debug, Default)]
-pub(super) struct Audience {
+pub(super) struct Subscribers {
     last_seq: u64,
     subscribers: Vec<Subscriber>,
 }
@@ -32,20 +32,20 @@ struct Subscriber {
     sender: mpsc::Sender<Arc<Event>>,
     backlog: VecDeque<Arc<Event>>,
     /// What is left since its backlog last became shorter, or began.
-    patience: Duration,
+    time_left: Duration,
     /// When the next step of it is over.
     tick_at: Instant,
     slow: SlowReader,
 }
 
-impl Audience {
+impl Subscribers {
     /// Adds a subscriber: it hears everything from now on.
     pub fn join(&mut self, sender: mpsc::Sender<Arc<Event>>, slow: SlowReader) {
         self.subscribers.push(Subscriber {
             sender,
             slow,
             backlog: VecDeque::new(),
-            patience: PATIENCE,
+            time_left: STUCK_TIMEOUT,
             tick_at: Instant::now(),
         });
     }
@@ -115,7 +115,7 @@ impl Subscriber {
             match self.sender.try_send(Arc::clone(event)) {
                 Ok(()) => return true,
                 Err(TrySendError::Closed(_)) => return false,
-                Err(TrySendError::Full(_)) => self.be_patient(Instant::now()),
+                Err(TrySendError::Full(_)) => self.restart_timeout(Instant::now()),
             }
         }
         if !lossy {
@@ -124,25 +124,25 @@ impl Subscriber {
         true
     }
 
-    fn be_patient(&mut self, now: Instant) {
-        self.patience = PATIENCE;
+    fn restart_timeout(&mut self, now: Instant) {
+        self.time_left = STUCK_TIMEOUT;
         self.tick_at = now + TICK;
     }
 
     /// Whether to go on waiting for it; false when it was stuck for too long.
     fn wait_on(&mut self, now: Instant) -> bool {
         if !self.backlog.is_empty() && now >= self.tick_at {
-            self.patience = self.patience.saturating_sub(TICK);
+            self.time_left = self.time_left.saturating_sub(TICK);
             self.tick_at = now + TICK;
         }
-        self.slow == SlowReader::Wait || !self.patience.is_zero()
+        self.slow == SlowReader::Wait || !self.time_left.is_zero()
     }
 
     /// Sends what fits now; false when the reader is gone.
     fn drain(&mut self, now: Instant) -> bool {
         while let Some(event) = self.backlog.pop_front() {
             match self.sender.try_send(event) {
-                Ok(()) => self.be_patient(now),
+                Ok(()) => self.restart_timeout(now),
                 Err(TrySendError::Closed(_)) => return false,
                 Err(TrySendError::Full(event)) => {
                     self.backlog.push_front(event);
@@ -168,50 +168,50 @@ mod tests {
     // E6, E8
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_gets_everything_in_order_and_a_stuck_one_is_dropped() {
-        let mut audience = Audience::default();
+        let mut subscribers = Subscribers::default();
         let (slow, mut slow_reader) = mpsc::channel(2);
         let (stuck, mut stuck_reader) = mpsc::channel(1);
-        audience.join(slow, SlowReader::Drop);
-        audience.join(stuck, SlowReader::Drop);
+        subscribers.join(slow, SlowReader::Drop);
+        subscribers.join(stuck, SlowReader::Drop);
         for n in 0..10 {
-            audience.send(notice(n));
+            subscribers.send(notice(n));
         }
-        assert!(audience.behind());
+        assert!(subscribers.behind());
         let start = Instant::now();
         let mut seen = Vec::new();
         let mut dropped = 0;
-        while audience.behind() {
+        while subscribers.behind() {
             while let Ok(event) = slow_reader.try_recv() {
                 seen.push(event.seq);
             }
-            dropped += audience.catch_up().await;
+            dropped += subscribers.catch_up().await;
         }
         while let Ok(event) = slow_reader.try_recv() {
             seen.push(event.seq);
         }
         assert_eq!(seen, (1..=10).collect::<Vec<_>>());
         assert_eq!(dropped, 1);
-        assert_eq!(start.elapsed(), PATIENCE);
+        assert_eq!(start.elapsed(), STUCK_TIMEOUT);
         assert_eq!(stuck_reader.recv().await.unwrap().seq, 1);
         assert!(stuck_reader.recv().await.is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_program_that_was_suspended_drops_nobody() {
-        let mut audience = Audience::default();
+        let mut subscribers = Subscribers::default();
         let (sender, mut reader) = mpsc::channel(1);
-        audience.join(sender, SlowReader::Drop);
+        subscribers.join(sender, SlowReader::Drop);
         for n in 0..3 {
-            audience.send(notice(n));
+            subscribers.send(notice(n));
         }
-        tokio::time::advance(PATIENCE * 100).await;
-        assert_eq!(audience.catch_up().await, 0);
-        assert_eq!(audience.subscribers.len(), 1);
+        tokio::time::advance(STUCK_TIMEOUT * 100).await;
+        assert_eq!(subscribers.catch_up().await, 0);
+        assert_eq!(subscribers.subscribers.len(), 1);
         for seq in 1..=3 {
             assert_eq!(reader.recv().await.unwrap().seq, seq);
-            audience.catch_up().await;
+            subscribers.catch_up().await;
         }
-        assert!(!audience.behind());
+        assert!(!subscribers.behind());
     }
 
     #[test]
@@ -221,30 +221,30 @@ mod tests {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let mut audience = Audience::default();
+            let mut subscribers = Subscribers::default();
             let (sender, mut reader) = mpsc::channel(1);
-            audience.join(sender, SlowReader::Drop);
-            audience.send(notice(0));
-            audience.send(AgentEvent::ToolUpdate {
+            subscribers.join(sender, SlowReader::Drop);
+            subscribers.send(notice(0));
+            subscribers.send(AgentEvent::ToolUpdate {
                 call_id: "c".into(),
                 details: Arc::new(crate::agent::tool::Details::Text(
                     crate::agent::tool::TextDetails::default(),
                 )),
             });
-            assert!(!audience.behind());
+            assert!(!subscribers.behind());
             assert_eq!(reader.recv().await.unwrap().seq, 1);
-            audience.send(notice(1));
+            subscribers.send(notice(1));
             assert_eq!(reader.recv().await.unwrap().seq, 3);
         });
     }
 
     #[tokio::test]
     async fn a_reader_that_left_is_forgotten() {
-        let mut audience = Audience::default();
+        let mut subscribers = Subscribers::default();
         let (sender, reader) = mpsc::channel(1);
-        audience.join(sender, SlowReader::Drop);
+        subscribers.join(sender, SlowReader::Drop);
         drop(reader);
-        audience.send(notice(0));
-        assert!(audience.subscribers.is_empty());
+        subscribers.send(notice(0));
+        assert!(subscribers.subscribers.is_empty());
     }
 }

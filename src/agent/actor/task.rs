@@ -1,5 +1,5 @@
-//! The task that owns an agent: its ledger (conversation, session, subscribers), queues and state,
-//! each in one place. It reads commands and the run's reports one after the other and never waits for a
+//! The task that owns an agent: its conversation (with session and subscribers), queues and state,
+//! each in one place. It reads commands and the run's messages one after the other and never waits for a
 //! model, a tool or a subscriber, so it answers at once whatever is under way.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::activity::{Activity, Run};
-use super::conversation::Ledger;
+use super::conversation::Conversation;
 use super::queue::Queues;
 use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
@@ -21,13 +21,13 @@ use crate::agent::memory::{SessionPrompts, SystemPrompt};
 use crate::agent::options::{AgentOptions, Resumed};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
-use crate::agent::runner::{Change, Desk, Kit, Report, Turn, Windows, run};
+use crate::agent::runner::{Change, ContextWarnings, RunEnv, RunLink, RunMessage, Turn, run};
 use crate::agent::session::Journal;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, Model, ThinkingLevel};
 
-/// How long the last events wait for slow subscribers when the agent leaves.
-const FAREWELL: Duration = Duration::from_millis(100);
+/// How long the last events wait for slow subscribers when the agent shuts down.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
 /// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle
 /// is gone.
@@ -38,9 +38,9 @@ pub fn start(options: AgentOptions) -> AgentHandle {
 }
 
 struct Actor {
-    kit: Arc<Kit>,
+    env: Arc<RunEnv>,
     processes: Processes,
-    ledger: Ledger,
+    conversation: Conversation,
     queues: Queues,
     activity: Activity,
     /// What subscribers were told of it.
@@ -64,18 +64,18 @@ impl Actor {
         };
         let Resumed { messages, prompts } = options.resumed;
         let prompts = SessionPrompts::new(renderer, options.today, prompts, &messages);
-        let kit = Kit {
+        let env = RunEnv {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             cwd: options.cwd,
             conversation_id: journal.id(),
             spill_dir: options.spill_dir,
-            windows: Windows::default(),
+            context_warnings: ContextWarnings::default(),
         };
         Self {
-            kit: Arc::new(kit),
+            env: Arc::new(env),
             processes: options.processes,
-            ledger: Ledger::new(journal, prompts, messages),
+            conversation: Conversation::new(journal, prompts, messages),
             queues: Queues::default(),
             activity: Activity::Idle,
             state: RunState::Idle,
@@ -88,7 +88,7 @@ impl Actor {
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
-        self.ledger.journal.appear(&self.model);
+        self.conversation.journal.appear(&self.model);
         let processes = self.processes.clone();
         while !matches!(self.activity, Activity::Leaving { run: None, .. }) {
             let leaving = self.activity.is_leaving();
@@ -97,20 +97,20 @@ impl Actor {
             select! {
                 biased;
                 command = commands.recv(), if !leaving => self.on_command(command),
-                dropped = self.ledger.audience.catch_up(), if self.ledger.audience.behind() => self.on_dropped(dropped),
-                report = self.activity.next_report(), if reading => self.on_report(report).await,
+                dropped = self.conversation.subscribers.catch_up(), if self.conversation.subscribers.behind() => self.on_dropped(dropped),
+                report = self.activity.next_message(), if reading => self.on_message(report).await,
                 () = processes.empty(), if stopping => self.rest(),
             }
         }
         let messages = self.queues.take_all();
         self.give_back(messages);
-        tracing::info!("leaving: no run is under way");
+        tracing::info!("shutdown: no run is under way");
         self.processes.stop_all();
-        tracing::info!("leaving: commands were told to end");
-        self.ledger.close().await;
-        tracing::info!("leaving: the session is on disk");
-        let _ = timeout(FAREWELL, self.ledger.audience.catch_up_all()).await;
-        tracing::info!("leaving: closed");
+        tracing::info!("shutdown: commands were told to end");
+        self.conversation.close().await;
+        tracing::info!("shutdown: the session is on disk");
+        let _ = timeout(SHUTDOWN_GRACE, self.conversation.subscribers.catch_up_all()).await;
+        tracing::info!("shutdown: closed");
         if let Activity::Leaving {
             done: Some(done), ..
         } = self.activity
@@ -122,7 +122,7 @@ impl Actor {
     /// A subscriber that is behind holds the run back; not once the turn was cut short, for its
     /// end must not wait for anyone.
     fn may_read_run(&mut self) -> bool {
-        let behind = self.ledger.audience.behind();
+        let behind = self.conversation.subscribers.behind();
         let run = self.activity.run();
         run.is_some_and(|run| run.interrupt.is_cancelled() || !behind)
     }
@@ -141,11 +141,13 @@ impl Actor {
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
-            Some(Command::Warm) => self.kit.provider.warm(&self.model),
-            Some(Command::Subscribe(sender, slow)) => self.ledger.audience.join(sender, slow),
+            Some(Command::Warm) => self.env.provider.warm(&self.model),
+            Some(Command::Subscribe(sender, slow)) => {
+                self.conversation.subscribers.join(sender, slow);
+            }
             Some(Command::Resubscribe(sender, answer)) => {
                 let (state, waiting) = (self.state.clone(), self.queues.shown());
-                self.ledger.rejoin(sender, answer, state, waiting);
+                self.conversation.rejoin(sender, answer, state, waiting);
             }
             Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
             None => self.shut_down(None),
@@ -211,7 +213,7 @@ impl Actor {
         if self.activity.run().is_some() {
             return;
         }
-        if !self.ledger.context.awaits_model() && !self.queues.steering_waits() {
+        if !self.conversation.context.awaits_model() && !self.queues.steering_waits() {
             if !self.queues.follow_up_waits() {
                 return;
             }
@@ -225,9 +227,9 @@ impl Actor {
         if let Some(run) = self.activity.run()
             && model != self.model
         {
-            run.stand_in = None;
+            run.fallback = None;
         }
-        self.ledger.model_changed(&model, thinking);
+        self.conversation.model_changed(&model, thinking);
         self.model = model;
         self.thinking = thinking;
     }
@@ -244,41 +246,41 @@ impl Actor {
     fn start_run(&mut self) {
         let (number, cancel) = self.current.begin();
         let processes = self.processes.scope();
-        let (desk, reports) = Desk::new(cancel.clone(), processes.clone());
-        let kit = Arc::clone(&self.kit);
+        let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
+        let env = Arc::clone(&self.env);
         self.activity = Activity::Running(Run {
             number,
-            reports,
-            task: tokio::spawn(async move { run(&desk, &kit).await }),
+            messages,
+            task: tokio::spawn(async move { run(&link, &env).await }),
             interrupt: cancel.child_token(),
             cancel,
             processes,
-            first_message: self.ledger.context.messages().len(),
+            first_message: self.conversation.context.messages().len(),
             calls: 0,
-            stand_in: None,
+            fallback: None,
             advice: None,
         });
     }
 
-    async fn on_report(&mut self, report: Option<Report>) {
+    async fn on_message(&mut self, report: Option<RunMessage>) {
         match report {
-            Some(Report::Event(event)) => self.ledger.publish(event),
-            Some(Report::Phase(phase)) => self.enter(RunState::Running { phase }),
-            Some(Report::OpenTurn(reply)) => {
+            Some(RunMessage::Event(event)) => self.conversation.publish(event),
+            Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
+            Some(RunMessage::OpenTurn(reply)) => {
                 let _ = reply.send(self.open_turn());
             }
-            Some(Report::ReopenTurn(change, reply)) => {
+            Some(RunMessage::ReopenTurn(change, reply)) => {
                 let _ = reply.send(self.reopen_turn(change));
             }
-            Some(Report::Advise(text)) => {
+            Some(RunMessage::Advise(text)) => {
                 if let Some(run) = self.activity.run() {
                     run.advice = Some(text);
                 }
             }
-            Some(Report::SteeringWaits(reply)) => {
+            Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }
-            Some(Report::ReleaseFollowUps(reply)) => {
+            Some(RunMessage::ReleaseFollowUps(reply)) => {
                 let _ = reply.send(self.release_follow_ups());
             }
             None => self.end_run().await,
@@ -293,8 +295,8 @@ impl Actor {
         run.check_limit(self.rules.max_iterations)?;
         run.calls += 1;
         let advice = run.advice.take();
-        let iteration = self.ledger.context.begin_iteration();
-        self.ledger.send(AgentEvent::TurnStart { iteration });
+        let iteration = self.conversation.context.begin_iteration();
+        self.conversation.send(AgentEvent::TurnStart { iteration });
         self.deliver(advice);
         self.next_turn()
     }
@@ -302,7 +304,7 @@ impl Actor {
     fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
         let run = self.activity.live_run()?;
         if let Change::Model(model) = &change {
-            run.stand_in = Some(Arc::clone(model));
+            run.fallback = Some(Arc::clone(model));
         }
         if self.queues.steering_waits() {
             // The call that is made again is the first since then.
@@ -315,7 +317,7 @@ impl Actor {
         self.deliver(None);
         if let Change::NoThinking = change {
             let format = self.asked().edit_format;
-            self.ledger.drop_thinking(format);
+            self.conversation.drop_thinking(format);
         }
         self.next_turn()
     }
@@ -331,10 +333,14 @@ impl Actor {
     /// A turn with everything as it is now.
     fn turn(&mut self, interrupt: CancellationToken) -> Turn {
         let model = Arc::clone(self.asked());
-        let prompt = self.ledger.prompts.in_force(model.edit_format).cloned();
+        let prompt = self
+            .conversation
+            .prompts
+            .in_force(model.edit_format)
+            .cloned();
         Turn {
             interrupt,
-            messages: self.ledger.context.messages().to_vec(),
+            messages: self.conversation.context.messages().to_vec(),
             prompt: prompt.unwrap_or_default(),
             thinking: self.thinking,
             toolbox: Arc::clone(&self.toolbox),
@@ -345,8 +351,8 @@ impl Actor {
 
     /// The model of the next call.
     fn asked(&mut self) -> &Arc<Model> {
-        let stand_in = self.activity.run().and_then(|run| run.stand_in.as_ref());
-        stand_in.unwrap_or(&self.model)
+        let fallback = self.activity.run().and_then(|run| run.fallback.as_ref());
+        fallback.unwrap_or(&self.model)
     }
 
     /// Moves the messages that are due from the queue into the conversation.
@@ -358,7 +364,8 @@ impl Actor {
         }
         let due = due.into_iter().map(|queued| queued.content).collect();
         let model = Arc::clone(self.asked());
-        self.ledger.deliver(due, advice, &model, &self.toolbox);
+        self.conversation
+            .deliver(due, advice, &model, &self.toolbox);
     }
 
     fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {
@@ -385,18 +392,18 @@ impl Actor {
             // It may have come to its end just before it noticed.
             outcome = RunOutcome::Aborted;
         }
-        for message in self.ledger.context.missing_results(now_ms()) {
-            self.ledger.publish_whole(message);
+        for message in self.conversation.context.missing_results(now_ms()) {
+            self.conversation.publish_whole(message);
         }
-        self.ledger.context.complete_iteration();
+        self.conversation.context.complete_iteration();
         let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
         let limited = matches!(outcome, RunOutcome::LimitReached { .. });
         if aborted {
             let messages = self.queues.take_all();
             self.give_back(messages);
         }
-        self.ledger.publish(AgentEvent::AgentEnd {
-            messages: self.ledger.context.messages()[run.first_message..].to_vec(),
+        self.conversation.publish(AgentEvent::AgentEnd {
+            messages: self.conversation.context.messages()[run.first_message..].to_vec(),
             outcome,
         });
         run.processes.stop_all();
@@ -410,7 +417,7 @@ impl Actor {
             _ => self.enter(RunState::Idle),
         }
         if limited {
-            self.ledger.journal.show_waiting();
+            self.conversation.journal.show_waiting();
         }
         if answered {
             // What was typed after the run's last look at the queue.
@@ -420,7 +427,7 @@ impl Actor {
             self.enqueue(kind, content);
         }
         if self.activity.run().is_none() {
-            self.ledger.send(AgentEvent::AgentSettled { aborted });
+            self.conversation.send(AgentEvent::AgentSettled { aborted });
         }
     }
 
@@ -435,20 +442,21 @@ impl Actor {
             return;
         }
         self.show_queues();
-        self.ledger.send(AgentEvent::QueueReturned { messages });
+        self.conversation
+            .send(AgentEvent::QueueReturned { messages });
     }
 
     fn enter(&mut self, state: RunState) {
         if self.state != state {
-            self.ledger.journal.show(&state);
+            self.conversation.journal.show(&state);
             self.state = state.clone();
-            self.ledger.send(AgentEvent::State(state));
+            self.conversation.send(AgentEvent::State(state));
         }
     }
 
     fn show_queues(&mut self) {
         let (steering, follow_up) = self.queues.shown();
-        self.ledger.send(AgentEvent::QueueUpdate {
+        self.conversation.send(AgentEvent::QueueUpdate {
             steering,
             follow_up,
         });
@@ -458,7 +466,7 @@ impl Actor {
         if dropped > 0 {
             let text = "A listener took nothing for 5 s and hears no more events.";
             tracing::warn!("{text}");
-            self.ledger.notice(NoticeLevel::Warning, text);
+            self.conversation.notice(NoticeLevel::Warning, text);
         }
     }
 }

@@ -11,9 +11,9 @@ use futures_util::{FutureExt, StreamExt, stream};
 use tokio::select;
 
 use super::call_ids::CallIds;
-use super::env::Kit;
+use super::env::RunEnv;
 use super::execution::panic_text;
-use super::link::{Desk, Turn};
+use super::link::{RunLink, Turn};
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{
     AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, overflow,
@@ -33,8 +33,8 @@ pub(super) struct Attempt {
 
 impl Attempt {
     /// Asks the model of `turn` and reports its answer piece by piece; not its end.
-    pub async fn make(desk: &Desk, kit: &Kit, turn: &Turn) -> Self {
-        desk.phase(Phase::Requesting).await;
+    pub async fn make(link: &RunLink, env: &RunEnv, turn: &Turn) -> Self {
+        link.phase(Phase::Requesting).await;
         let mut attempt = Self {
             message: empty_message(turn),
             failure: None,
@@ -42,8 +42,8 @@ impl Attempt {
         };
         // Asked with the first poll: a turn that was cut short before makes no request.
         let mut stream =
-            pin!(stream::once(async { kit.provider.stream(kit.request(turn)) }).flatten());
-        let mut ids = CallIds::new(&turn.messages, &kit.spill_dir);
+            pin!(stream::once(async { env.provider.stream(env.request(turn)) }).flatten());
+        let mut ids = CallIds::new(&turn.messages, &env.spill_dir);
         let mut prelude = Vec::new();
         loop {
             let event = select! {
@@ -64,7 +64,7 @@ impl Attempt {
                 continue;
             }
             let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
-            attempt.take(desk, kit, turn, &mut prelude, event).await;
+            attempt.take(link, env, turn, &mut prelude, event).await;
             if over {
                 break;
             }
@@ -80,8 +80,8 @@ impl Attempt {
     /// Takes in one event, and before it those that were held back for it.
     async fn take(
         &mut self,
-        desk: &Desk,
-        kit: &Kit,
+        link: &RunLink,
+        env: &RunEnv,
         turn: &Turn,
         prelude: &mut Vec<StreamEvent>,
         event: StreamEvent,
@@ -93,29 +93,29 @@ impl Attempt {
             }
         }
         if !self.begun {
-            if let Some(text) = kit.windows.warning(&turn.model) {
+            if let Some(text) = env.context_warnings.warning(&turn.model) {
                 let level = NoticeLevel::Warning;
-                desk.emit(AgentEvent::Notice { level, text }).await;
+                link.emit(AgentEvent::Notice { level, text }).await;
             }
-            self.begin(desk).await;
-            desk.phase(Phase::Streaming).await;
+            self.begin(link).await;
+            link.phase(Phase::Streaming).await;
         }
         for event in prelude.drain(..).chain([event]) {
             self.message.apply(&event);
-            desk.emit(AgentEvent::MessageUpdate { event }).await;
+            link.emit(AgentEvent::MessageUpdate { event }).await;
         }
     }
 
-    async fn begin(&mut self, desk: &Desk) {
+    async fn begin(&mut self, link: &RunLink) {
         self.begun = true;
-        desk.emit(AgentEvent::MessageStart {
+        link.emit(AgentEvent::MessageStart {
             message: Arc::new(Message::Assistant(self.message.clone())),
         })
         .await;
     }
 
     /// Ends the message as what it is: whole, cut short, or failed for the reason `error` says.
-    pub async fn conclude(mut self, desk: &Desk, error: Option<String>) -> Arc<Message> {
+    pub async fn finish(mut self, link: &RunLink, error: Option<String>) -> Arc<Message> {
         if error.is_some() {
             self.message.stop_reason = StopReason::Error;
             self.message.error_message = error;
@@ -123,10 +123,10 @@ impl Attempt {
             self.message.stop_reason = StopReason::Stop;
         }
         if !self.begun {
-            self.begin(desk).await;
+            self.begin(link).await;
         }
         let message = Arc::new(Message::Assistant(self.message));
-        desk.emit(AgentEvent::MessageEnd {
+        link.emit(AgentEvent::MessageEnd {
             message: Arc::clone(&message),
         })
         .await;
@@ -176,7 +176,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
     StreamEvent::Error(LlmError::new(ErrorClass::Client, text))
 }
 
-/// A provider that just stops breaks its contract; the person should hear of it all the same.
+/// A provider that just stops breaks its contract; the user should hear of it all the same.
 fn ended_early() -> StreamEvent {
     StreamEvent::Error(LlmError::new(
         ErrorClass::Retryable,

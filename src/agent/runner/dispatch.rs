@@ -1,4 +1,4 @@
-//! The tool calls of one turn, in groups: consecutive calls that only look run at the same time,
+//! The tool calls of one turn, in groups: consecutive calls that only read run at the same time,
 //! every other call alone. Whatever happens (steering, an abort, a tool that panics), each call
 //! gets exactly one result, in call order. How one call runs is `execution`.
 
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::env::Kit;
-use super::execution::{self, Ended};
-use super::gate::{self, Admitted};
-use super::link::{Desk, Turn};
+use super::env::RunEnv;
+use super::execution::{self, CallOutcome};
+use super::gate::{self, Allowed};
+use super::link::{RunLink, Turn};
 use super::loop_guard::LoopGuard;
 use super::turn::Reply;
 use crate::agent::event::{AgentEvent, Phase, ToolStatus, now_ms};
@@ -27,26 +27,26 @@ const MOST_DETAILS: usize = 256 * 1024;
 /// Runs the calls of `reply` and returns their results, in call order. `guard` sees what was carried
 /// out.
 pub(super) async fn run_calls(
-    desk: &Desk,
-    kit: &Kit,
+    link: &RunLink,
+    env: &RunEnv,
     turn: &Turn,
     reply: &Reply,
     guard: &mut LoopGuard,
 ) -> Vec<Arc<Message>> {
     let mut results = Vec::with_capacity(reply.calls.len());
-    let mut halt = (reply.stop == StopReason::Length).then_some(Halt::CutByLength);
+    let mut skip = (reply.stop == StopReason::Length).then_some(SkipReason::CutByLength);
     for group in groups(turn, &reply.calls) {
-        halt = look_up(desk, turn, halt).await;
-        let ended = match halt {
-            None => run_group(desk, kit, turn, group).await,
-            Some(halt) => refuse_group(desk, turn, group, halt).await,
+        skip = skip_reason(link, turn, skip).await;
+        let ended = match skip {
+            None => run_group(link, env, turn, group).await,
+            Some(skip) => refuse_group(link, turn, group, skip).await,
         };
         for (call, ended) in group.iter().zip(ended) {
             if !matches!(ended.status, ToolStatus::Skipped | ToolStatus::Cancelled) {
                 guard.note(&turn.rules.loop_guard, call, &ended.content);
             }
             let message = Arc::new(result_message(call, ended));
-            desk.emit_whole(&message).await;
+            link.emit_whole(&message).await;
             results.push(message);
         }
     }
@@ -55,83 +55,93 @@ pub(super) async fn run_calls(
 
 /// Why calls that have not started never will.
 #[derive(Clone, Copy)]
-enum Halt {
+enum SkipReason {
     CutByLength,
     Aborted,
     Steered,
 }
 
-/// Looks up from the work: does something keep the next group from starting?
-async fn look_up(desk: &Desk, turn: &Turn, halt: Option<Halt>) -> Option<Halt> {
-    if desk.cancelled() {
-        return Some(Halt::Aborted);
+/// Checks abort and steering before a group.
+async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> Option<SkipReason> {
+    if link.cancelled() {
+        return Some(SkipReason::Aborted);
     }
-    if halt.is_some() {
-        return halt;
+    if skip.is_some() {
+        return skip;
     }
     let steered = turn.interrupt.is_cancelled()
-        || (turn.rules.skip_on_steering && desk.steering_waits().await);
-    steered.then_some(Halt::Steered)
+        || (turn.rules.skip_on_steering && link.steering_waits().await);
+    steered.then_some(SkipReason::Steered)
 }
 
 /// Cuts the calls into groups.
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
-    let only_looks = |call: &ToolCall| match turn.toolbox.find(&call.name) {
+    let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
         Found::Tool(tool) => {
             turn.rules.parallel_tools && tool.effects(&call.arguments).only_reads()
         }
         _ => false,
     };
     calls
-        .chunk_by(|a, b| only_looks(a) && only_looks(b))
+        .chunk_by(|a, b| only_reads(a) && only_reads(b))
         .flat_map(|group| group.chunks(MOST_AT_ONCE))
         .collect()
 }
 
-async fn run_group(desk: &Desk, kit: &Kit, turn: &Turn, group: &[ToolCall]) -> Vec<Ended> {
+async fn run_group(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    group: &[ToolCall],
+) -> Vec<CallOutcome> {
     let names = group.iter().map(|call| call.name.clone()).collect();
-    desk.phase(Phase::Tools(names)).await;
+    link.phase(Phase::Tools(names)).await;
     let mut begun = Vec::with_capacity(group.len());
     for call in group {
-        begun.push((call, announce(desk, turn, call).await));
+        begun.push((call, emit_start(link, turn, call).await));
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
-        let ended = match gate::admit(turn, call).await {
-            Ok(Admitted { tool, args }) => {
-                execution::execute(desk, kit, turn, call, tool, args, details).await
+        let ended = match gate::judge(turn, call).await {
+            Ok(Allowed { tool, args }) => {
+                execution::execute(link, env, turn, call, tool, args, details).await
             }
-            Err(text) => Ended::unstarted(ToolStatus::Error, text, details),
+            Err(text) => CallOutcome::unstarted(ToolStatus::Error, text, details),
         };
-        conclude(desk, call, &ended).await;
+        emit_end(link, call, &ended).await;
         ended
     }))
     .await
 }
 
 /// Gives each call of a group that will not start its result.
-async fn refuse_group(desk: &Desk, turn: &Turn, group: &[ToolCall], halt: Halt) -> Vec<Ended> {
-    let (status, text) = match halt {
-        Halt::CutByLength => (
+async fn refuse_group(
+    link: &RunLink,
+    turn: &Turn,
+    group: &[ToolCall],
+    skip: SkipReason,
+) -> Vec<CallOutcome> {
+    let (status, text) = match skip {
+        SkipReason::CutByLength => (
             ToolStatus::Error,
             "Not run: the response reached its output limit, so its tool calls may be incomplete. Make the call again, in smaller pieces if it is long.",
         ),
-        Halt::Aborted => (ToolStatus::Cancelled, "Execution cancelled before start"),
-        Halt::Steered => (ToolStatus::Skipped, "Skipped due to user message."),
+        SkipReason::Aborted => (ToolStatus::Cancelled, "Execution cancelled before start"),
+        SkipReason::Steered => (ToolStatus::Skipped, "Skipped due to user message."),
     };
     let mut ended = Vec::with_capacity(group.len());
     for call in group {
-        let details = announce(desk, turn, call).await;
-        let end = Ended::unstarted(status, text, details);
-        conclude(desk, call, &end).await;
+        let details = emit_start(link, turn, call).await;
+        let end = CallOutcome::unstarted(status, text, details);
+        emit_end(link, call, &end).await;
         ended.push(end);
     }
     ended
 }
 
 /// Reports that a call begins, and returns what the screen shows of it until it says more.
-async fn announce(desk: &Desk, turn: &Turn, call: &ToolCall) -> Arc<Details> {
+async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Arc<Details> {
     let details = Arc::new(preview(turn, call));
-    desk.emit(AgentEvent::ToolStart {
+    link.emit(AgentEvent::ToolStart {
         call_id: call.id.clone(),
         name: call.name.clone(),
         args: Arc::new(call.arguments.clone()),
@@ -153,8 +163,8 @@ fn preview(turn: &Turn, call: &ToolCall) -> Details {
     })
 }
 
-async fn conclude(desk: &Desk, call: &ToolCall, ended: &Ended) {
-    desk.emit(AgentEvent::ToolEnd {
+async fn emit_end(link: &RunLink, call: &ToolCall, ended: &CallOutcome) {
+    link.emit(AgentEvent::ToolEnd {
         call_id: call.id.clone(),
         name: call.name.clone(),
         status: ended.status,
@@ -165,7 +175,7 @@ async fn conclude(desk: &Desk, call: &ToolCall, ended: &Ended) {
     .await;
 }
 
-fn result_message(call: &ToolCall, ended: Ended) -> Message {
+fn result_message(call: &ToolCall, ended: CallOutcome) -> Message {
     let mut content = ended.content;
     if content.is_empty() {
         // Not every wire takes a result without a block.

@@ -9,7 +9,7 @@ use super::link::Turn;
 use crate::llm::{Model, Provider, Request, window};
 
 /// The unchanging part of an agent.
-pub(in crate::agent) struct Kit {
+pub(in crate::agent) struct RunEnv {
     /// The way to models.
     pub provider: Arc<dyn Provider>,
     /// The models that answer when the chosen one cannot, in order.
@@ -20,17 +20,17 @@ pub(in crate::agent) struct Kit {
     pub conversation_id: String,
     /// Where outputs that are too long for the model are kept, a file for each call.
     pub spill_dir: PathBuf,
-    /// What was said about small windows.
-    pub windows: Windows,
+    /// Which small windows were told of.
+    pub context_warnings: ContextWarnings,
 }
 
 /// Says once of each model that its window is small.
 #[derive(Debug, Default)]
-pub(in crate::agent) struct Windows {
+pub(in crate::agent) struct ContextWarnings {
     told: Mutex<HashSet<String>>,
 }
 
-impl Windows {
+impl ContextWarnings {
     /// What to say before `model` is called.
     pub fn warning(&self, model: &Model) -> Option<String> {
         let text = window::warning(model)?;
@@ -39,7 +39,7 @@ impl Windows {
     }
 }
 
-impl Kit {
+impl RunEnv {
     /// The request that asks the model of `turn`.
     pub fn request(&self, turn: &Turn) -> Request {
         Request {

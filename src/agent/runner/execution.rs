@@ -12,8 +12,8 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::call_ids;
-use super::env::Kit;
-use super::link::{Desk, Turn};
+use super::env::RunEnv;
+use super::link::{RunLink, Turn};
 use crate::agent::event::{AgentEvent, ToolStatus};
 use crate::agent::tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolCall};
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_millis(20);
 
 /// What a call came to.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct CallOutcome {
     /// How it went.
     pub status: ToolStatus,
     /// For the model.
@@ -38,7 +38,7 @@ pub(super) struct Ended {
     pub duration_ms: Option<u64>,
 }
 
-impl Ended {
+impl CallOutcome {
     /// The end of a call that never started.
     pub fn unstarted(status: ToolStatus, text: impl Into<String>, details: Arc<Details>) -> Self {
         Self {
@@ -55,29 +55,29 @@ type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;
 
 /// Runs one call to its end, or until the turn is cut short.
 pub(super) async fn execute(
-    desk: &Desk,
-    kit: &Kit,
+    link: &RunLink,
+    env: &RunEnv,
     turn: &Turn,
     call: &ToolCall,
     tool: Arc<dyn Tool>,
     args: Value,
     preview: Arc<Details>,
-) -> Ended {
+) -> CallOutcome {
     let (progress, mut live) = Progress::new(preview);
     let context = ToolContext {
         call_id: call.id.clone(),
-        cwd: kit.cwd.clone(),
-        spill_file: call_ids::spill_file(&kit.spill_dir, &call.id),
+        cwd: env.cwd.clone(),
+        spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
         cancel: turn.interrupt.child_token(),
         progress,
-        processes: desk.processes.clone(),
+        processes: link.processes.clone(),
     };
     let started = Instant::now();
     // A task of its own: a panic ends the task, not the run.
     let mut task = tokio::spawn(async move { tool.execute(args, context).await });
     let result = select! {
         biased;
-        result = watch(desk, call, &mut task, &mut live) => Some(result),
+        result = watch(link, call, &mut task, &mut live) => Some(result),
         () = turn.interrupt.cancelled() => timeout(GRACE, &mut task).await.ok(),
     };
     let ms = started.elapsed().as_millis() as u64;
@@ -85,7 +85,7 @@ pub(super) async fn execute(
     let details = Arc::clone(&live.borrow());
     let mut ended = if turn.interrupt.is_cancelled() && !succeeded(result.as_ref()) {
         tracing::info!("Tool: {name} | cancelled after {ms}ms");
-        let why = if desk.cancelled() {
+        let why = if link.cancelled() {
             "Execution cancelled"
         } else {
             "Interrupted by user message"
@@ -104,7 +104,7 @@ pub(super) async fn execute(
 
 /// Waits for the task, and passes its live details on, the latest at most every 50 ms.
 async fn watch(
-    desk: &Desk,
+    link: &RunLink,
     call: &ToolCall,
     task: &mut JoinHandle<Result<ToolOutput, ToolError>>,
     live: &mut watch::Receiver<Arc<Details>>,
@@ -123,7 +123,7 @@ async fn watch(
             () = sleep_until(next_update), if waiting => {
                 waiting = false;
                 next_update = Instant::now() + UPDATE_EVERY;
-                desk.emit_lossy(AgentEvent::ToolUpdate {
+                link.emit_lossy(AgentEvent::ToolUpdate {
                     call_id: call.id.clone(),
                     details: Arc::clone(&live.borrow_and_update()),
                 });
@@ -136,7 +136,7 @@ fn succeeded(result: Option<&TaskResult>) -> bool {
     matches!(result, Some(Ok(Ok(output))) if !output.is_error)
 }
 
-fn completed(result: TaskResult, live: Arc<Details>) -> Ended {
+fn completed(result: TaskResult, live: Arc<Details>) -> CallOutcome {
     let (status, content, details) = match result {
         Ok(Ok(output)) => {
             let status = if output.is_error {
@@ -156,7 +156,7 @@ fn completed(result: TaskResult, live: Arc<Details>) -> Ended {
             (ToolStatus::Error, vec![Content::text(text)], None)
         }
     };
-    Ended {
+    CallOutcome {
         status,
         content,
         details: details.map_or(live, Arc::new),
@@ -165,7 +165,7 @@ fn completed(result: TaskResult, live: Arc<Details>) -> Ended {
 }
 
 /// The end of a call that was cut short: why, then what it had put out.
-fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> Ended {
+fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> CallOutcome {
     let last = match result {
         Some(Ok(Ok(output))) => Some(output.details),
         Some(Ok(Err(error))) => error.details,
@@ -178,7 +178,7 @@ fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> Ended
         }
         _ => why.to_owned(),
     };
-    Ended {
+    CallOutcome {
         status: ToolStatus::Cancelled,
         content: vec![Content::text(text)],
         details,

@@ -1,5 +1,5 @@
 //! Which calls may run. Today that is: the tool exists, policy allows it, its arguments are whole
-//! and fit. Asking a person comes in here later. Runs nothing.
+//! and fit. Asking the user comes in here later. Runs nothing.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::llm::ToolCall;
 const QUOTED: usize = 200;
 
 /// A call that may run.
-pub(super) struct Admitted {
+pub(super) struct Allowed {
     /// What runs.
     pub tool: Arc<dyn Tool>,
     /// With what; coerced and valid.
@@ -23,7 +23,7 @@ pub(super) struct Admitted {
 
 /// Judges one call, right before it starts: lets it pass, or says to the model why not.
 #[expect(clippy::unused_async, reason = "asking the user comes in here")]
-pub(super) async fn admit(turn: &Turn, call: &ToolCall) -> Result<Admitted, String> {
+pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Found::Tool(tool) => Arc::clone(tool),
@@ -36,7 +36,7 @@ pub(super) async fn admit(turn: &Turn, call: &ToolCall) -> Result<Admitted, Stri
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
-    Ok(Admitted { tool, args })
+    Ok(Allowed { tool, args })
 }
 
 /// The call's arguments, unless their text is not the JSON object it should be.

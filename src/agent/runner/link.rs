@@ -1,5 +1,6 @@
-//! What the run task sees of the actor: it reports what happens and asks what comes next. The run
-//! owns no conversation, no queue and no session, so a run that dies takes nothing with it.
+//! The link between the two halves of the loop: the run reports what happens and asks what comes
+//! next, the actor answers. The run owns no conversation, no queue and no session, so a run that
+//! panics loses none of them.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Message, Model, ThinkingLevel};
 
-/// Reports that may be under way from the run to the actor.
-const REPORT_BUFFER: usize = 64;
+/// Messages that may wait between run and actor.
+const MESSAGE_BUFFER: usize = 64;
 
-/// The run's end of the line.
+/// The run's side of the link.
 #[derive(Debug)]
-pub(in crate::agent) struct Desk {
-    reports: mpsc::Sender<Report>,
+pub(in crate::agent) struct RunLink {
+    messages: mpsc::Sender<RunMessage>,
     cancel: CancellationToken,
     /// The scope of what its calls start.
     pub processes: Processes,
@@ -27,7 +28,7 @@ pub(in crate::agent) struct Desk {
 
 /// What the run says to the actor. The actor reads these in order, so an answer to a question
 /// means that everything reported before it has been stored and handed out.
-pub(in crate::agent) enum Report {
+pub(in crate::agent) enum RunMessage {
     /// Something happened. `MessageEnd` is stored before it is handed out.
     Event(AgentEvent),
     /// The run waits for something else now.
@@ -59,7 +60,7 @@ pub(in crate::agent) enum Change {
 /// One turn as it was opened: what is chosen here holds until the next one opens.
 #[derive(Clone)]
 pub(in crate::agent) struct Turn {
-    /// Cuts the turn's model call or tools short: the person steers now, or ends the run.
+    /// Cuts the turn's model call or tools short: the user steers now, or ends the run.
     pub interrupt: CancellationToken,
     /// The conversation.
     pub messages: Vec<Arc<Message>>,
@@ -75,19 +76,22 @@ pub(in crate::agent) struct Turn {
     pub rules: Arc<LoopRules>,
 }
 
-impl Desk {
-    /// A desk for a run that `cancel` ends, and the actor's end of the line.
-    pub fn new(cancel: CancellationToken, processes: Processes) -> (Self, mpsc::Receiver<Report>) {
-        let (reports, receiver) = mpsc::channel(REPORT_BUFFER);
-        let desk = Self {
-            reports,
+impl RunLink {
+    /// A link for a run that `cancel` ends, and the actor's side.
+    pub fn new(
+        cancel: CancellationToken,
+        processes: Processes,
+    ) -> (Self, mpsc::Receiver<RunMessage>) {
+        let (messages, receiver) = mpsc::channel(MESSAGE_BUFFER);
+        let link = Self {
+            messages,
             cancel,
             processes,
         };
-        (desk, receiver)
+        (link, receiver)
     }
 
-    /// Whether the person has ended the run.
+    /// Whether the user has ended the run.
     pub fn cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
@@ -95,17 +99,17 @@ impl Desk {
     /// Reports an event. Waits while a subscriber is behind, but never once the turn was cut
     /// short: the actor then reads on whatever its subscribers do.
     pub async fn emit(&self, event: AgentEvent) {
-        let _ = self.reports.send(Report::Event(event)).await;
+        let _ = self.messages.send(RunMessage::Event(event)).await;
     }
 
     /// Reports an event that may be lost when the line is full.
     pub fn emit_lossy(&self, event: AgentEvent) {
-        let _ = self.reports.try_send(Report::Event(event));
+        let _ = self.messages.try_send(RunMessage::Event(event));
     }
 
     /// Reports what the run waits for from now on.
     pub async fn phase(&self, phase: Phase) {
-        let _ = self.reports.send(Report::Phase(phase)).await;
+        let _ = self.messages.send(RunMessage::Phase(phase)).await;
     }
 
     /// Reports a message that is whole already (a result): its start and its end.
@@ -120,40 +124,40 @@ impl Desk {
     /// Begins a turn: its waiting steering messages are in the conversation, and on disk. `Err`
     /// is how the run ends instead.
     pub async fn open_turn(&self) -> Result<Turn, RunOutcome> {
-        self.ask(Report::OpenTurn)
+        self.ask(RunMessage::OpenTurn)
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }
 
-    /// Begins the turn anew for another attempt: what the person said meanwhile is in the
+    /// Begins the turn anew for another attempt: what the user said meanwhile is in the
     /// conversation. `Err` when the run is over.
     pub async fn reopen_turn(&self, change: Change) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| Report::ReopenTurn(change, reply))
+        self.ask(|reply| RunMessage::ReopenTurn(change, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }
 
     /// Has the model told something with the next turn.
     pub async fn advise(&self, text: String) {
-        let _ = self.reports.send(Report::Advise(text)).await;
+        let _ = self.messages.send(RunMessage::Advise(text)).await;
     }
 
     /// Whether a steering message waits.
     pub async fn steering_waits(&self) -> bool {
-        self.ask(Report::SteeringWaits).await.unwrap_or(false)
+        self.ask(RunMessage::SteeringWaits).await.unwrap_or(false)
     }
 
     /// Readies the follow-ups that are due for the next turn; false when none waits. `Err` when
     /// one waits but the iteration limit holds it back.
     pub async fn release_follow_ups(&self) -> Result<bool, RunOutcome> {
-        self.ask(Report::ReleaseFollowUps)
+        self.ask(RunMessage::ReleaseFollowUps)
             .await
             .unwrap_or(Ok(false))
     }
 
-    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Report) -> Option<T> {
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> RunMessage) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        self.reports.send(question(reply)).await.ok()?;
+        self.messages.send(question(reply)).await.ok()?;
         answer.await.ok()
     }
 }

@@ -9,10 +9,10 @@ use crate::llm::{ErrorClass, LlmError, Model};
 
 /// Counts the failures of one model call, and knows what is left to try.
 #[derive(Debug)]
-pub(super) struct Recovery {
+pub(super) struct RetryPolicy {
     rules: RetryRules,
     /// The models that have not been asked yet.
-    stand_ins: VecDeque<Arc<Model>>,
+    fallbacks: VecDeque<Arc<Model>>,
     /// Retries announced since the model was last changed.
     retries: u32,
     /// Whether the model was asked without the thinking so far.
@@ -21,14 +21,14 @@ pub(super) struct Recovery {
 
 /// What is to be done.
 #[derive(Debug, PartialEq)]
-pub(super) enum Remedy {
+pub(super) enum RetryDecision {
     /// Wait, then ask the same model again.
     Retry(Retry),
     /// Ask the same model again without the thinking so far.
     DropThinking,
     /// Ask this model instead.
-    StandIn(Arc<Model>),
-    /// Tell the person.
+    Fallback(Arc<Model>),
+    /// Tell the user.
     GiveUp,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Retry {
     pub delay_ms: u64,
 }
 
-impl Recovery {
+impl RetryPolicy {
     /// Nothing has failed yet. `model` is asked; of `fallback` the models behind it are left, all
     /// of them when it is none of them.
     pub fn new(rules: &RetryRules, fallback: &[Arc<Model>], model: &Model) -> Self {
@@ -51,7 +51,7 @@ impl Recovery {
         let next = fallback.iter().position(same).map_or(0, |at| at + 1);
         Self {
             rules: rules.clone(),
-            stand_ins: fallback[next..].iter().cloned().collect(),
+            fallbacks: fallback[next..].iter().cloned().collect(),
             retries: 0,
             thinking_dropped: false,
         }
@@ -59,25 +59,25 @@ impl Recovery {
 
     /// What to do about `error`. `chance` (0 to 1) spreads the wait, so that clients that failed
     /// together do not come back together.
-    pub fn after(&mut self, error: &LlmError, chance: f64) -> Remedy {
+    pub fn after(&mut self, error: &LlmError, chance: f64) -> RetryDecision {
         match error.class {
             ErrorClass::Retryable => match self.retry(error.retry_after_ms, chance) {
                 Some(retry) => {
                     self.retries = retry.number;
-                    Remedy::Retry(retry)
+                    RetryDecision::Retry(retry)
                 }
-                None => self.stand_in(),
+                None => self.fallback(),
             },
             ErrorClass::Thinking if !self.thinking_dropped => {
                 self.thinking_dropped = true;
-                Remedy::DropThinking
+                RetryDecision::DropThinking
             }
-            ErrorClass::Quota | ErrorClass::Auth | ErrorClass::NoModel => self.stand_in(),
+            ErrorClass::Quota | ErrorClass::Auth | ErrorClass::NoModel => self.fallback(),
             // The same request would overflow again. Compaction belongs here (F12): it shortens
             // the conversation, then the turn is asked once more.
-            ErrorClass::Overflow => Remedy::GiveUp,
+            ErrorClass::Overflow => RetryDecision::GiveUp,
             // No model takes a request that is wrong.
-            ErrorClass::Client | ErrorClass::Thinking => Remedy::GiveUp,
+            ErrorClass::Client | ErrorClass::Thinking => RetryDecision::GiveUp,
         }
     }
 
@@ -112,13 +112,13 @@ impl Recovery {
         })
     }
 
-    fn stand_in(&mut self) -> Remedy {
-        match self.stand_ins.pop_front() {
+    fn fallback(&mut self) -> RetryDecision {
+        match self.fallbacks.pop_front() {
             Some(model) => {
                 self.retries = 0;
-                Remedy::StandIn(model)
+                RetryDecision::Fallback(model)
             }
-            None => Remedy::GiveUp,
+            None => RetryDecision::GiveUp,
         }
     }
 }
@@ -151,9 +151,9 @@ mod tests {
     }
 
     fn delays(rules: &RetryRules, chance: f64) -> Vec<u64> {
-        let mut recovery = Recovery::new(rules, &[], &model("a"));
+        let mut policy = RetryPolicy::new(rules, &[], &model("a"));
         let mut delays = Vec::new();
-        while let Remedy::Retry(retry) = recovery.after(&busy(None), chance) {
+        while let RetryDecision::Retry(retry) = policy.after(&busy(None), chance) {
             delays.push(retry.delay_ms);
             assert_eq!(retry.number as usize, delays.len());
             assert_eq!(retry.most, rules.max);
@@ -195,9 +195,9 @@ mod tests {
             (None, Some(750)),
         ] {
             let rules = RetryRules::default();
-            let mut recovery = Recovery::new(&rules, &[], &model("a"));
-            let delay = match recovery.after(&busy(asked), 0.0) {
-                Remedy::Retry(retry) => Some(retry.delay_ms),
+            let mut policy = RetryPolicy::new(&rules, &[], &model("a"));
+            let delay = match policy.after(&busy(asked), 0.0) {
+                RetryDecision::Retry(retry) => Some(retry.delay_ms),
                 _ => None,
             };
             assert_eq!(delay, expected, "{asked:?}");
@@ -210,24 +210,28 @@ mod tests {
         use ErrorClass::*;
         for (class, alone, with_another) in [
             (Retryable, "retry", "retry"),
-            (Quota, "give up", "stand in"),
-            (Auth, "give up", "stand in"),
-            (NoModel, "give up", "stand in"),
+            (Quota, "give up", "fall back"),
+            (Auth, "give up", "fall back"),
+            (NoModel, "give up", "fall back"),
             (Overflow, "give up", "give up"),
             (Client, "give up", "give up"),
             (Thinking, "without thinking", "without thinking"),
         ] {
             for (fallback, expected) in [(vec![], alone), (vec![model("b")], with_another)] {
-                let mut recovery = Recovery::new(&rules(), &fallback, &model("a"));
-                let remedy = match recovery.after(&error(class), 0.5) {
-                    Remedy::Retry(_) => "retry",
-                    Remedy::DropThinking => "without thinking",
-                    Remedy::StandIn(_) => "stand in",
-                    Remedy::GiveUp => "give up",
+                let mut policy = RetryPolicy::new(&rules(), &fallback, &model("a"));
+                let decision = match policy.after(&error(class), 0.5) {
+                    RetryDecision::Retry(_) => "retry",
+                    RetryDecision::DropThinking => "without thinking",
+                    RetryDecision::Fallback(_) => "fall back",
+                    RetryDecision::GiveUp => "give up",
                 };
-                assert_eq!(remedy, expected, "{class:?}");
+                assert_eq!(decision, expected, "{class:?}");
                 if class == Thinking {
-                    assert_eq!(recovery.after(&error(class), 0.5), Remedy::GiveUp, "once");
+                    assert_eq!(
+                        policy.after(&error(class), 0.5),
+                        RetryDecision::GiveUp,
+                        "once"
+                    );
                 }
             }
         }
@@ -238,25 +242,25 @@ mod tests {
     fn the_models_are_tried_in_order_each_with_its_own_retries() {
         let rules = RetryRules { max: 1, ..rules() };
         let fallback = [model("b"), model("c")];
-        let mut recovery = Recovery::new(&rules, &fallback, &model("a"));
+        let mut policy = RetryPolicy::new(&rules, &fallback, &model("a"));
         for expected in ["retry 1", "b", "retry 1", "c", "retry 1", "give up"] {
-            let said = match recovery.after(&busy(None), 0.5) {
-                Remedy::Retry(retry) => format!("retry {}", retry.number),
-                Remedy::StandIn(model) => model.id.clone(),
-                Remedy::DropThinking => "without thinking".to_owned(),
-                Remedy::GiveUp => "give up".to_owned(),
+            let said = match policy.after(&busy(None), 0.5) {
+                RetryDecision::Retry(retry) => format!("retry {}", retry.number),
+                RetryDecision::Fallback(model) => model.id.clone(),
+                RetryDecision::DropThinking => "without thinking".to_owned(),
+                RetryDecision::GiveUp => "give up".to_owned(),
             };
             assert_eq!(said, expected);
         }
         // A later call of a run that went on with b has only c left; a model that is its own
-        // stand-in is not asked twice.
-        let mut recovery = Recovery::new(&rules, &fallback, &model("b"));
-        let next = recovery.after(&error(ErrorClass::Quota), 0.5);
-        assert_eq!(next, Remedy::StandIn(model("c")));
-        let mut recovery = Recovery::new(&rules, &[model("a")], &model("a"));
+        // fallback is not asked twice.
+        let mut policy = RetryPolicy::new(&rules, &fallback, &model("b"));
+        let next = policy.after(&error(ErrorClass::Quota), 0.5);
+        assert_eq!(next, RetryDecision::Fallback(model("c")));
+        let mut policy = RetryPolicy::new(&rules, &[model("a")], &model("a"));
         assert_eq!(
-            recovery.after(&error(ErrorClass::Quota), 0.5),
-            Remedy::GiveUp
+            policy.after(&error(ErrorClass::Quota), 0.5),
+            RetryDecision::GiveUp
         );
     }
 }

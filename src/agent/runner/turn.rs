@@ -1,6 +1,6 @@
-//! One response of a model, with as many attempts as it takes: after a failure that passes it
-//! waits, visibly, and asks again; a model that cannot answer is replaced by the next of
-//! `models.fallback`. What to do when is `retry`'s. Names no vendor, runs no tool.
+//! One response of a model, with as many attempts as it takes: transient errors are retried after a
+//! visible wait; a model that cannot answer is replaced by the next of `models.fallback`. `retry`
+//! decides which. Names no vendor, runs no tool.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -11,9 +11,9 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::attempt::Attempt;
-use super::env::Kit;
-use super::link::{Change, Desk, Turn};
-use super::retry::{Recovery, Remedy, Retry};
+use super::env::RunEnv;
+use super::link::{Change, RunLink, Turn};
+use super::retry::{Retry, RetryDecision, RetryPolicy};
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{LlmError, Message, Model, StopReason, ToolCall};
 
@@ -30,52 +30,52 @@ pub(super) struct Reply {
     pub failure: Option<String>,
 }
 
-/// Makes the model call of `turn` and reports it piece by piece. What the person says while it
-/// waits for another attempt joins `turn`, and so does a model that stands in.
-pub(super) async fn respond(desk: &Desk, kit: &Kit, turn: &mut Turn) -> Reply {
-    let mut recovery = Recovery::new(&turn.rules.retry, &kit.fallback, &turn.model);
+/// Makes the model call of `turn` and reports it piece by piece. What the user says while it
+/// waits for another attempt joins `turn`, and so does a fallback model.
+pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Reply {
+    let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
     loop {
-        let mut attempt = Attempt::make(desk, kit, turn).await;
-        let retries = recovery.retries();
+        let mut attempt = Attempt::make(link, env, turn).await;
+        let retries = policy.retries();
         let Some(error) = attempt.failure.take() else {
-            return answered(desk, retries, attempt).await;
+            return answered(link, retries, attempt).await;
         };
         tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
-        let remedy = recovery.after(&error, chance());
-        let failed = Failed::new(desk, attempt, &error, &remedy).await;
-        let next = match remedy {
-            Remedy::Retry(retry) => {
-                wait(desk, turn, retry, &error).await;
-                desk.reopen_turn(Change::None).await
+        let decision = policy.after(&error, chance());
+        let failed = Failed::new(link, attempt, &error, &decision).await;
+        let next = match decision {
+            RetryDecision::Retry(retry) => {
+                wait(link, turn, retry, &error).await;
+                link.reopen_turn(Change::None).await
             }
-            Remedy::DropThinking => desk.reopen_turn(Change::NoThinking).await,
-            Remedy::StandIn(model) => {
-                end_retries(desk, retries, Some(error.message.clone())).await;
-                tell_stand_in(desk, &turn.model, &model, &error).await;
-                desk.reopen_turn(Change::Model(model)).await
+            RetryDecision::DropThinking => link.reopen_turn(Change::NoThinking).await,
+            RetryDecision::Fallback(model) => {
+                end_retries(link, retries, Some(error.message.clone())).await;
+                notify_fallback(link, &turn.model, &model, &error).await;
+                link.reopen_turn(Change::Model(model)).await
             }
-            Remedy::GiveUp => {
-                let text = last_words(&error, retries);
-                end_retries(desk, retries, Some(text.clone())).await;
-                return failed.reply(desk, text).await;
+            RetryDecision::GiveUp => {
+                let text = final_error(&error, retries);
+                end_retries(link, retries, Some(text.clone())).await;
+                return failed.reply(link, text).await;
             }
         };
         match next {
             Ok(next) => {
                 if next.model.full_id() != turn.model.full_id() {
-                    recovery = Recovery::new(&next.rules.retry, &kit.fallback, &next.model);
+                    policy = RetryPolicy::new(&next.rules.retry, &env.fallback, &next.model);
                 }
                 *turn = next;
             }
             Err(_) => {
-                end_retries(desk, recovery.retries(), Some(CANCELLED.to_owned())).await;
-                return failed.reply(desk, error.to_string()).await;
+                end_retries(link, policy.retries(), Some(CANCELLED.to_owned())).await;
+                return failed.reply(link, error.to_string()).await;
             }
         }
     }
 }
 
-/// pi's word for a wait that the person ended.
+/// The error of a retry that the user cancelled, in pi's words.
 const CANCELLED: &str = "Retry cancelled";
 
 /// An attempt that failed.
@@ -88,27 +88,32 @@ enum Failed {
 }
 
 impl Failed {
-    /// Keeps what `attempt` said, if anything, where `remedy` goes on to another attempt.
-    async fn new(desk: &Desk, attempt: Attempt, error: &LlmError, remedy: &Remedy) -> Self {
-        let next = match remedy {
-            Remedy::Retry(retry) => {
+    /// Keeps what `attempt` said, if anything, where `decision` goes on to another attempt.
+    async fn new(
+        link: &RunLink,
+        attempt: Attempt,
+        error: &LlmError,
+        decision: &RetryDecision,
+    ) -> Self {
+        let next = match decision {
+            RetryDecision::Retry(retry) => {
                 format!("Asked again (retry {} of {})", retry.number, retry.most)
             }
-            Remedy::StandIn(model) => format!("Asked {} instead", model.full_id()),
-            Remedy::DropThinking => "Asked again without the thinking so far".to_owned(),
-            Remedy::GiveUp => return Self::Silent(Box::new(attempt)),
+            RetryDecision::Fallback(model) => format!("Asked {} instead", model.full_id()),
+            RetryDecision::DropThinking => "Asked again without the thinking so far".to_owned(),
+            RetryDecision::GiveUp => return Self::Silent(Box::new(attempt)),
         };
         if !attempt.begun {
             return Self::Silent(Box::new(attempt));
         }
         let text = format!("{}\n{next}", error.message);
-        Self::Kept(attempt.conclude(desk, Some(text)).await)
+        Self::Kept(attempt.finish(link, Some(text)).await)
     }
 
-    /// The end of the call: `text` is what the person reads.
-    async fn reply(self, desk: &Desk, text: String) -> Reply {
+    /// The end of the call: `text` is what the user reads.
+    async fn reply(self, link: &RunLink, text: String) -> Reply {
         let message = match self {
-            Self::Silent(attempt) => attempt.conclude(desk, Some(text.clone())).await,
+            Self::Silent(attempt) => attempt.finish(link, Some(text.clone())).await,
             Self::Kept(message) => message,
         };
         Reply {
@@ -121,14 +126,14 @@ impl Failed {
     }
 }
 
-async fn answered(desk: &Desk, retries: u32, attempt: Attempt) -> Reply {
-    let message = attempt.conclude(desk, None).await;
+async fn answered(link: &RunLink, retries: u32, attempt: Attempt) -> Reply {
+    let message = attempt.finish(link, None).await;
     let (stop, calls) = match &*message {
         Message::Assistant(answer) => (answer.stop_reason, answer.tool_calls().cloned().collect()),
         _ => (StopReason::Stop, Vec::new()),
     };
     let given_up = (stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
-    end_retries(desk, retries, given_up).await;
+    end_retries(link, retries, given_up).await;
     Reply {
         message,
         stop,
@@ -137,26 +142,26 @@ async fn answered(desk: &Desk, retries: u32, attempt: Attempt) -> Reply {
     }
 }
 
-/// Waits for `retry`, where everybody can see it, or until the person wants something else.
-async fn wait(desk: &Desk, turn: &Turn, retry: Retry, error: &LlmError) {
+/// Waits for `retry`, where everybody can see it, or until the user wants something else.
+async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmError) {
     let Retry {
         number,
         most,
         delay_ms,
     } = retry;
     tracing::info!("retry {number}/{most} in {delay_ms} ms");
-    desk.emit(AgentEvent::RetryStart {
+    link.emit(AgentEvent::RetryStart {
         attempt: number,
         max_attempts: most,
         delay_ms,
         error: error.message.clone(),
     })
     .await;
-    desk.phase(Phase::Retrying {
+    link.phase(Phase::Retrying {
         attempt: number,
         max_attempts: most,
         at: now_ms().saturating_add_unsigned(delay_ms),
-        reason: gist(reason(&turn.model, error)),
+        reason: short_reason(reason(&turn.model, error)),
     })
     .await;
     select! {
@@ -166,8 +171,8 @@ async fn wait(desk: &Desk, turn: &Turn, retry: Retry, error: &LlmError) {
     }
 }
 
-/// Says how the retries came out, if there were any.
-async fn end_retries(desk: &Desk, retries: u32, final_error: Option<String>) {
+/// Reports the end of the retries, if there were any.
+async fn end_retries(link: &RunLink, retries: u32, final_error: Option<String>) {
     if retries == 0 {
         return;
     }
@@ -175,44 +180,44 @@ async fn end_retries(desk: &Desk, retries: u32, final_error: Option<String>) {
         None => tracing::info!("retry {retries} succeeded"),
         Some(error) => tracing::warn!("no answer after {retries} retries: {error}"),
     }
-    desk.emit(AgentEvent::RetryEnd {
+    link.emit(AgentEvent::RetryEnd {
         attempt: retries,
         final_error,
     })
     .await;
 }
 
-async fn tell_stand_in(desk: &Desk, from: &Model, to: &Model, error: &LlmError) {
+async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmError) {
     let (from, to) = ((from.full_id(), reason(from, error)), to.full_id());
     let text = format!(
         "{} cannot answer: {}\n{to} answers instead, until your next message",
         from.0, from.1
     );
     tracing::warn!("{text}");
-    desk.emit(AgentEvent::Notice {
+    link.emit(AgentEvent::Notice {
         level: NoticeLevel::Warning,
         text,
     })
     .await;
 }
 
-/// What went wrong, for a place that names the model already.
+/// What went wrong, without the name of the model.
 fn reason(model: &Model, error: &LlmError) -> String {
     let about = format!("{}: ", model.full_id());
     let text = error.message.strip_prefix(&about).unwrap_or(&error.message);
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// A reason without the server's own words, which are told elsewhere.
-fn gist(reason: String) -> String {
+/// The reason without the server's own message, which `RetryStart` has.
+fn short_reason(reason: String) -> String {
     match reason.split_once(": ") {
-        Some((gist, _)) => gist.to_owned(),
+        Some((short, _)) => short.to_owned(),
         None => reason,
     }
 }
 
 /// The error as it is shown when nothing is left to try.
-fn last_words(error: &LlmError, retries: u32) -> String {
+fn final_error(error: &LlmError, retries: u32) -> String {
     if retries == 0 {
         return error.to_string();
     }
@@ -221,7 +226,7 @@ fn last_words(error: &LlmError, retries: u32) -> String {
     error.to_string()
 }
 
-/// Something between 0 and 1, another with each call.
+/// A random number between 0 and 1.
 fn chance() -> f64 {
     let random = RandomState::new().hash_one(0);
     random as f64 / u64::MAX as f64

@@ -10,8 +10,8 @@ use crate::agent::event::{AgentEvent, NoticeLevel, Phase, RunOutcome, RunState, 
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Message, Model, ThinkingLevel};
 
-/// Something to tell the person about the session file.
-type Trouble = Option<(NoticeLevel, String)>;
+/// What the user should read about the session file.
+pub(in crate::agent) type SaveNotice = Option<(NoticeLevel, String)>;
 
 /// A session, or none.
 #[derive(Debug)]
@@ -95,13 +95,13 @@ impl Journal {
     }
 
     /// Stores a message.
-    pub fn message(&mut self, message: &Message) -> Trouble {
+    pub fn message(&mut self, message: &Message) -> SaveNotice {
         let written = self.log.as_mut().map(|log| log.message(message));
         self.judge(written)
     }
 
     /// Stores what the requests begin with from here on.
-    pub fn prompt(&mut self, prompt: &SessionPrompt) -> Trouble {
+    pub fn prompt(&mut self, prompt: &SessionPrompt) -> SaveNotice {
         // Plain data cannot fail to serialise.
         let data = serde_json::to_value(prompt).unwrap_or_default();
         let written = self
@@ -112,7 +112,7 @@ impl Journal {
     }
 
     /// Stores what an event says about how the run went; most say nothing of it.
-    pub fn event(&mut self, event: &AgentEvent) -> Trouble {
+    pub fn event(&mut self, event: &AgentEvent) -> SaveNotice {
         let data = lifecycle(event)?;
         let written = self
             .log
@@ -122,7 +122,7 @@ impl Journal {
     }
 
     /// Stores the model and thinking level from here on, as far as they are new.
-    pub fn model(&mut self, model: &Model, thinking: ThinkingLevel) -> Trouble {
+    pub fn model(&mut self, model: &Model, thinking: ThinkingLevel) -> SaveNotice {
         if let Some(live) = &mut self.live {
             report(live.show(|record| record.model = model.full_id()));
         }
@@ -150,7 +150,7 @@ impl Journal {
         self.live = None;
     }
 
-    fn judge(&mut self, written: Option<std::io::Result<()>>) -> Trouble {
+    fn judge(&mut self, written: Option<std::io::Result<()>>) -> SaveNotice {
         let log = self.log.as_ref()?;
         match written? {
             Err(error) if !self.failing => {

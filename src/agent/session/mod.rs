@@ -11,7 +11,7 @@ pub mod log;
 mod sync;
 
 pub use entry::Header;
-pub(super) use journal::Journal;
+pub(super) use journal::{Journal, SaveNotice};
 pub use list::{StoredSession, all_sessions, sessions_in};
 pub use live::{Live, LiveRecord, SessionState, live_sessions};
 pub use log::SessionLog;
