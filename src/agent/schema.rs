@@ -278,7 +278,7 @@ fn describe(error: &ValidationError<'_>) -> Vec<String> {
     vec![one]
 }
 
-/// `/edits/0/old_text` as people write it: `edits[0].old_text`.
+/// `/edits/0/old_text` as users write it: `edits[0].old_text`.
 fn place(pointer: &str) -> String {
     let mut out = String::new();
     for part in pointer.split('/').skip(1) {

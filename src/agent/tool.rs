@@ -1,5 +1,5 @@
 //! What a tool is: a schema, a function, and a result split in two. `content` is for the model,
-//! [`Details`] is for people; neither is ever made from the other.
+//! [`Details`] is for users; neither is ever made from the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -134,7 +134,7 @@ impl Progress {
 pub struct ToolOutput {
     /// For the model.
     pub content: Vec<Content>,
-    /// For people; stored with the session, never sent.
+    /// For users; stored with the session, never sent.
     pub details: Details,
     /// Whether the model is told that it failed.
     pub is_error: bool,
@@ -143,9 +143,9 @@ pub struct ToolOutput {
 /// A call that could not be done. The text goes to the model as an error result, as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
-    /// For the model, and for people unless there are details.
+    /// For the model, and for users unless there are details.
     pub message: String,
-    /// For people, where the preview would say too little.
+    /// For users, where the preview would say too little.
     pub details: Option<Details>,
 }
 
@@ -174,7 +174,7 @@ pub enum Details {
     Files(FilesDetails),
     /// A text was read, or a result is just text.
     Text(TextDetails),
-    /// A file was handed to the person.
+    /// A file was handed to the user.
     Attachment(AttachmentDetails),
     /// Anything else: a tool of somebody else's, or another program's session.
     Other(OtherDetails),
@@ -246,7 +246,7 @@ fn shorten(value: &mut Value, longest: usize) {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DiffDetails {
-    /// The file, as people should read it (relative to the working directory where it is below).
+    /// The file, as users should read it (relative to the working directory where it is below).
     pub path: String,
     /// pi's display form, one line per line, joined by `\n`: a sign (`+`, `-` or space), the line
     /// number right-aligned to a common width (new numbers for `+` and context, old for `-`), a
@@ -268,7 +268,7 @@ pub struct DiffDetails {
     /// What becomes of the file.
     #[serde(skip_serializing_if = "is_plain")]
     pub change: FileChange,
-    /// The file's path before the call moved it, as people should read it.
+    /// The file's path before the call moved it, as users should read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<String>,
     /// Further files of the same call (apply_patch), each with its own diff.
@@ -342,7 +342,7 @@ pub struct CommandDetails {
 pub struct MatchesDetails {
     /// What was searched for.
     pub pattern: String,
-    /// Where, as people should read it.
+    /// Where, as users should read it.
     pub path: String,
     /// The name filter, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -362,7 +362,7 @@ pub struct MatchesDetails {
 pub struct FilesDetails {
     /// The glob, empty for a plain listing.
     pub pattern: String,
-    /// Where, as people should read it.
+    /// Where, as users should read it.
     pub path: String,
     /// The names; folders end in `/`.
     pub files: Vec<String>,
@@ -375,7 +375,7 @@ pub struct FilesDetails {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TextDetails {
-    /// The file it is from, as people should read it; empty when from none.
+    /// The file it is from, as users should read it; empty when from none.
     pub path: String,
     /// The text shown.
     pub text: String,
@@ -391,7 +391,7 @@ pub struct TextDetails {
     pub note: Option<String>,
 }
 
-/// A file for the person.
+/// A file for the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttachmentDetails {

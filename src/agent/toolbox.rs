@@ -24,7 +24,7 @@ pub struct Toolbox {
 }
 
 /// What a name stands for.
-pub enum Found<'a> {
+pub enum Lookup<'a> {
     /// A tool that may be used.
     Tool(&'a Arc<dyn Tool>),
     /// A tool that policy keeps from the model.
@@ -87,11 +87,11 @@ impl Toolbox {
     }
 
     /// What `name` stands for.
-    pub fn find(&self, name: &str) -> Found<'_> {
+    pub fn find(&self, name: &str) -> Lookup<'_> {
         match self.position(name) {
-            Some(index) => Found::Tool(&self.tools[index]),
-            None if self.blocked.iter().any(|blocked| blocked == name) => Found::Blocked,
-            None => Found::Unknown,
+            Some(index) => Lookup::Tool(&self.tools[index]),
+            None if self.blocked.iter().any(|blocked| blocked == name) => Lookup::Blocked,
+            None => Lookup::Unknown,
         }
     }
 
@@ -136,7 +136,7 @@ pub enum ToolSet {
     None,
 }
 
-/// The sets by the names people write.
+/// The sets by the names users write.
 const SETS: [(&str, ToolSet); 4] = [
     ("all", ToolSet::All),
     ("coding", ToolSet::Coding),
@@ -160,7 +160,7 @@ impl ToolSet {
     }
 }
 
-/// Which tools a person lets the model use. Written as `all`, `coding`, `read_only` or `none`, or
+/// Which tools a user lets the model use. Written as `all`, `coding`, `read_only` or `none`, or
 /// as names (`read,grep`), then `+name` and `-name`, in any order, joined by commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSelection {
@@ -335,9 +335,9 @@ mod tests {
             assert_eq!(got, expected, "{tools:?} {selection:?} {format:?}");
         }
         let toolbox = Toolbox::select(named(&every), &"-edit".parse().unwrap()).unwrap();
-        assert!(matches!(toolbox.find("apply_patch"), Found::Blocked));
+        assert!(matches!(toolbox.find("apply_patch"), Lookup::Blocked));
         let toolbox = Toolbox::new(named(&every));
-        assert!(matches!(toolbox.find("replace"), Found::Tool(_)));
+        assert!(matches!(toolbox.find("replace"), Lookup::Tool(_)));
     }
 
     fn names(text: &str) -> String {
@@ -388,9 +388,9 @@ mod tests {
     #[test]
     fn blocked_is_not_unknown() {
         let toolbox = Toolbox::select(all(), &"-bash".parse().unwrap()).unwrap();
-        assert!(matches!(toolbox.find("read"), Found::Tool(_)));
-        assert!(matches!(toolbox.find("bash"), Found::Blocked));
-        assert!(matches!(toolbox.find("foo"), Found::Unknown));
+        assert!(matches!(toolbox.find("read"), Lookup::Tool(_)));
+        assert!(matches!(toolbox.find("bash"), Lookup::Blocked));
+        assert!(matches!(toolbox.find("foo"), Lookup::Unknown));
         assert_eq!(
             toolbox.check("read", json!({ "n": "5" })),
             Ok(json!({ "n": 5 }))

@@ -15,7 +15,7 @@ use super::loop_guard::LoopGuard;
 use super::turn::Reply;
 use crate::agent::event::{AgentEvent, Phase, ToolStatus, now_ms};
 use crate::agent::tool::{Details, OtherDetails};
-use crate::agent::toolbox::Found;
+use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 /// Calls that run at the same time at most.
@@ -77,7 +77,7 @@ async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> O
 /// Cuts the calls into groups.
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
-        Found::Tool(tool) => {
+        Lookup::Tool(tool) => {
             turn.rules.parallel_tools && tool.effects(&call.arguments).only_reads()
         }
         _ => false,
@@ -152,7 +152,7 @@ async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Arc<Details
 }
 
 fn preview(turn: &Turn, call: &ToolCall) -> Details {
-    if let Found::Tool(tool) = turn.toolbox.find(&call.name)
+    if let Lookup::Tool(tool) = turn.toolbox.find(&call.name)
         && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&call.arguments)))
     {
         return details;

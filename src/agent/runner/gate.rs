@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::link::Turn;
 use crate::agent::tool::Tool;
-use crate::agent::toolbox::Found;
+use crate::agent::toolbox::Lookup;
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.
@@ -26,12 +26,12 @@ pub(super) struct Allowed {
 pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
-        Found::Tool(tool) => Arc::clone(tool),
-        Found::Blocked => {
+        Lookup::Tool(tool) => Arc::clone(tool),
+        Lookup::Blocked => {
             tracing::warn!("Tool blocked by policy: {name}");
             return Err(format!("Tool '{name}' not available"));
         }
-        Found::Unknown => return Err(format!("Tool '{name}' not found")),
+        Lookup::Unknown => return Err(format!("Tool '{name}' not found")),
     };
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;

@@ -28,7 +28,7 @@ pub fn cancelled() -> ToolError {
 
 /// Runs `work` where it may block and waits for its end, come what may: for changes, whose end
 /// must be known.
-pub async fn change<T: Send + 'static>(
+pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     tokio::task::spawn_blocking(work)
@@ -36,16 +36,16 @@ pub async fn change<T: Send + 'static>(
         .unwrap_or_else(|error| Err(ToolError::new(format!("Tool execution failed: {error}"))))
 }
 
-/// As [`change`], but returns at once when cancelled: for looking, where a file system that does
+/// As [`blocking`], but returns at once when cancelled: for looking, where a file system that does
 /// not answer must not hold up anybody.
-pub async fn look<T: Send + 'static>(
+pub async fn blocking_cancellable<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(cancelled()),
-        result = change(work) => result,
+        result = blocking(work) => result,
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     // H9: work that hears nothing (a file system that does not answer) holds up nobody.
     #[tokio::test]
-    async fn looking_ends_with_the_cancellation_even_if_the_work_does_not() {
+    async fn cancelling_ends_the_wait_even_if_the_work_goes_on() {
         let cancel = CancellationToken::new();
         let (begin, begun) = tokio::sync::oneshot::channel();
         let (release, held) = std::sync::mpsc::channel::<()>();
@@ -66,7 +66,7 @@ mod tests {
         };
         let looked = tokio::spawn({
             let cancel = cancel.clone();
-            async move { look(&cancel, work).await }
+            async move { blocking_cancellable(&cancel, work).await }
         });
         begun.await.unwrap();
         cancel.cancel();

@@ -15,7 +15,7 @@ use super::output::{Finished, Output};
 use crate::agent::process::{Exit, Running, Secrets, Spawn, Status, environment};
 use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
-use crate::agent::tools::call::look;
+use crate::agent::tools::call;
 use crate::agent::tools::typed::TypedTool;
 use crate::llm::{Content, ToolSpec};
 
@@ -95,7 +95,7 @@ impl TypedTool for Bash {
         let details = described(args);
         check(&details.command)?;
         let cwd = context.cwd.clone();
-        look(&context.cancel, move || {
+        call::blocking_cancellable(&context.cancel, move || {
             if cwd.is_dir() {
                 return Ok(());
             }

@@ -90,7 +90,7 @@ pub async fn lock_files(
         () = cancel.cancelled() => return Err(call::cancelled()),
         turn = seen.turn() => turn,
     };
-    let paths = call::look(cancel, find).await?;
+    let paths = call::blocking_cancellable(cancel, find).await?;
     let files: BTreeSet<&PathBuf> = paths.iter().map(|path| &path.real).collect();
     let mut locks = Vec::with_capacity(files.len());
     for file in files {

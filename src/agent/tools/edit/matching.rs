@@ -121,8 +121,9 @@ impl Shift {
     }
 }
 
-/// The ranges of `text.bytes` that `old` (LF only, not empty) means.
-pub fn find(text: &Normal, old: &[u8], scope: Scope) -> Result<Found, NoMatch> {
+/// The ranges of `text.bytes` that `old` (not empty) means and that `new` can take the place of;
+/// both with LF only.
+pub fn find(text: &Normal, old: &[u8], new: &[u8], scope: Scope) -> Result<Found, NoMatch> {
     let found = match scope {
         Scope::Unique => overlapping(&text.bytes, old),
         Scope::All => memmem::find_iter(&text.bytes, old)
@@ -139,7 +140,7 @@ pub fn find(text: &Normal, old: &[u8], scope: Scope) -> Result<Found, NoMatch> {
     if !found.is_empty() {
         return one(found, Fuzz::Typography, scope);
     }
-    indented(&text.bytes, old)
+    indented(&text.bytes, old, new)
 }
 
 fn one(ranges: Vec<Range<usize>>, fuzz: Fuzz, scope: Scope) -> Result<Found, NoMatch> {
@@ -185,7 +186,7 @@ fn typographic(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
 
 /// Whole lines that are those of `old` when indentation is ignored. Indentation means too much to
 /// change several places, or to guess how new lines are to be indented.
-fn indented(text: &[u8], old: &[u8]) -> Result<Found, NoMatch> {
+fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<Found, NoMatch> {
     let old_lines: Vec<&[u8]> = old
         .split_inclusive(|byte| *byte == b'\n')
         .map(body)
@@ -203,7 +204,11 @@ fn indented(text: &[u8], old: &[u8]) -> Result<Found, NoMatch> {
     };
     let lines = first..first + old_lines.len();
     let present = &index.lines()[lines.clone()];
-    let shift = Shift::between(&old_lines, present).ok_or(NoMatch::Indented(lines))?;
+    let shift = Shift::between(&old_lines, present).filter(|shift| {
+        let mut new_lines = new.split(|byte| *byte == b'\n');
+        new_lines.all(|line| shift.line(line).is_some())
+    });
+    let shift = shift.ok_or(NoMatch::Indented(lines))?;
     let start = index.lines()[..first].iter().map(|line| line.len()).sum();
     let mut end: usize = present.iter().fold(start, |end, line| end + line.len());
     if !old.ends_with(b"\n") && present.last().is_some_and(|line| line.ends_with(b"\n")) {
@@ -227,7 +232,7 @@ mod tests {
 
     fn check(text: &str, old: &str) -> Result<(String, Fuzz), NoMatch> {
         let normal = Normal::new(text.as_bytes());
-        let found = find(&normal, old.as_bytes(), Scope::Unique)?;
+        let found = find(&normal, old.as_bytes(), b"", Scope::Unique)?;
         let range = normal.original(&found.ranges[0]);
         Ok((text[range].to_string(), found.fuzz))
     }

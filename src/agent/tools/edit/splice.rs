@@ -11,16 +11,16 @@ use super::index::Fuzz;
 use super::matching::Found;
 
 /// The bytes for `range` of `content`, which was `found` to mean `old` and is to become `new` (both
-/// with LF only); none when the shift does not fit the new lines.
+/// with LF only).
 pub fn splice(
     content: &[u8],
     range: &Range<usize>,
     old: &[u8],
     new: &[u8],
     found: &Found,
-) -> Option<Vec<u8>> {
+) -> Vec<u8> {
     if found.fuzz == Fuzz::Exact && !old.contains(&b'\n') && !new.contains(&b'\n') {
-        return Some(new.to_vec());
+        return new.to_vec();
     }
     let present = diff::lines(&content[range.clone()]);
     let (old_lines, new_lines) = (diff::lines(old), diff::lines(new));
@@ -37,7 +37,8 @@ pub fn splice(
         for (offset, index) in new_range.enumerate() {
             let line = new_lines[index];
             let body = line.strip_suffix(b"\n").unwrap_or(line);
-            out.extend(found.shift.line(body)?);
+            let shifted = found.shift.line(body);
+            out.extend(shifted.unwrap_or_else(|| body.to_vec()));
             if body.len() < line.len() {
                 out.extend_from_slice(
                     line_end_for(&present, &old_range, offset).unwrap_or(outside),
@@ -45,7 +46,7 @@ pub fn splice(
             }
         }
     }
-    Some(out)
+    out
 }
 
 /// The line end for the `offset`th line put in place of the lines `replaced`: that of its
@@ -86,11 +87,17 @@ mod tests {
 
     fn check(content: &str, old: &str, new: &str, expected: &str) {
         let normal = Normal::new(content.as_bytes());
-        let found = find(&normal, old.as_bytes(), Scope::Unique).unwrap();
+        let found = find(&normal, old.as_bytes(), new.as_bytes(), Scope::Unique).unwrap();
         let range = normal.original(&found.ranges[0]);
         let mut out = content.as_bytes()[..range.start].to_vec();
         let (old_bytes, new_bytes) = (old.as_bytes(), new.as_bytes());
-        out.extend(splice(content.as_bytes(), &range, old_bytes, new_bytes, &found).unwrap());
+        out.extend(splice(
+            content.as_bytes(),
+            &range,
+            old_bytes,
+            new_bytes,
+            &found,
+        ));
         out.extend_from_slice(&content.as_bytes()[range.end..]);
         assert_eq!(
             String::from_utf8_lossy(&out),

@@ -89,11 +89,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
     for (range, number) in in_order(shown, content, &edits)? {
         let edit = &edits[number];
         out.extend_from_slice(&content[at..range.start]);
-        let new = splice(content, &range, &edit.old, &edit.new, &edit.found);
-        out.extend(new.ok_or_else(|| {
-            let lines = lines_of(content, &range);
-            not_found(shown, wanted, number, &other_indentation(content, &lines))
-        })?);
+        out.extend(splice(content, &range, &edit.old, &edit.new, &edit.found));
         at = range.end;
         if out.len() > MAX_RESULT {
             let most = kind::size(MAX_RESULT as u64);
@@ -161,7 +157,7 @@ fn locate(
 /// so.
 fn find_edit(text: &Normal, old: &str, new: &str, scope: Scope) -> Result<Edit, NoMatch> {
     let find = |old: Vec<u8>, new: Vec<u8>, unescaped| {
-        find(text, &old, scope).map(|found| Edit {
+        find(text, &old, &new, scope).map(|found| Edit {
             old,
             new,
             found,
@@ -268,12 +264,6 @@ fn other_indentation(content: &[u8], lines: &Range<usize>) -> String {
         let _ = write!(text, "\n  {} {}", number + 1, line.trim_end());
     }
     text
-}
-
-/// The lines, from 0, that `range` is in.
-fn lines_of(content: &[u8], range: &Range<usize>) -> Range<usize> {
-    let first = memchr::memchr_iter(b'\n', &content[..range.start]).count();
-    first..first + diff::lines(&content[range.clone()]).len()
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -149,11 +149,11 @@ impl TypedTool for Edit {
         let file = LockedFile::lock(path, purpose, &self.seen, &context);
         if creates {
             let (file, content) = (file.await?, args.new_text.unwrap_or_default());
-            return call::change(move || create(&file, &content)).await;
+            return call::blocking(move || create(&file, &content)).await;
         }
         let edits = self.text_edits(args)?;
         let file = file.await?;
-        call::change(move || apply_edits(&file, &edits)).await
+        call::blocking(move || apply_edits(&file, &edits)).await
     }
 }
 

@@ -76,7 +76,7 @@ impl TypedTool for Write {
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (path, purpose) = (args.file_path, Purpose::MayBeNew);
         let file = LockedFile::lock(path, purpose, &self.seen, &context).await?;
-        call::change(move || replace(&file, &args.content)).await
+        call::blocking(move || replace(&file, &args.content)).await
     }
 }
 

@@ -30,7 +30,7 @@ pub struct HunkReport {
 
 /// A hunk that fits nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Miss {
+pub struct HunkFailure {
     /// Which hunk of its file, from 1.
     pub hunk: usize,
     /// What was looked for and what is there instead, in words.
@@ -41,7 +41,7 @@ pub struct Miss {
 ///
 /// # Errors
 /// Every hunk that fits nowhere.
-pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<Miss>> {
+pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<HunkFailure>> {
     let result = apply_on(
         &Index::new(content, LineEnds::Lf),
         content,
@@ -88,8 +88,8 @@ fn apply_on(
     content: &[u8],
     hunks: &[Hunk],
     ends: LineEnds,
-) -> Result<Applied, Vec<Miss>> {
-    let (mut misses, mut reports) = (Vec::new(), Vec::new());
+) -> Result<Applied, Vec<HunkFailure>> {
+    let (mut failures, mut reports) = (Vec::new(), Vec::new());
     let mut edits: Vec<Edit<'_>> = Vec::new();
     let mut before = Place {
         start: 0,
@@ -101,7 +101,7 @@ fn apply_on(
         let place = match seek(index, hunk, before.start + before.len) {
             Ok(place) => place,
             Err(no_match) => {
-                misses.push(Miss {
+                failures.push(HunkFailure {
                     hunk: number + 1,
                     text: explain(index, hunk, &no_match),
                 });
@@ -126,11 +126,11 @@ fn apply_on(
         if pair[1].at < pair[0].at + pair[0].removed {
             let (hunk, other) = (pair[1].hunk + 1, pair[0].hunk + 1);
             let text = format!("it changes the same lines as hunk {other}; make them one hunk");
-            misses.push(Miss { hunk, text });
+            failures.push(HunkFailure { hunk, text });
         }
     }
-    if !misses.is_empty() {
-        return Err(misses);
+    if !failures.is_empty() {
+        return Err(failures);
     }
     let bytes = assemble(index, content, &edits, ends);
     Ok(Applied { bytes, reports })

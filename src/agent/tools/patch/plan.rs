@@ -239,14 +239,19 @@ impl Work {
         let safe = fits.is_ok() && (!stale || is_exact_and_unique(&bytes[mark..], hunks));
         let applied = match fits {
             Ok(applied) if safe => applied,
-            misses => {
+            failures => {
                 let mut text = String::new();
-                for miss in misses.err().unwrap_or_default().iter().take(MOST_FAILURES) {
-                    let line = hunks[miss.hunk - 1].line;
+                for failure in failures
+                    .err()
+                    .unwrap_or_default()
+                    .iter()
+                    .take(MOST_FAILURES)
+                {
+                    let line = hunks[failure.hunk - 1].line;
                     let _ = writeln!(
                         text,
                         "{shown}, hunk {} (line {line} of the patch): {}",
-                        miss.hunk, miss.text
+                        failure.hunk, failure.text
                     );
                 }
                 if stale {

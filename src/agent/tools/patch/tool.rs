@@ -115,7 +115,7 @@ impl TypedTool for ApplyPatch {
             move || resolve(&patch, &cwd)
         };
         let locked = lock_files(&self.seen, &context.cancel, find).await?;
-        call::change(move || {
+        call::blocking(move || {
             let plan = plan(&patch, locked)?;
             commit(&plan)?;
             Ok(ToolOutput {

@@ -119,7 +119,7 @@ impl TypedTool for Read {
             seen: self.seen.clone(),
             decoding: Arc::clone(&self.decoding),
         };
-        call::look(&context.cancel, move || job.run()).await
+        call::blocking_cancellable(&context.cancel, move || job.run()).await
     }
 }
 

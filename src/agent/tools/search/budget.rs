@@ -147,7 +147,7 @@ pub async fn run<T: Send + 'static>(
 ) -> Result<T, ToolError> {
     let budget = Budget::new(cancel.clone(), seconds);
     let limit = Duration::from_secs(seconds) + GRACE;
-    let search = call::look(&cancel, move || search(&budget));
+    let search = call::blocking_cancellable(&cancel, move || search(&budget));
     tokio::time::timeout(limit, search).await.unwrap_or_else(|_| {
         Err(ToolError::new(format!(
             "Stopped after {seconds} s without a result: a file or folder does not answer. Search \
