@@ -8,9 +8,12 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use clap::Parser;
 use nix::sys::signal::Signal;
+use tokio::runtime::Runtime;
 
 use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
 use super::cli::{self, AuthDesk, Json, OnceOptions, Play, Print, Reader, Sink};
@@ -31,6 +34,10 @@ use crate::llm::{Catalog, Content, Model, Provider, ThinkingLevel, Wires};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
+/// Threads the program cannot do without: the workers, one for blocking work, and one of a command.
+const THREADS: usize = WORKERS + 2;
+/// How long idle threads for blocking work stay.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The whole program, from arguments to exit code.
 pub fn run() -> ExitCode {
@@ -88,15 +95,42 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::complain(&format!("tiller: {notice}"));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .enable_all()
-        .build()
-        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
+    let runtime = start_runtime().map_err(|error| {
+        StartError::failed(format!(
+            "cannot start {THREADS} threads: {error}; is there a limit on processes (`ulimit -u`, \
+             or a container's pids limit)?"
+        ))
+    })?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
     // A thread that waits for a slow disk or terminal must not hold the exit up.
     runtime.shutdown_background();
     code
+}
+
+/// Starts the runtime. tokio panics, then hangs, where its threads cannot be started, so this is
+/// tried first. One thread for blocking work lives as long as the program does: a limit that is
+/// reached later makes such work wait for that thread, not fail.
+fn start_runtime() -> io::Result<Runtime> {
+    let start = |_| thread::Builder::new().spawn(thread::park);
+    let tried: Vec<io::Result<_>> = (0..THREADS).map(start).collect();
+    let mut started = Ok(());
+    for attempt in tried {
+        match attempt {
+            Ok(thread) => {
+                thread.thread().unpark();
+                let _ = thread.join();
+            }
+            Err(error) => started = Err(error),
+        }
+    }
+    started?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_keep_alive(FOREVER)
+        .enable_all()
+        .build()?;
+    runtime.spawn_blocking(|| {});
+    Ok(runtime)
 }
 
 /// What needs no agent.
