@@ -37,7 +37,7 @@ const WORKERS: usize = 2;
 /// Threads the program cannot do without: the workers, one for blocking work, and one of a command.
 const THREADS: usize = WORKERS + 2;
 /// How long idle threads for blocking work stay.
-const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// The whole program, from arguments to exit code.
 pub fn run() -> ExitCode {
