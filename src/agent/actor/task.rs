@@ -1,6 +1,6 @@
 //! The task that owns an agent: its conversation (with session and subscribers), queues and state,
-//! each in one place. It reads commands and the run's messages one after the other and never waits for a
-//! model, a tool or a subscriber, so it answers at once whatever is under way.
+//! each in one place. It reads commands and the run's messages one after the other and never waits
+//! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::select;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::activity::{Activity, Run};
 use super::conversation::Conversation;
@@ -322,31 +321,21 @@ impl Actor {
         self.next_turn()
     }
 
-    /// The run's next turn, with a fresh way to cut it short.
+    /// The run's next turn: everything as it is now, and a fresh way to cut it short.
     fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
+        let model = Arc::clone(self.asked());
+        let prompt = self.conversation.prompts.in_force(model.edit_format);
         let run = self.activity.live_run()?;
         run.interrupt = run.cancel.child_token();
-        let interrupt = run.interrupt.clone();
-        Ok(self.turn(interrupt))
-    }
-
-    /// A turn with everything as it is now.
-    fn turn(&mut self, interrupt: CancellationToken) -> Turn {
-        let model = Arc::clone(self.asked());
-        let prompt = self
-            .conversation
-            .prompts
-            .in_force(model.edit_format)
-            .cloned();
-        Turn {
-            interrupt,
+        Ok(Turn {
+            interrupt: run.interrupt.clone(),
             messages: self.conversation.context.messages().to_vec(),
-            prompt: prompt.unwrap_or_default(),
+            prompt: prompt.cloned().unwrap_or_default(),
             thinking: self.thinking,
             toolbox: Arc::clone(&self.toolbox),
             rules: Arc::clone(&self.rules),
             model,
-        }
+        })
     }
 
     /// The model of the next call.
