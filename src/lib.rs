@@ -35,8 +35,8 @@
 //! failure calls for), `dispatch` (the tool calls of a turn). `agent/actor` owns the state and
 //! decides what comes next: `task` (commands and the run's questions), `queue`, `conversation`
 //! (stores what was said before any subscriber is told).
-//! `agent/process` starts commands and ends whole trees; `agent/tools` has one tool a file, with
-//! `patch` for what a patch is;
+//! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for
+//! each kind of tool; what a call may do ([`agent::Effects`]) is known before it runs.
 //! `agent/session` is the append-only file, and `session/live` what other programs see of an open
 //! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to
 //! ours); `handoff` makes any stored conversation valid for a wire; `auth` knows where keys are and
