@@ -4,7 +4,7 @@
 pub mod args;
 pub mod dirs;
 pub mod sanitize;
-pub mod humanize;
+pub(crate) mod humanize;
 pub mod config;
 pub mod models;
 pub mod outcome;

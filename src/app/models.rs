@@ -51,7 +51,7 @@ pub struct Listing {
     /// The models, those of this machine first, then the person's own, then the built-in ones.
     pub rows: Vec<ModelEntry>,
     /// What is wrong with `models.toml`, if anything is.
-    pub fault: Option<String>,
+    pub error: Option<String>,
 }
 
 /// One model of a list.
@@ -221,8 +221,8 @@ impl Models {
             });
         }
         newest_first(&mut rows);
-        let fault = self.catalog.take_trouble();
-        Listing { rows, fault }
+        let error = self.catalog.take_trouble();
+        Listing { rows, error }
     }
 
     /// Whether the key of `provider` is there.

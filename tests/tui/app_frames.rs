@@ -8,6 +8,7 @@ use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, Phase, RunState, ToolStatus};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::msg::{MsgKind, TerminalMsg};
+use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::llm::message::Cost;
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, Usage};
 
@@ -232,6 +233,25 @@ fn a_run_at_work() {
     for (width, height) in [(200, 60), (80, 24), (40, 10)] {
         let frame = at_work(width, height).frame();
         insta::assert_snapshot!(format!("at_work_{width}x{height}"), frame);
+    }
+}
+
+/// The styles of a whole screen, in each theme, with a list over it and without.
+#[test]
+fn a_run_at_work_in_color() {
+    for (name, theme, depth) in [
+        ("dark", "dark", ColorDepth::TrueColor),
+        ("light", "light", ColorDepth::TrueColor),
+        ("ansi", "ansi", ColorDepth::Ansi16),
+        ("no_color", "dark", ColorDepth::None),
+    ] {
+        let mut desk = at_work(60, 24);
+        desk.app.theme = Theme::load(theme, depth).expect("built in");
+        insta::assert_snapshot!(format!("styles_{name}"), desk.styled_frame());
+        for key in ["ctrl+w", "ctrl+w", "ctrl+r"] {
+            desk.key(key);
+        }
+        insta::assert_snapshot!(format!("styles_list_{name}"), desk.styled_frame());
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
+use ratatui::style::Color;
 use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunState};
 use tiller::app::tui::app::{App, AppOptions, Start, Status};
 use tiller::app::tui::effect::Effect;
@@ -130,6 +131,15 @@ impl Desk {
 
     /// The screen as text, drawn and settled, without blanks at line ends.
     pub fn frame(&mut self) -> String {
+        text_of(&self.draw())
+    }
+
+    /// The same with its styles.
+    pub fn styled_frame(&mut self) -> String {
+        styled_text_of(&self.draw())
+    }
+
+    fn draw(&mut self) -> Buffer {
         let size = self.app.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
         let drawn = view(&self.app, &mut self.cache, &mut buffer);
@@ -140,8 +150,44 @@ impl Desk {
             );
         }
         self.send(MsgKind::Drawn(drawn));
-        text_of(&buffer)
+        buffer
     }
+}
+
+/// The text of a buffer, and below it which style stands where: a letter for each, told at the end.
+pub fn styled_text_of(buffer: &Buffer) -> String {
+    let mut styles = Vec::new();
+    let mut grid = String::new();
+    for row in buffer.content.chunks(usize::from(buffer.area.width)) {
+        let mut line = String::new();
+        for cell in row {
+            let style = cell.style();
+            let at = styles.iter().position(|known| *known == style);
+            let at = at.unwrap_or_else(|| {
+                styles.push(style);
+                styles.len() - 1
+            });
+            let mut letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
+            line.push(letters.nth(at).unwrap_or('?'));
+        }
+        grid.push_str(&line);
+        grid.push('\n');
+    }
+    let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
+    let legend = letters.zip(&styles).map(|(letter, style)| {
+        let color = |color: Option<Color>| color.unwrap_or_default();
+        format!(
+            "{letter}  {} on {}  {:?}\n",
+            color(style.fg),
+            color(style.bg),
+            style.add_modifier
+        )
+    });
+    format!(
+        "{}\n\n{grid}\n{}",
+        text_of(buffer),
+        legend.collect::<String>()
+    )
 }
 
 /// The text of a buffer, without blanks at line ends.

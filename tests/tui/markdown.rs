@@ -1,7 +1,8 @@
 //! Markdown on the screen: how it looks, and that streaming it costs what it should.
 
 use proptest::prelude::*;
-use tiller::app::tui::text::markdown::{MarkdownRows, Sheet};
+use tiller::app::tui::text::RenderContext;
+use tiller::app::tui::text::markdown::MarkdownRows;
 use tiller::app::tui::text::{CodeStore, Row, width};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 
@@ -9,8 +10,8 @@ fn theme() -> Theme {
     Theme::load("dark", ColorDepth::TrueColor).expect("a built-in theme")
 }
 
-fn sheet(theme: &Theme, columns: usize) -> Sheet<'_> {
-    Sheet {
+fn context(theme: &Theme, columns: usize) -> RenderContext<'_> {
+    RenderContext {
         theme,
         base: theme.text,
         columns,
@@ -23,7 +24,7 @@ fn whole(source: &str, columns: usize) -> Vec<Row> {
     let theme = theme();
     let mut rows = MarkdownRows::default();
     rows.update(
-        &sheet(&theme, columns),
+        &context(&theme, columns),
         source,
         false,
         &mut CodeStore::default(),
@@ -38,10 +39,10 @@ fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
     let mut rows = MarkdownRows::default();
     for &cut in cuts {
         let cut = source.floor_char_boundary(cut);
-        rows.update(&sheet(&theme, columns), &source[..cut], true, &mut store);
+        rows.update(&context(&theme, columns), &source[..cut], true, &mut store);
     }
-    rows.update(&sheet(&theme, columns), source, true, &mut store);
-    rows.update(&sheet(&theme, columns), source, false, &mut store);
+    rows.update(&context(&theme, columns), source, true, &mut store);
+    rows.update(&context(&theme, columns), source, false, &mut store);
     rows.rows().to_vec()
 }
 
@@ -134,7 +135,7 @@ fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
     let mut rows = MarkdownRows::default();
     for (end, _) in SAMPLE.char_indices() {
         let so_far = &SAMPLE[..end];
-        rows.update(&sheet(&theme, 40), so_far, true, &mut store);
+        rows.update(&context(&theme, 40), so_far, true, &mut store);
         // A fence that is being typed is not shown as code.
         if !so_far.ends_with('`') {
             let seen = text(rows.rows());
@@ -235,18 +236,18 @@ fn a_megabyte_is_written_once() {
         let mut updates = 0;
         for end in (step..source.len()).step_by(step) {
             let end = source.floor_char_boundary(end);
-            rows.update(&sheet(&theme, 80), &source[..end], true, &mut store);
+            rows.update(&context(&theme, 80), &source[..end], true, &mut store);
             updates += 1;
         }
-        let work = rows.work();
-        assert!(work.closed <= source.len(), "{name}: {work:?}");
-        assert!(work.closed + 32_000 >= source.len(), "{name}: {work:?}");
-        assert!(work.most <= 64_000, "{name}: {work:?}");
+        let stats = rows.stats();
+        assert!(stats.closed <= source.len(), "{name}: {stats:?}");
+        assert!(stats.closed + 32_000 >= source.len(), "{name}: {stats:?}");
+        assert!(stats.most <= 64_000, "{name}: {stats:?}");
         assert!(
-            work.written <= source.len() + updates * 48_000,
-            "{name}: {work:?}"
+            stats.written <= source.len() + updates * 48_000,
+            "{name}: {stats:?}"
         );
-        rows.update(&sheet(&theme, 80), &source, false, &mut store);
+        rows.update(&context(&theme, 80), &source, false, &mut store);
         assert_eq!(rows.rows().len(), whole(&source, 80).len(), "{name}");
     }
 }

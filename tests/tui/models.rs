@@ -64,7 +64,7 @@ fn listing() -> Arc<Listing> {
         let id = format!("lab/model-{number}");
         rows.push(row(&id, 128_000, (0.1, 0.5), KeyState::Ready));
     }
-    Arc::new(Listing { rows, fault: None })
+    Arc::new(Listing { rows, error: None })
 }
 
 /// A screen with the list open and read.
@@ -279,13 +279,13 @@ fn arrows_pages_and_the_mouse_move() {
 #[test]
 fn a_broken_models_file_is_told_above_the_list() {
     // A9
-    let fault = "models.toml: line 3: expected a value. What it said before stays in force.";
+    let error = "models.toml: line 3: expected a value. What it said before stays in force.";
     for (width, height) in [(80, 24), (40, 10)] {
         let mut desk = Desk::new(width, height);
         desk.key("ctrl+l");
         let told = Listing {
             rows: listing().rows.clone(),
-            fault: Some(fault.into()),
+            error: Some(error.into()),
         };
         desk.send(MsgKind::Done(EffectResult::Models(Arc::new(told))));
         // The servers of this machine answered later; the file is as it was.

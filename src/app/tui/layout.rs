@@ -6,19 +6,15 @@ use ratatui::layout::{Rect, Size};
 /// The parts of the screen, from top to bottom; a part without room has no rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
-    /// The conversation.
     pub transcript: Rect,
     /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
-    /// Waiting messages.
     pub queue: Rect,
-    /// What runs.
     pub activity: Rect,
     /// The editor with its border, if it has one.
     pub editor: Rect,
     /// The text within the editor.
     pub text: Rect,
-    /// Folder, model, context, cost.
     pub status: Rect,
     /// The rows of a list that lies over the screen; drawing decides where.
     pub list: Rect,
@@ -35,7 +31,6 @@ pub struct Areas {
 pub struct Wanted {
     /// Rows of the editor's text.
     pub editor_rows: u16,
-    /// Waiting messages.
     pub queue_rows: u16,
     /// Whether there is something to say in the activity line.
     pub activity: bool,

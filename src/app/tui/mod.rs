@@ -26,9 +26,9 @@ pub mod keymap;
 pub mod composer;
 pub mod transcript;
 pub mod overlay;
-pub mod timeline;
+pub(crate) mod timeline;
 
-pub mod layout;
+pub(crate) mod layout;
 pub mod view;
 pub mod theme;
 pub mod text;

@@ -23,11 +23,9 @@ pub struct Step {
     pub calls: Vec<Call>,
 }
 
-/// One tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     id: String,
-    /// The tool.
     pub name: String,
     /// How it ended; none while it is under way.
     pub status: Option<ToolStatus>,
@@ -36,7 +34,6 @@ pub struct Call {
 }
 
 impl Timeline {
-    /// The iterations, in order.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }

@@ -152,7 +152,7 @@ mod tests {
         };
         models.listing = Arc::new(Listing {
             rows: ids.iter().map(row).collect(),
-            fault: None,
+            error: None,
         });
         models
     }
@@ -246,7 +246,7 @@ mod tests {
                 ..rows[0].clone()
             },
         );
-        models.listing = Arc::new(Listing { rows, fault: None });
+        models.listing = Arc::new(Listing { rows, error: None });
         picker.refresh(&before, &models);
         let entry = picker.entry(&models.listing).unwrap();
         assert_eq!(entry.model.full_id(), "a/two");

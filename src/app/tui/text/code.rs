@@ -1,4 +1,4 @@
-//! The colours found so far, and what still has to be found. A line is handed over once, whatever
+//! The colors found so far, and what still has to be found. A line is handed over once, whatever
 //! is laid out again, and not before its block has been on the screen.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use ratatui::style::Style;
 
 use super::row::{CodeLine, CodeRef, Row, Run};
 
-/// Colours of code blocks, by cell and number of the block.
+/// Colors of code blocks, by cell and number of the block.
 #[derive(Debug, Default)]
 pub struct CodeStore {
     worker: Option<HighlightWorker>,
@@ -24,7 +24,6 @@ struct Block {
     language: Box<str>,
     /// Whether a line of it was on the screen.
     seen: bool,
-    /// Lines that were offered.
     known: usize,
     /// The last of them, which were not handed over yet.
     waiting: Vec<String>,
@@ -61,7 +60,7 @@ impl CodeStore {
         block.waiting.push(text.to_owned());
     }
 
-    /// A line of this block is on the screen. Only then are its colours worth finding: most of the
+    /// A line of this block is on the screen. Only then are its colors worth finding: most of the
     /// code in a long answer that comes at once is never looked at.
     pub fn see(&mut self, key: CodeKey) {
         if let Some(block) = self.blocks.get_mut(&key)

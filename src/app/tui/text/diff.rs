@@ -6,8 +6,8 @@ use std::ops::Range;
 use ratatui::style::{Modifier, Style};
 use similar::{ChangeTag, TextDiff};
 
+use super::RenderContext;
 use super::code::{CodeStore, mark_code};
-use super::markdown::Sheet;
 use super::row::{Line, Row, lines};
 use super::wrap::{Break, Prefix, wrap};
 use crate::app::sanitize::visible_line;
@@ -19,7 +19,6 @@ pub enum Sign {
     Added,
     /// Only in the old text.
     Removed,
-    /// In both.
     Context,
     /// Lines are left out here.
     Skipped,
@@ -28,9 +27,7 @@ pub enum Sign {
 /// One line of a diff.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiffLine {
-    /// What it is.
     pub sign: Sign,
-    /// Its number, as written.
     pub number: String,
     /// The text, free of control characters.
     pub text: String,
@@ -41,13 +38,13 @@ pub struct DiffLine {
 }
 
 /// Pairs of lines longer than this are not compared word by word.
-const LONGEST_PAIR: usize = 1_000;
+const MAX_PAIR_BYTES: usize = 1_000;
 
 /// Pairs of lines of a run beyond which they are taken one after the other.
 const MAX_COMPARED: usize = 400;
 
 /// Lines less alike than this are a new text, not a changed one.
-const LEAST_ALIKE: f32 = 0.35;
+const MIN_LIKENESS: f32 = 0.35;
 
 /// Reads the display form (see `DiffDetails::diff`), which stands at byte `base` of the source.
 pub fn read(diff: &str, base: usize) -> Vec<DiffLine> {
@@ -150,22 +147,22 @@ fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
 
 /// How much of two lines is the same, in thousandths; 0 when they are not compared.
 fn likeness(old: &str, new: &str) -> u32 {
-    if old.len().max(new.len()) > LONGEST_PAIR {
+    if old.len().max(new.len()) > MAX_PAIR_BYTES {
         return 0;
     }
     let ratio = TextDiff::from_unicode_words(old, new).ratio();
-    if ratio < LEAST_ALIKE {
+    if ratio < MIN_LIKENESS {
         return 0;
     }
     (ratio * 1000.0) as u32
 }
 
 fn mark_pair(old: &mut DiffLine, new: &mut DiffLine) {
-    if old.text.len().max(new.text.len()) > LONGEST_PAIR {
+    if old.text.len().max(new.text.len()) > MAX_PAIR_BYTES {
         return;
     }
     let diff = TextDiff::from_unicode_words(&old.text, &new.text);
-    if diff.ratio() < LEAST_ALIKE {
+    if diff.ratio() < MIN_LIKENESS {
         return;
     }
     let (mut in_old, mut in_new) = (0, 0);
@@ -198,7 +195,7 @@ fn push_range(ranges: &mut Vec<(usize, usize)>, start: usize, end: usize) {
     }
 }
 
-/// Where a diff's lines go, and what colours them.
+/// Where a diff's lines go, and what colors them.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffPlace<'a> {
     /// Language of the file, by its extension.
@@ -209,7 +206,7 @@ pub struct DiffPlace<'a> {
 
 /// Writes `lines`. Long lines hang behind the gutter.
 pub fn write(
-    sheet: &Sheet<'_>,
+    context: &RenderContext<'_>,
     lines: &[DiffLine],
     place: DiffPlace<'_>,
     store: &mut CodeStore,
@@ -221,7 +218,7 @@ pub fn write(
         .max()
         .unwrap_or(0);
     for (index, line) in lines.iter().enumerate() {
-        let theme = sheet.theme;
+        let theme = context.theme;
         let (sign, gutter, base, word) = match line.sign {
             Sign::Added => (
                 "+",
@@ -238,7 +235,7 @@ pub fn write(
             Sign::Context => (" ", theme.line_number, Style::new(), Style::new()),
             Sign::Skipped => (" ", theme.faint, Style::new(), Style::new()),
         };
-        let margin = " ".repeat(sheet.margin);
+        let margin = " ".repeat(context.margin);
         let fill = Style { fg: None, ..base };
         let mut first = Line::of(margin.clone(), Style::new());
         let number = if line.sign == Sign::Skipped {
@@ -250,10 +247,15 @@ pub fn write(
         let mut rest = Line::of(margin, Style::new());
         rest.push(&" ".repeat(numbers + 4), gutter);
         let text = styled(line, base, base.patch(word));
-        store.offer((sheet.cell, place.block), place.language, index, &line.text);
+        store.offer(
+            (context.cell, place.block),
+            place.language,
+            index,
+            &line.text,
+        );
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
-        wrap(&text, &prefix, sheet.columns, Break::Anywhere, rows);
+        wrap(&text, &prefix, context.columns, Break::Anywhere, rows);
         let fill = Style {
             add_modifier: Modifier::empty(),
             ..fill

@@ -1,4 +1,4 @@
-//! Colours for code, found on a thread of their own: the first line of a language costs up to
+//! Colors for code, found on a thread of their own: the first line of a language costs up to
 //! 13 ms, which no frame has. Each line is parsed once, in order, with the state kept per block.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use crate::app::tui::theme::Theme;
 pub type CodeKey = (usize, u32);
 
 /// Lines longer than this stay plain: minified code is not worth seconds of regular expressions.
-const LONGEST_LINE: usize = 2_000;
+const MAX_LINE_BYTES: usize = 2_000;
 
 /// Blocks whose state is kept, so that more lines can follow.
 const OPEN_BLOCKS: usize = 64;
@@ -28,10 +28,9 @@ const OPEN_BLOCKS: usize = 64;
 /// Lines between two results.
 const BATCH: usize = 256;
 
-/// Lines to colour: the next ones of a block.
+/// Lines to color: the next ones of a block.
 #[derive(Debug)]
 pub struct CodeJob {
-    /// Which block.
     pub key: CodeKey,
     /// Tells an older text of the same block from a newer one.
     pub generation: u32,
@@ -43,16 +42,12 @@ pub struct CodeJob {
     pub lines: Vec<String>,
 }
 
-/// Coloured lines.
 #[derive(Debug)]
 pub struct CodeDone {
-    /// Which block.
     pub key: CodeKey,
-    /// As in the job.
     pub generation: u32,
     /// Number of the first line.
     pub first_line: usize,
-    /// Runs of each line.
     pub lines: Vec<Box<[Run]>>,
 }
 
@@ -73,9 +68,9 @@ impl HighlightWorker {
         let _ = thread::Builder::new()
             .name("highlight".to_owned())
             .spawn(move || {
-                let mut colours: Option<CodeColours> = None;
+                let mut colors: Option<CodeColors> = None;
                 while let Ok(mut job) = inbox.recv() {
-                    let colours = colours.get_or_insert_with(|| CodeColours::new(&rules));
+                    let colors = colors.get_or_insert_with(|| CodeColors::new(&rules));
                     let mut lines = std::mem::take(&mut job.lines).into_iter().peekable();
                     while lines.peek().is_some() {
                         job.lines = lines.by_ref().take(BATCH).collect();
@@ -84,7 +79,7 @@ impl HighlightWorker {
                             key: job.key,
                             generation: job.generation,
                             first_line,
-                            lines: colours.feed(&job),
+                            lines: colors.feed(&job),
                         };
                         job.first_line += job.lines.len();
                         if outbox.send(done).is_err() {
@@ -110,7 +105,7 @@ impl HighlightWorker {
         let _ = self.jobs.send(job);
     }
 
-    /// The next coloured lines, if there are some.
+    /// The next colored lines, if there are some.
     pub fn receive(&self) -> Option<CodeDone> {
         self.done.try_recv().ok()
     }
@@ -123,9 +118,9 @@ impl fmt::Debug for HighlightWorker {
 }
 
 /// Syntaxes, rules, and the state of each block that may go on.
-struct CodeColours {
+struct CodeColors {
     syntaxes: SyntaxSet,
-    /// Our rules as syntect wants them; the colour of rule N is N, looked up in `styles`.
+    /// Our rules as syntect wants them; the color of rule N is N, looked up in `styles`.
     rules: ScopeTheme,
     styles: Vec<Style>,
     open: HashMap<CodeKey, OpenBlock>,
@@ -140,7 +135,7 @@ struct OpenBlock {
     used: u64,
 }
 
-impl CodeColours {
+impl CodeColors {
     fn new(rules: &[crate::app::tui::theme::SyntaxRule]) -> Self {
         let scopes = rules
             .iter()
@@ -181,7 +176,7 @@ impl CodeColours {
         }
     }
 
-    /// Colours the lines of `job`, which follow what was fed of this block before. A block whose
+    /// Colors the lines of `job`, which follow what was fed of this block before. A block whose
     /// state is gone stays plain.
     fn feed(&mut self, job: &CodeJob) -> Vec<Box<[Run]>> {
         let plain = || vec![Box::default(); job.lines.len()];
@@ -219,7 +214,7 @@ impl CodeColours {
         job.lines
             .iter()
             .map(|line| {
-                if line.len() > LONGEST_LINE {
+                if line.len() > MAX_LINE_BYTES {
                     return Box::default();
                 }
                 with_end.clone_from(line);
@@ -280,11 +275,11 @@ mod tests {
     fn feeding_in_pieces_is_feeding_at_once() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
         let code = ["fn main() { /* a", "   comment */ let x = \"s\";", "}"];
-        let mut colours = CodeColours::new(&theme.syntax);
-        let whole = colours.feed(&job(0, &code));
+        let mut colors = CodeColors::new(&theme.syntax);
+        let whole = colors.feed(&job(0, &code));
         let mut pieces = Vec::new();
         for (index, line) in code.iter().enumerate() {
-            pieces.extend(colours.feed(&job(index, &[line])));
+            pieces.extend(colors.feed(&job(index, &[line])));
         }
         assert_eq!(whole, pieces);
         assert!(whole.iter().take(2).all(|line| line.len() > 1), "{whole:?}");
@@ -309,12 +304,12 @@ mod tests {
     #[test]
     fn unknown_languages_stay_plain() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
-        let mut colours = CodeColours::new(&theme.syntax);
+        let mut colors = CodeColors::new(&theme.syntax);
         let mut unknown = job(0, &["x"]);
         unknown.language = "no such language".to_owned();
-        assert_eq!(colours.feed(&unknown), vec![Box::default() as Box<[Run]>]);
+        assert_eq!(colors.feed(&unknown), vec![Box::default() as Box<[Run]>]);
         assert_eq!(
-            colours.feed(&job(7, &["x"])),
+            colors.feed(&job(7, &["x"])),
             vec![Box::default() as Box<[Run]>]
         );
     }

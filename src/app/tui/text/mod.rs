@@ -1,16 +1,19 @@
-//! Text on its way to the screen: measured, wrapped, marked up, coloured. Nothing
-//! here knows what a transcript is.
+//! Text on its way to the screen: measured, wrapped, marked up, colored. Nothing here knows what a
+//! transcript is.
 
-pub mod width;
-pub mod row;
-pub mod wrap;
-pub mod highlight;
-pub mod code;
+mod context;
+pub(crate) mod width;
+pub(crate) mod row;
+pub(crate) mod wrap;
+mod highlight;
+pub(crate) mod code;
 pub mod markdown;
-pub mod diff;
+pub(crate) mod diff;
 
 pub use code::CodeStore;
+pub use context::RenderContext;
 pub use highlight::HighlightWorker;
-pub use row::{Line, Row, Run, lines};
+pub use row::Row;
+pub(crate) use row::{Line, lines};
 pub use width::width;
-pub use wrap::{Break, Prefix, wrap};
+pub(crate) use wrap::{Break, Prefix, wrap};

@@ -30,7 +30,6 @@ pub struct Row {
 pub struct Run {
     /// Where it ends, in bytes.
     pub end: u32,
-    /// How it looks.
     pub style: Style,
 }
 
@@ -131,7 +130,6 @@ fn overlaid(
 pub struct Line {
     /// The text; free of control characters, line feeds included.
     pub text: String,
-    /// How it looks.
     pub runs: Vec<Run>,
     /// Which parts of it come from which bytes of the source, in order.
     spans: Vec<SourceSpan>,

@@ -18,7 +18,6 @@ pub fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
         .map(|grapheme| (grapheme, grapheme_width(grapheme)))
 }
 
-/// Columns of one grapheme.
 pub fn grapheme_width(grapheme: &str) -> usize {
     match grapheme.as_bytes() {
         [byte] if !byte.is_ascii_control() => 1,

@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::row::{Line, Row};
 use super::width::{fit, graphemes, is_plain, width};
 
-/// Where lines may break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
     /// Between words; words longer than a row anywhere.
@@ -18,9 +17,7 @@ pub enum Break {
 /// What stands before the rows of a line: on the first, and on those that follow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prefix {
-    /// Before the first row.
     pub first: Line,
-    /// Before the others.
     pub rest: Line,
 }
 

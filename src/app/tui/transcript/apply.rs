@@ -15,7 +15,6 @@ const UNCONFIRMED_CELLS: usize = 16;
 /// Cells at the end among which all that are still open are.
 const OPEN_CELLS: usize = 256;
 
-/// What is under way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
     message: Option<StreamedMessage>,

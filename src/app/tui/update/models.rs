@@ -49,8 +49,8 @@ pub fn listed(app: &mut App, listing: Arc<Listing>) {
     let before = std::mem::replace(&mut app.models.listing, listing);
     app.models.is_read = true;
     // Told once: the next reading of a file that did not change says nothing.
-    if let Some(fault) = &app.models.listing.fault {
-        app.models.error = Some(fault.clone());
+    if let Some(error) = &app.models.listing.error {
+        app.models.error = Some(error.clone());
     }
     for overlay in &mut app.overlays {
         if let Overlay::Models(picker) = overlay {

@@ -22,7 +22,6 @@ pub fn has_something(app: &App) -> bool {
         || app.resume.is_some()
 }
 
-/// Draws the line.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;

@@ -17,7 +17,6 @@ use crate::app::tui::text::{self, Break, Prefix};
 pub struct StyledLine(Vec<Span<'static>>);
 
 impl StyledLine {
-    /// An empty line.
     pub fn new() -> Self {
         Self::default()
     }
@@ -45,13 +44,11 @@ impl StyledLine {
         self
     }
 
-    /// Adds text.
     pub fn push<'a>(&mut self, text: impl Into<Cow<'a, str>>, style: Style) {
         let text = visible_line(&text.into()).into_owned();
         self.0.push(Span::styled(text, style));
     }
 
-    /// Columns it takes.
     pub fn width(&self) -> usize {
         self.0.iter().map(|span| width(&span.content)).sum()
     }

@@ -1,4 +1,4 @@
-//! From the `App` to a buffer of cells. Nothing here changes what the person sees next time.
+//! From the `App` to a buffer of cells. Nothing here changes what the user sees next time.
 
 mod screen;
 

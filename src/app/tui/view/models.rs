@@ -22,7 +22,6 @@ const MAX_ROWS: u16 = 32;
 /// Rows for what is known of the chosen model.
 const DETAIL_ROWS: u16 = 5;
 
-/// Draws it.
 pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
     let picker = &models.picker;
@@ -154,7 +153,7 @@ impl Columns {
         let theme = &app.theme;
         let selected = base == theme.popup_selected;
         let missing = matches!(entry.key, KeyState::Missing(_));
-        // Colours of their own would be hard to read on the chosen row's ground.
+        // Colors of their own would be hard to read on the chosen row's ground.
         let tone = |style| if selected { base } else { base.patch(style) };
         let quiet = tone(theme.dim);
         let model = &*entry.model;

@@ -16,7 +16,6 @@ use crate::app::tui::overlay::{HelpLine, Overlay, Pager, Picker, help_lines};
 /// Bytes of a prompt that are looked at for its line in the list.
 const MAX_SHOWN: usize = 2_000;
 
-/// Draws it.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
     match overlay {
         Overlay::Help(pager) => draw_help(app, *pager, area, buffer),

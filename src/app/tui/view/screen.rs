@@ -68,7 +68,7 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     }
 }
 
-/// The pill at the end of the last row, while the person looks elsewhere.
+/// The pill at the end of the last row, while the user looks elsewhere.
 fn pill(app: &App, drawn: &Drawn, area: Rect, buffer: &mut Buffer) -> Rect {
     let text = match (drawn.new_below, drawn.hidden_below) {
         (_, 0) => return Rect::ZERO,

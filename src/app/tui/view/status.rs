@@ -16,7 +16,6 @@ const BAR: usize = 8;
 /// Columns between two parts.
 const GAP: usize = 3;
 
-/// How much is told.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Detail {
     Model,
@@ -40,7 +39,6 @@ const ALL: [Detail; 8] = [
     Detail::Model,
 ];
 
-/// Draws the line.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;

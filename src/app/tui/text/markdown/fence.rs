@@ -2,8 +2,8 @@
 
 use ratatui::style::Style;
 
-use super::piece::Sheet;
 use crate::app::sanitize::visible_line;
+use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::{CodeStore, mark_code};
 use crate::app::tui::text::row::{Line, Row};
 use crate::app::tui::text::width::width;
@@ -14,7 +14,6 @@ use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 pub struct Fence {
     mark: u8,
     count: usize,
-    /// Spaces before it.
     pub indent: usize,
     /// The first word after the fence.
     pub language: String,
@@ -90,28 +89,24 @@ pub struct CodeText<'a> {
     pub number: usize,
     /// The line, without its end.
     pub text: &'a str,
-    /// The language.
     pub language: &'a str,
-    /// Whether the line can still grow; its colours are not looked for then.
+    /// Whether the line can still grow; its colors are not looked for then.
     pub open: bool,
-    /// Byte of the source.
     pub byte: u32,
 }
 
 /// A code block being read from the parser's events.
 pub struct OpenCode {
-    /// Its language.
     pub language: String,
-    /// Its text so far.
     pub text: String,
-    /// Byte of the piece at which it begins.
+    /// Byte of the chunk at which it begins.
     pub byte: usize,
     /// The same of each line of its text.
     pub lines: Vec<usize>,
 }
 
 impl OpenCode {
-    /// Adds a piece of the block's text that stands at byte `at` of `source`.
+    /// Adds a chunk of the block's text that stands at byte `at` of `source`.
     pub fn push(&mut self, text: &str, at: usize, source: &str) {
         // The parser leaves the CR of an empty line out.
         let cr = text.starts_with('\n') && source[..at].ends_with('\r');
@@ -128,16 +123,21 @@ impl OpenCode {
 
 /// Writes one line of code, behind `before` (bars and indents of the blocks around it).
 pub fn write_code(
-    sheet: &Sheet<'_>,
+    context: &RenderContext<'_>,
     before: &Line,
     code: &CodeText<'_>,
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
-    let style = sheet.theme.code_block;
+    let style = context.theme.code_block;
     let clean = visible_line(code.text);
     if !code.open {
-        store.offer((sheet.cell, code.block), code.language, code.number, &clean);
+        store.offer(
+            (context.cell, code.block),
+            code.language,
+            code.number,
+            &clean,
+        );
     }
     let mut prefix = before.clone();
     prefix.push("  ", Style::new());
@@ -145,26 +145,26 @@ pub fn write_code(
     let line = Line::from_source(&clean, style, source);
     let first_row = rows.len();
     let prefix = Prefix::both(prefix);
-    wrap(&line, &prefix, sheet.columns, Break::Anywhere, rows);
+    wrap(&line, &prefix, context.columns, Break::Anywhere, rows);
     let fill = Style { fg: None, ..style };
     mark_code(&mut rows[first_row..], code.block, code.number, fill);
     if code.number == 0 && rows.len() == first_row + 1 {
-        label(sheet, code.language, &mut rows[first_row]);
+        label(context, code.language, &mut rows[first_row]);
     }
 }
 
 /// Puts the language at the right end of the block's first row, if there is room.
-fn label(sheet: &Sheet<'_>, language: &str, row: &mut Row) {
+fn label(context: &RenderContext<'_>, language: &str, row: &mut Row) {
     let name = visible_line(language);
     let used = width(&row.text);
     let need = width(&name) + 1;
-    if name.is_empty() || used + need + 2 > sheet.columns {
+    if name.is_empty() || used + need + 2 > context.columns {
         return;
     }
     let mut line = Line::default();
     line.push_row(row);
-    line.push(&" ".repeat(sheet.columns - used - need), row.fill);
-    line.push(&name, sheet.theme.code_lang);
+    line.push(&" ".repeat(context.columns - used - need), row.fill);
+    line.push(&name, context.theme.code_lang);
     row.text = line.text.into_boxed_str();
     row.runs = line.runs.into_boxed_slice();
 }

@@ -7,9 +7,10 @@
 //! rough at the seam; such a text, and one with link definitions, is written once more when it is
 //! complete.
 
+use super::chunk::{BlockKind, BlockStart, Chunk, RenderOutput};
 use super::fence::{CodeText, Fence, write_code};
-use super::piece::{Mark, MarkKind, Piece, Sheet, Written};
 use super::writer::write;
+use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::CodeStore;
 use crate::app::tui::text::row::{Line, Row};
 use ratatui::style::Style;
@@ -34,15 +35,15 @@ pub struct MarkdownRows {
     mode: Mode,
     /// Whether the rows may differ from those of the whole text.
     rough: bool,
-    work: Work,
+    stats: RenderStats,
 }
 
 /// What was done so far, in bytes of source: for tests and benchmarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct RenderStats {
     /// Written for good.
     pub closed: usize,
-    /// Written in all, the open block each time.
+    /// RenderOutput in all, the open block each time.
     pub written: usize,
     /// The most that one update wrote.
     pub most: usize,
@@ -71,34 +72,40 @@ impl MarkdownRows {
     }
 
     /// What was done so far.
-    pub fn work(&self) -> Work {
-        self.work
+    pub fn stats(&self) -> RenderStats {
+        self.stats
     }
 
     /// Brings the rows up to `source`, which has only grown since the last call. `live` says
     /// whether it may grow further.
-    pub fn update(&mut self, sheet: &Sheet<'_>, source: &str, live: bool, store: &mut CodeStore) {
+    pub fn update(
+        &mut self,
+        context: &RenderContext<'_>,
+        source: &str,
+        live: bool,
+        store: &mut CodeStore,
+    ) {
         // A CR at the end may be half of a line end: what comes next decides.
         let source = match source.strip_suffix('\r') {
             Some(decided) if live => decided,
             _ => source,
         };
-        let before = self.work.written;
+        let before = self.stats.written;
         let is_first = self.closed == 0;
         self.look_for_old_line_ends(source);
         self.rows.truncate(self.closed_rows);
-        while self.step(sheet, source, live, store) {}
+        while self.step(context, source, live, store) {}
         if !live && self.rough && !is_first {
             *self = Self {
-                work: self.work,
+                stats: self.stats,
                 ..Self::default()
             };
-            self.finish(sheet, source, store);
+            self.finish(context, source, store);
         }
         if !live {
             self.rough = false;
         }
-        self.work.most = self.work.most.max(self.work.written - before);
+        self.stats.most = self.stats.most.max(self.stats.written - before);
     }
 
     /// A lone CR ends a line of markdown, but not one of ours: a text with one is written as a whole
@@ -120,32 +127,43 @@ impl MarkdownRows {
     }
 
     /// Closes what can be closed and writes the rest. Answers whether there is more to do.
-    fn step(&mut self, sheet: &Sheet<'_>, source: &str, live: bool, store: &mut CodeStore) -> bool {
+    fn step(
+        &mut self,
+        context: &RenderContext<'_>,
+        source: &str,
+        live: bool,
+        store: &mut CodeStore,
+    ) -> bool {
         if matches!(self.mode, Mode::Code { .. }) {
-            return self.step_code(sheet, source, live, store);
+            return self.step_code(context, source, live, store);
         }
         if !live {
-            self.finish(sheet, source, store);
+            self.finish(context, source, store);
             return false;
         }
-        if self.close_blocks(sheet, source, store) {
+        if self.close_blocks(context, source, store) {
             return true;
         }
-        if source.len() - self.closed > BOUND && self.close_piece(sheet, source, store) {
+        if source.len() - self.closed > BOUND && self.close_piece(context, source, store) {
             return true;
         }
-        self.write(sheet, source, source.len(), true, store);
+        self.write(context, source, source.len(), true, store);
         false
     }
 
     /// Writes everything that is left, for good.
-    fn finish(&mut self, sheet: &Sheet<'_>, source: &str, store: &mut CodeStore) {
-        let written = self.write(sheet, source, source.len(), false, store);
+    fn finish(&mut self, context: &RenderContext<'_>, source: &str, store: &mut CodeStore) {
+        let written = self.write(context, source, source.len(), false, store);
         self.close(source.len(), written.gap, written.code_blocks);
     }
 
     /// Closes the blocks before the last one, if complete lines have come since the last look.
-    fn close_blocks(&mut self, sheet: &Sheet<'_>, source: &str, store: &mut CodeStore) -> bool {
+    fn close_blocks(
+        &mut self,
+        context: &RenderContext<'_>,
+        source: &str,
+        store: &mut CodeStore,
+    ) -> bool {
         let Some(line_end) = source[self.closed..]
             .rfind('\n')
             .map(|at| self.closed + at + 1)
@@ -158,9 +176,11 @@ impl MarkdownRows {
         self.searched = line_end;
         let open_from = self.rows.len();
         let head = self.head_len();
-        let written = self.write(sheet, source, line_end, true, store);
-        let mut from_last = written.marks.iter().rev();
-        let last = from_last.find(|mark| mark.kind == MarkKind::Block).copied();
+        let written = self.write(context, source, line_end, true, store);
+        let mut from_last = written.block_starts.iter().rev();
+        let last = from_last
+            .find(|mark| mark.kind == BlockKind::Block)
+            .copied();
         let Some(last) = last else {
             self.rows.truncate(open_from);
             return false;
@@ -184,20 +204,25 @@ impl MarkdownRows {
         false
     }
 
-    /// Closes a piece of a block that has grown too large.
-    fn close_piece(&mut self, sheet: &Sheet<'_>, source: &str, store: &mut CodeStore) -> bool {
+    /// Closes a chunk of a block that has grown too large.
+    fn close_piece(
+        &mut self,
+        context: &RenderContext<'_>,
+        source: &str,
+        store: &mut CodeStore,
+    ) -> bool {
         let open_from = self.rows.len();
         let line_end = source[self.closed..]
             .rfind('\n')
             .map(|at| self.closed + at + 1);
         if let Some(line_end) = line_end {
             let head = self.head_len();
-            let written = self.write(sheet, source, line_end, true, store);
+            let written = self.write(context, source, line_end, true, store);
             let inner = written
-                .marks
+                .block_starts
                 .iter()
                 .rev()
-                .find(|mark| mark.kind != MarkKind::Block);
+                .find(|mark| mark.kind != BlockKind::Block);
             if let Some(mark) = inner.copied().filter(|mark| mark.byte > head) {
                 self.close_inner(source, mark, head, written);
                 return true;
@@ -216,16 +241,16 @@ impl MarkdownRows {
             return false;
         }
         let end = self.closed + cut;
-        let written = self.write(sheet, source, end, false, store);
+        let written = self.write(context, source, end, false, store);
         self.rough = true;
         self.mode = Mode::Blocks;
         self.close(end, false, written.code_blocks);
         true
     }
 
-    fn close_inner(&mut self, source: &str, mark: Mark, head: usize, written: Written) {
+    fn close_inner(&mut self, source: &str, mark: BlockStart, head: usize, written: RenderOutput) {
         let end = self.closed + mark.byte - head;
-        if mark.kind == MarkKind::TableRow && matches!(self.mode, Mode::Blocks) {
+        if mark.kind == BlockKind::TableRow && matches!(self.mode, Mode::Blocks) {
             let open = &source[self.closed..end];
             let head: String = open.split_inclusive('\n').take(2).collect();
             self.mode = Mode::Table {
@@ -241,7 +266,7 @@ impl MarkdownRows {
     /// Closes the lines of a code block that are complete.
     fn step_code(
         &mut self,
-        sheet: &Sheet<'_>,
+        context: &RenderContext<'_>,
         source: &str,
         live: bool,
         store: &mut CodeStore,
@@ -254,7 +279,7 @@ impl MarkdownRows {
         else {
             return false;
         };
-        let before = Line::of(" ".repeat(sheet.margin), Style::new());
+        let before = Line::of(" ".repeat(context.margin), Style::new());
         let block = self.code_blocks;
         let mut code = |rows: &mut Vec<Row>, number, text, byte, open| {
             let code = CodeText {
@@ -265,12 +290,12 @@ impl MarkdownRows {
                 open,
                 byte: byte as u32,
             };
-            write_code(sheet, &before, &code, store, rows);
+            write_code(context, &before, &code, store, rows);
         };
         let mut at = self.closed;
         for line in source[self.closed..].split_inclusive('\n') {
             let complete = line.ends_with('\n') || !live;
-            self.work.written += line.len();
+            self.stats.written += line.len();
             if fence.is_closed_by(line) && complete {
                 if lines == 0 {
                     code(&mut self.rows, 0, "", start, false);
@@ -330,14 +355,14 @@ impl MarkdownRows {
     /// Writes the source from what is closed up to `end`.
     fn write(
         &mut self,
-        sheet: &Sheet<'_>,
+        context: &RenderContext<'_>,
         source: &str,
         end: usize,
         open: bool,
         store: &mut CodeStore,
-    ) -> Written {
+    ) -> RenderOutput {
         let open_source = &source[self.closed..end];
-        self.work.written += open_source.len();
+        self.stats.written += open_source.len();
         let joined;
         let (text, table) = match &self.mode {
             Mode::Table { head, widths } => {
@@ -346,7 +371,7 @@ impl MarkdownRows {
             }
             _ => (open_source, None),
         };
-        let piece = Piece {
+        let chunk = Chunk {
             source: text,
             base: self.closed,
             gap: self.gap,
@@ -354,7 +379,7 @@ impl MarkdownRows {
             open,
             table,
         };
-        let written = write(sheet, &piece, store, &mut self.rows);
+        let written = write(context, &chunk, store, &mut self.rows);
         self.rough |= written.has_definitions;
         written
     }
@@ -368,7 +393,7 @@ impl MarkdownRows {
                 other => other,
             };
         }
-        self.work.closed += end - self.closed;
+        self.stats.closed += end - self.closed;
         self.closed = end;
         self.closed_rows = self.rows.len();
         self.gap = gap;

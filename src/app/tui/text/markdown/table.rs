@@ -4,7 +4,7 @@
 use pulldown_cmark::Alignment;
 use ratatui::style::Style;
 
-use super::piece::Sheet;
+use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
@@ -24,18 +24,18 @@ pub struct Table {
 
 const SEPARATOR: &str = " │ ";
 /// Columns that text can be wrapped to and still be read.
-const NARROWEST: usize = 8;
+const MIN_COLUMN: usize = 8;
 
 impl Table {
     /// Writes the table behind `before` and gives the widths of its columns, and for each row of
     /// the table the number of rows of the screen above its first.
     pub fn write(
         &self,
-        sheet: &Sheet<'_>,
+        context: &RenderContext<'_>,
         before: &Line,
         rows: &mut Vec<Row>,
     ) -> (Vec<usize>, Vec<usize>) {
-        let room = sheet.columns.saturating_sub(width(&before.text)).max(2);
+        let room = context.columns.saturating_sub(width(&before.text)).max(2);
         let columns = self.alignments.len().max(1);
         let widths = match &self.widths {
             Some(widths) => widths.clone(),
@@ -48,13 +48,13 @@ impl Table {
             starts.push(rows.len());
             if index == 0 {
                 if !self.continued && !as_records {
-                    self.write_row(sheet, before, &widths, cells, rows);
-                    rows.push(border(sheet, before, &widths, rows));
+                    self.write_row(context, before, &widths, cells, rows);
+                    rows.push(border(context, before, &widths, rows));
                 }
             } else if as_records {
-                self.write_record(sheet, before, cells, rows);
+                self.write_record(context, before, cells, rows);
             } else {
-                self.write_row(sheet, before, &widths, cells, rows);
+                self.write_row(context, before, &widths, cells, rows);
             }
         }
         (widths, starts)
@@ -85,7 +85,7 @@ impl Table {
                     left % large.len()
                 };
                 for column in large {
-                    widths[column] = share.max(NARROWEST) + usize::from(spare > 0);
+                    widths[column] = share.max(MIN_COLUMN) + usize::from(spare > 0);
                     spare = spare.saturating_sub(1);
                 }
                 return widths;
@@ -96,7 +96,7 @@ impl Table {
 
     fn write_row(
         &self,
-        sheet: &Sheet<'_>,
+        context: &RenderContext<'_>,
         before: &Line,
         widths: &[usize],
         cells: &[Line],
@@ -118,7 +118,7 @@ impl Table {
             let mut line = before.clone();
             for (column, lines) in wrapped.iter().enumerate() {
                 if column > 0 {
-                    line.push(SEPARATOR, sheet.theme.table_border);
+                    line.push(SEPARATOR, context.theme.table_border);
                 }
                 let last = column + 1 == wrapped.len();
                 let alignment = self
@@ -132,7 +132,13 @@ impl Table {
         }
     }
 
-    fn write_record(&self, sheet: &Sheet<'_>, before: &Line, cells: &[Line], rows: &mut Vec<Row>) {
+    fn write_record(
+        &self,
+        context: &RenderContext<'_>,
+        before: &Line,
+        cells: &[Line],
+        rows: &mut Vec<Row>,
+    ) {
         if rows.last().is_some_and(|row| !row.text.trim().is_empty())
             && self
                 .rows
@@ -145,12 +151,12 @@ impl Table {
         }
         for (head, cell) in self.rows[0].iter().zip(cells) {
             let mut line = head.clone().without_source();
-            line.push(": ", sheet.theme.dim);
+            line.push(": ", context.theme.dim);
             line.push_part(cell, 0..cell.text.len());
             wrap(
                 &line,
                 &Prefix::both(before.clone()),
-                sheet.columns,
+                context.columns,
                 Break::Words,
                 rows,
             );
@@ -175,10 +181,10 @@ fn push_cell(line: &mut Line, row: Option<&Row>, columns: usize, alignment: Alig
     }
 }
 
-fn border(sheet: &Sheet<'_>, before: &Line, widths: &[usize], rows: &[Row]) -> Row {
+fn border(context: &RenderContext<'_>, before: &Line, widths: &[usize], rows: &[Row]) -> Row {
     let mut line = before.clone();
     let parts: Vec<_> = widths.iter().map(|&columns| "─".repeat(columns)).collect();
-    line.push(&parts.join("─┼─"), sheet.theme.table_border);
+    line.push(&parts.join("─┼─"), context.theme.table_border);
     line.end_at(end_of(rows));
     line.into_row()
 }

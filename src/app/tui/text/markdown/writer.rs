@@ -1,4 +1,4 @@
-//! Writes a piece of markdown as rows. Knows nothing of streaming, except that it notes where the
+//! Writes a chunk of markdown as rows. Knows nothing of streaming, except that it notes where the
 //! outermost blocks begin, so that those before the last need not be written again.
 
 use std::ops::Range;
@@ -6,47 +6,49 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 
+use super::chunk::{BlockKind, BlockStart, Chunk, RenderOutput};
+use super::container::{self, Container};
 use super::fence::{CodeText, OpenCode, language, write_code};
-use super::piece::{Mark, MarkKind, Piece, Sheet, Written};
 use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
+use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::CodeStore;
 use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
-/// Writes `piece` and appends the rows.
+/// Writes `chunk` and appends the rows.
 pub fn write(
-    sheet: &Sheet<'_>,
-    piece: &Piece<'_>,
+    context: &RenderContext<'_>,
+    chunk: &Chunk<'_>,
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
-) -> Written {
+) -> RenderOutput {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_MATH
         | Options::ENABLE_GFM;
-    let parser = Parser::new_ext(piece.source, options);
+    let parser = Parser::new_ext(chunk.source, options);
     let has_definitions = parser.reference_definitions().iter().next().is_some();
     let mut writer = Writer {
-        sheet,
-        piece,
+        context,
+        chunk,
         store,
         rows,
         line: Line::default(),
-        around: Vec::new(),
-        styles: vec![sheet.base],
+        containers: Vec::new(),
+        styles: vec![context.base],
         links: Vec::new(),
         lists: Vec::new(),
         code: None,
         table: None,
         depth: 0,
-        gap: piece.gap,
-        out: Written {
+        gap: chunk.gap,
+        out: RenderOutput {
             has_definitions,
-            code_blocks: piece.code_blocks,
-            ..Written::default()
+            code_blocks: chunk.code_blocks,
+            ..RenderOutput::default()
         },
     };
     for (event, range) in parser.into_offset_iter() {
@@ -57,23 +59,13 @@ pub fn write(
     writer.out
 }
 
-/// A block around the current one.
-enum Around {
-    Quote,
-    /// An item; its marker stands on the first row written in it.
-    Item {
-        marker: Option<Line>,
-        indent: usize,
-    },
-}
-
 struct Writer<'a, 'b> {
-    sheet: &'a Sheet<'a>,
-    piece: &'a Piece<'a>,
+    context: &'a RenderContext<'a>,
+    chunk: &'a Chunk<'a>,
     store: &'b mut CodeStore,
     rows: &'b mut Vec<Row>,
     line: Line,
-    around: Vec<Around>,
+    containers: Vec<Container>,
     styles: Vec<Style>,
     links: Vec<(String, usize)>,
     /// The next number of each list around, none for bullets.
@@ -82,7 +74,7 @@ struct Writer<'a, 'b> {
     table: Option<Table>,
     depth: usize,
     gap: bool,
-    out: Written,
+    out: RenderOutput,
 }
 
 impl Writer<'_, '_> {
@@ -99,57 +91,57 @@ impl Writer<'_, '_> {
             }
             Event::Text(text) => match &mut self.code {
                 Some(code) => {
-                    code.push(&text, range.start, self.piece.source);
+                    code.push(&text, range.start, self.chunk.source);
                 }
                 None => self.inline(&text, self.style(), &range),
             },
             Event::Code(text) => {
                 // Without its ticks.
-                let ticks = self.piece.source[range.clone()].find(&*text).unwrap_or(0);
+                let ticks = self.chunk.source[range.clone()].find(&*text).unwrap_or(0);
                 let inside = range.start + ticks..(range.start + ticks + text.len()).min(range.end);
-                self.inline(&text, self.patched(self.sheet.theme.code), &inside);
+                self.inline(&text, self.patched(self.context.theme.code), &inside);
             }
             Event::InlineMath(text) => {
-                let style = self.patched(self.sheet.theme.code);
+                let style = self.patched(self.context.theme.code);
                 self.inline(&format!("${text}$"), style, &range);
             }
             Event::DisplayMath(text) => {
-                let style = self.patched(self.sheet.theme.code);
+                let style = self.patched(self.context.theme.code);
                 self.inline(&format!("$${text}$$"), style, &range);
             }
             Event::Html(text) => {
                 // A block comes line by line.
                 self.inline(
                     text.trim_end_matches(['\n', '\r']),
-                    self.sheet.theme.dim,
+                    self.context.theme.dim,
                     &range,
                 );
                 self.flush();
             }
             Event::InlineHtml(text) => match &*text {
                 "<br>" | "<br/>" | "<br />" => self.hard_break(),
-                _ => self.inline(&text, self.sheet.theme.dim, &range),
+                _ => self.inline(&text, self.context.theme.dim, &range),
             },
             Event::SoftBreak => self.inline(" ", self.style(), &range),
             Event::HardBreak => self.hard_break(),
             Event::Rule => {
-                self.mark_block(&range);
+                self.start_outer_block(&range);
                 self.begin_block();
                 let mut line = self.prefix().first;
                 let used = width(&line.text);
-                let rule = "─".repeat(self.sheet.columns.saturating_sub(used));
-                line.push_source(&rule, self.sheet.theme.rule, self.source(&range));
+                let rule = "─".repeat(self.context.columns.saturating_sub(used));
+                line.push_source(&rule, self.context.theme.rule, self.source(&range));
                 self.rows.push(line.into_row());
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
-                let theme = self.sheet.theme;
+                let theme = self.context.theme;
                 let (mark, style) = if done {
                     ("☑ ", theme.task_done)
                 } else {
                     ("☐ ", theme.list_marker)
                 };
-                if let Some(Around::Item { marker, indent }) = self.around.last_mut() {
+                if let Some(Container::Item { marker, indent }) = self.containers.last_mut() {
                     *indent = 2;
                     *marker = Some(Line::of(mark, style));
                 }
@@ -162,25 +154,25 @@ impl Writer<'_, '_> {
 
     fn mark(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
         match (self.depth, tag) {
-            (0, _) => self.mark_block(range),
-            (1, Tag::Item) => self.mark_as(MarkKind::Item, range),
-            (1, Tag::TableRow) => self.mark_as(MarkKind::TableRow, range),
+            (0, _) => self.start_outer_block(range),
+            (1, Tag::Item) => self.start_block(BlockKind::Item, range),
+            (1, Tag::TableRow) => self.start_block(BlockKind::TableRow, range),
             _ => {}
         }
     }
 
-    fn mark_block(&mut self, range: &Range<usize>) {
+    fn start_outer_block(&mut self, range: &Range<usize>) {
         if self.depth == 0 {
-            self.mark_as(MarkKind::Block, range);
+            self.start_block(BlockKind::Block, range);
         }
     }
 
-    fn mark_as(&mut self, kind: MarkKind, range: &Range<usize>) {
-        let byte = self.piece.source[..range.start]
+    fn start_block(&mut self, kind: BlockKind, range: &Range<usize>) {
+        let byte = self.chunk.source[..range.start]
             .rfind('\n')
             .map_or(0, |at| at + 1);
         self.flush();
-        self.out.marks.push(Mark {
+        self.out.block_starts.push(BlockStart {
             byte,
             rows: self.rows.len(),
             gap: self.gap,
@@ -190,7 +182,7 @@ impl Writer<'_, '_> {
     }
 
     fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
-        let theme = self.sheet.theme;
+        let theme = self.context.theme;
         match tag {
             Tag::Paragraph | Tag::HtmlBlock => self.begin_block(),
             Tag::Heading { level, .. } => {
@@ -203,10 +195,10 @@ impl Writer<'_, '_> {
             }
             Tag::BlockQuote(kind) => {
                 self.begin_block();
-                self.around.push(Around::Quote);
+                self.containers.push(Container::Quote);
                 self.push_style(theme.quote);
                 if let Some(kind) = kind {
-                    let (name, style) = self.sheet.alert(kind);
+                    let (name, style) = container::alert(self.context.theme, kind);
                     self.inline(name, style, &(range.start..range.start));
                     self.flush();
                 }
@@ -242,7 +234,7 @@ impl Writer<'_, '_> {
                     ),
                 };
                 let indent = width(&marker);
-                self.around.push(Around::Item {
+                self.containers.push(Container::Item {
                     marker: Some(Line::of(marker, style)),
                     indent,
                 });
@@ -250,7 +242,7 @@ impl Writer<'_, '_> {
             Tag::Table(alignments) => {
                 self.begin_block();
                 let continued = self
-                    .piece
+                    .chunk
                     .table
                     .as_ref()
                     .filter(|_| self.depth == 1 && range.start == 0);
@@ -297,7 +289,7 @@ impl Writer<'_, '_> {
             TagEnd::BlockQuote(_) => {
                 self.flush();
                 self.styles.pop();
-                self.around.pop();
+                self.containers.pop();
                 self.gap = true;
             }
             TagEnd::CodeBlock => self.write_code(),
@@ -311,15 +303,15 @@ impl Writer<'_, '_> {
             TagEnd::Item => {
                 self.flush();
                 // An item without anything in it still has its marker.
-                if let Some(Around::Item {
+                if let Some(Container::Item {
                     marker: Some(_), ..
-                }) = self.around.last()
+                }) = self.containers.last()
                 {
                     let mut line = self.prefix().first;
                     line.end_at(end_of(self.rows));
                     self.rows.push(line.into_row());
                 }
-                self.around.pop();
+                self.containers.pop();
             }
             TagEnd::Table => self.write_table(),
             TagEnd::TableHead => {
@@ -350,7 +342,7 @@ impl Writer<'_, '_> {
         let url = visible_line(&url).into_owned();
         let shown = url.strip_prefix("mailto:").unwrap_or(&url);
         if !url.is_empty() && text != shown && text != url {
-            let style = self.sheet.theme.link_url;
+            let style = self.context.theme.link_url;
             self.line.push(&format!(" ({url})"), style);
         }
     }
@@ -360,7 +352,7 @@ impl Writer<'_, '_> {
         let block = self.out.code_blocks;
         self.out.code_blocks += 1;
         let text = code.text.strip_suffix('\n').unwrap_or(&code.text);
-        let unfinished = self.piece.open && !code.text.ends_with('\n');
+        let unfinished = self.chunk.open && !code.text.ends_with('\n');
         let last = text.split('\n').count() - 1;
         for (number, line) in text.split('\n').enumerate() {
             let prefix = self.prefix();
@@ -371,11 +363,11 @@ impl Writer<'_, '_> {
                 language: &code.language,
                 open: unfinished && number == last,
                 byte: self
-                    .piece
+                    .chunk
                     .byte(*code.lines.get(number).unwrap_or(&code.byte))
                     as u32,
             };
-            write_code(self.sheet, &prefix.first, &line, self.store, self.rows);
+            write_code(self.context, &prefix.first, &line, self.store, self.rows);
         }
         self.gap = true;
     }
@@ -385,11 +377,11 @@ impl Writer<'_, '_> {
             return;
         };
         let prefix = self.prefix();
-        let (widths, starts) = table.write(self.sheet, &prefix.first, self.rows);
+        let (widths, starts) = table.write(self.context, &prefix.first, self.rows);
         if self.depth == 0 {
-            // The marks of its rows were set before the rows were written.
-            let marks = self.out.marks.iter_mut().rev();
-            let of_rows = marks.take_while(|mark| mark.kind == MarkKind::TableRow);
+            // The block_starts of its rows were set before the rows were written.
+            let block_starts = self.out.block_starts.iter_mut().rev();
+            let of_rows = block_starts.take_while(|mark| mark.kind == BlockKind::TableRow);
             for (mark, start) in of_rows.zip(starts.iter().rev()) {
                 mark.rows = *start;
                 mark.gap = false;
@@ -403,14 +395,7 @@ impl Writer<'_, '_> {
     fn begin_block(&mut self) {
         self.flush();
         if std::mem::take(&mut self.gap) {
-            // Bars go through, markers that were not written yet wait.
-            let mut line = Line::of(" ".repeat(self.sheet.margin), Style::new());
-            for around in &self.around {
-                match around {
-                    Around::Quote => line.push("▎ ", self.sheet.theme.quote_bar),
-                    Around::Item { indent, .. } => line.push(&" ".repeat(*indent), Style::new()),
-                }
-            }
+            let line = container::continued(self.context, &self.containers);
             let end = line.text.trim_end().len();
             let mut blank = Line::default();
             blank.push_part(&line, 0..end);
@@ -439,29 +424,18 @@ impl Writer<'_, '_> {
         }
         let line = std::mem::take(&mut self.line);
         let prefix = self.prefix();
-        wrap(&line, &prefix, self.sheet.columns, Break::Words, self.rows);
+        wrap(
+            &line,
+            &prefix,
+            self.context.columns,
+            Break::Words,
+            self.rows,
+        );
     }
 
     /// What stands before the next rows. Markers of items are used up.
     fn prefix(&mut self) -> Prefix {
-        let mut prefix = Prefix::both(Line::of(" ".repeat(self.sheet.margin), Style::new()));
-        for around in &mut self.around {
-            match around {
-                Around::Quote => {
-                    prefix.first.push("▎ ", self.sheet.theme.quote_bar);
-                    prefix.rest.push("▎ ", self.sheet.theme.quote_bar);
-                }
-                Around::Item { marker, indent } => {
-                    let blank = " ".repeat(*indent);
-                    match marker.take() {
-                        Some(marker) => prefix.first.push_part(&marker, 0..marker.text.len()),
-                        None => prefix.first.push(&blank, Style::new()),
-                    }
-                    prefix.rest.push(&blank, Style::new());
-                }
-            }
-        }
-        prefix
+        container::prefix(self.context, &mut self.containers)
     }
 
     fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
@@ -475,9 +449,9 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A range of the piece as one of the whole source.
+    /// A range of the chunk as one of the whole source.
     fn source(&self, range: &Range<usize>) -> Range<u32> {
-        let byte = |at| self.piece.byte(at) as u32;
+        let byte = |at| self.chunk.byte(at) as u32;
         byte(range.start)..byte(range.end)
     }
 

@@ -8,9 +8,7 @@ use std::mem::take;
 pub enum Found<'a> {
     /// A string value under this key begins.
     Start(&'a str),
-    /// More of it.
     Text(&'a str),
-    /// It ends.
     End,
 }
 
@@ -52,7 +50,6 @@ enum Part {
 }
 
 impl Strings {
-    /// Takes the next piece.
     pub fn push(&mut self, piece: &str, mut found: impl FnMut(Found<'_>)) {
         let mut rest = piece;
         while !rest.is_empty() {

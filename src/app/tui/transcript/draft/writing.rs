@@ -6,7 +6,7 @@ use crate::agent::tool::{DiffDetails, FileChange};
 use crate::agent::tools::{Marker, marker};
 
 /// Bytes of a line that are kept while it grows.
-const LONGEST: usize = 4_000;
+const MAX_LINE_BYTES: usize = 4_000;
 
 /// A change that is still being written.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,6 @@ pub struct Draft {
     strings: Option<Strings>,
     /// What the string under way is.
     field: Field,
-    /// The line under way.
     line: String,
     /// Lines of the new file so far, where that is known.
     number: u64,
@@ -110,7 +109,7 @@ impl Draft {
                 for part in text.split_inclusive('\n') {
                     let body = part.strip_suffix('\n');
                     let more = body.unwrap_or(part);
-                    let room = LONGEST.saturating_sub(self.line.len());
+                    let room = MAX_LINE_BYTES.saturating_sub(self.line.len());
                     self.line.push_str(&more[..more.floor_char_boundary(room)]);
                     if body.is_some() {
                         self.end_line(diff);
@@ -293,7 +292,7 @@ mod tests {
         draft.follow(&text, &mut diff);
         assert_eq!(diff.added, 50_000);
         assert!(diff.diff.ends_with("+50000 line 49999"));
-        assert!(draft.line.len() <= LONGEST);
+        assert!(draft.line.len() <= MAX_LINE_BYTES);
         text += "\n*** Delete File: gone\n";
         draft.follow(&text, &mut diff);
         assert_eq!(diff.diff.lines().count(), 12, "of a file that is done");

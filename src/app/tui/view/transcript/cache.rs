@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::heights::Heights;
-use super::rows::{CellRows, Page, estimate};
-use crate::app::tui::text::markdown::Work;
+use super::rows::{CellRows, LayoutOptions, estimate};
+use crate::app::tui::text::markdown::RenderStats;
 use crate::app::tui::text::{CodeStore, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, RowRef, Transcript};
@@ -71,7 +71,7 @@ impl TranscriptCache {
     /// For idle moments.
     pub fn refine(&mut self, transcript: &Transcript, theme: &Theme, budget: Duration) -> bool {
         let start = Instant::now();
-        let page = Page::new(theme, self.width, transcript);
+        let options = LayoutOptions::new(theme, self.width, transcript);
         let mut no_colors = CodeStore::default();
         while let Some(&index) = self.estimated.last() {
             if self.measured.get(index) == Some(&false) {
@@ -80,7 +80,7 @@ impl TranscriptCache {
                 }
                 if let Some(cell) = transcript.cells().get(index) {
                     let previous = previous(transcript, index);
-                    let rows = CellRows::new(page, cell, index, previous, None, &mut no_colors);
+                    let rows = CellRows::new(options, cell, index, previous, None, &mut no_colors);
                     self.set_height(index, rows.len(), true);
                 }
             }
@@ -90,10 +90,10 @@ impl TranscriptCache {
     }
 
     /// What writing the markdown of a cell took so far.
-    pub fn work(&self, cell: usize) -> Work {
+    pub fn stats(&self, cell: usize) -> RenderStats {
         self.cells
             .get(&cell)
-            .map_or_else(Work::default, |kept| kept.rows.work())
+            .map_or_else(RenderStats::default, |kept| kept.rows.stats())
     }
 
     /// Cells whose rows are in memory.
@@ -148,9 +148,9 @@ impl TranscriptCache {
         let rows = match self.cells.remove(&index) {
             Some(kept) if kept.rows.fits(cell, before) => kept.rows,
             old => {
-                let page = Page::new(theme, self.width, transcript);
+                let options = LayoutOptions::new(theme, self.width, transcript);
                 let old = old.map(|kept| kept.rows);
-                let rows = CellRows::new(page, cell, index, before, old, &mut self.code);
+                let rows = CellRows::new(options, cell, index, before, old, &mut self.code);
                 self.set_height(index, rows.len(), true);
                 rows
             }

@@ -1,7 +1,6 @@
 //! The heights of all cells, with their sums: a Fenwick tree, so that one cell among a hundred
 //! thousand can grow, and one row be found, without looking at the others.
 
-/// Heights, in rows.
 #[derive(Clone, Debug, Default)]
 pub struct Heights {
     heights: Vec<u32>,
@@ -15,7 +14,6 @@ impl Heights {
         self.heights.len()
     }
 
-    /// Appends a cell.
     pub fn push(&mut self, height: u32) {
         let number = self.heights.len() + 1;
         let start = number - (number & number.wrapping_neg());
@@ -43,7 +41,6 @@ impl Heights {
         self.heights[index]
     }
 
-    /// Rows before cell `index`.
     pub fn before(&self, index: usize) -> u64 {
         let mut sum = 0;
         let mut number = index;
@@ -54,7 +51,6 @@ impl Heights {
         sum
     }
 
-    /// Rows in all.
     pub fn total(&self) -> u64 {
         self.before(self.len())
     }

@@ -10,9 +10,9 @@ use crate::agent::ToolStatus;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
 use crate::app::humanize::plural;
 use crate::app::sanitize::{visible, visible_line};
+use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::mark_code;
 use crate::app::tui::text::diff::{self, DiffLine, DiffPlace};
-use crate::app::tui::text::markdown::Sheet;
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
@@ -23,21 +23,18 @@ use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 pub const COMMAND_LINES: usize = 5;
 /// Of a read or written file.
 pub const TEXT_LINES: usize = 10;
-/// Of matches.
 pub const MATCH_LINES: usize = 15;
-/// Of names.
 pub const FILE_LINES: usize = 20;
 /// Of an edit's diff, or of the diffs of all files of a patch.
 pub const DIFF_LINES: usize = 60;
 /// Of each of many files' diffs, however many they are.
-const LEAST_DIFF_LINES: usize = 8;
+const MIN_DIFF_LINES: usize = 8;
 /// Of a change that the model still writes, headings included: the last ones.
 const DRAFT_LINES: usize = 12;
 
 /// How a body is to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// How much of it.
     pub fold: Fold,
     /// Whether the title has told all of what the call is about.
     pub subject: Subject,
@@ -47,7 +44,7 @@ pub struct View<'a> {
 
 /// Writes what is below the title.
 pub fn write(
-    sheet: Sheet<'_>,
+    context: RenderContext<'_>,
     tool: &ToolCell,
     view: View<'_>,
     store: &mut CodeStore,
@@ -55,7 +52,7 @@ pub fn write(
 ) {
     let source = tool.source();
     let mut body = Body {
-        sheet,
+        context,
         fold: view.fold,
         key: view.key,
         source: &source,
@@ -83,7 +80,7 @@ pub fn write(
     let is_silent = body.rows.len() == from_row;
     if let ToolState::Ended(status) = tool.state {
         let failure = failure(tool, is_silent);
-        body.failure(failure, failure_style(sheet, status));
+        body.failure(failure, failure_style(context, status));
     }
 }
 
@@ -108,15 +105,15 @@ fn failure(tool: &ToolCell, is_silent: bool) -> &str {
     }
 }
 
-fn failure_style(sheet: Sheet<'_>, status: ToolStatus) -> Style {
+fn failure_style(context: RenderContext<'_>, status: ToolStatus) -> Style {
     match status {
-        ToolStatus::Ok | ToolStatus::Error => sheet.theme.error,
-        ToolStatus::Skipped | ToolStatus::Cancelled => sheet.theme.tool_skipped,
+        ToolStatus::Ok | ToolStatus::Error => context.theme.error,
+        ToolStatus::Skipped | ToolStatus::Cancelled => context.theme.tool_skipped,
     }
 }
 
 struct Body<'a> {
-    sheet: Sheet<'a>,
+    context: RenderContext<'a>,
     fold: Fold,
     key: &'a str,
     /// What the rows refer to, see `ToolCell::source`.
@@ -139,7 +136,7 @@ impl<'a> Body<'a> {
     /// The first lines of the source in one style.
     fn lines(&mut self, folded: usize) {
         self.first_lines(folded, |body, at, line| {
-            body.line(at, line, body.sheet.theme.tool_output);
+            body.line(at, line, body.context.theme.tool_output);
         });
     }
 
@@ -172,9 +169,9 @@ impl<'a> Body<'a> {
     }
 
     fn hint(&mut self, text: &str) {
-        let mut line = Line::of(" ".repeat(self.sheet.margin), Style::new());
-        let room = self.sheet.columns.saturating_sub(self.sheet.margin);
-        line.push(&ellipsis(text, room), self.sheet.theme.fold_hint);
+        let mut line = Line::of(" ".repeat(self.context.margin), Style::new());
+        let room = self.context.columns.saturating_sub(self.context.margin);
+        line.push(&ellipsis(text, room), self.context.theme.fold_hint);
         self.push(line);
     }
 
@@ -191,22 +188,26 @@ impl<'a> Body<'a> {
     }
 
     fn styled(&mut self, line: &Line) {
-        let margin = Line::of(" ".repeat(self.sheet.margin), Style::new());
+        let margin = Line::of(" ".repeat(self.context.margin), Style::new());
         match self.fold {
             Fold::Open => wrap(
                 line,
                 &Prefix::both(margin),
-                self.sheet.columns,
+                self.context.columns,
                 Break::Anywhere,
                 self.rows,
             ),
             Fold::Folded => {
-                let room = self.sheet.columns.saturating_sub(self.sheet.margin).max(1);
+                let room = self
+                    .context
+                    .columns
+                    .saturating_sub(self.context.margin)
+                    .max(1);
                 let kept = kept_bytes(&line.text, room);
                 let mut out = margin;
                 out.push_part(line, 0..kept);
                 if kept < line.text.len() {
-                    out.push("…", self.sheet.theme.faint);
+                    out.push("…", self.context.theme.faint);
                 }
                 self.rows.push(out.into_row());
             }
@@ -217,7 +218,7 @@ impl<'a> Body<'a> {
         if self.fold == Fold::Open && subject == Subject::Cut {
             for line in command.command.trim().lines() {
                 let line = visible_line(line);
-                self.styled(&Line::of(format!("$ {line}"), self.sheet.theme.text));
+                self.styled(&Line::of(format!("$ {line}"), self.context.theme.text));
             }
         }
         let output = self.source.trim_end_matches('\n');
@@ -234,7 +235,7 @@ impl<'a> Body<'a> {
             }
         }
         for (at, line) in lines(output).skip(skipped) {
-            self.line(at, line, self.sheet.theme.tool_output);
+            self.line(at, line, self.context.theme.tool_output);
         }
         let full = command
             .full_output_path
@@ -245,7 +246,7 @@ impl<'a> Body<'a> {
         }
         if !command.still_running.is_empty() {
             let text = format!("still running: {}", command.still_running.join(", "));
-            let mut line = Line::of(visible_line(&text), self.sheet.theme.warning);
+            let mut line = Line::of(visible_line(&text), self.context.theme.warning);
             line.end_at(end_of(self.rows));
             self.styled(&line);
         }
@@ -253,7 +254,7 @@ impl<'a> Body<'a> {
 
     fn matches(&mut self) {
         self.first_lines(MATCH_LINES, |body, at, line| {
-            let theme = body.sheet.theme;
+            let theme = body.context.theme;
             let clean = visible_line(line);
             let split = location_len(&clean);
             let byte = |at_clean: usize| (at + at_clean.min(line.len())) as u32;
@@ -267,7 +268,7 @@ impl<'a> Body<'a> {
 
     fn diffs(&mut self, first: &DiffDetails, folded: usize) {
         let files = 1 + first.files.len();
-        let folded = (folded / files).max(LEAST_DIFF_LINES.min(folded));
+        let folded = (folded / files).max(MIN_DIFF_LINES.min(folded));
         let mut base = 0;
         for (block, file) in std::iter::once(first).chain(&first.files).enumerate() {
             if files > 1 {
@@ -316,16 +317,16 @@ impl<'a> Body<'a> {
     fn diff_lines(&mut self, lines: &[DiffLine], language: &str, block: u32) {
         let place = DiffPlace { language, block };
         // Signs stand in the margin, so that numbers line up with the output of other tools.
-        let sheet = Sheet {
-            margin: self.sheet.margin.saturating_sub(2),
-            ..self.sheet
+        let context = RenderContext {
+            margin: self.context.margin.saturating_sub(2),
+            ..self.context
         };
-        diff::write(&sheet, lines, place, self.store, self.rows);
+        diff::write(&context, lines, place, self.store, self.rows);
     }
 
     /// The heading of one of several files: its path, what becomes of it, how much changes.
     fn file(&mut self, file: &DiffDetails) {
-        let theme = self.sheet.theme;
+        let theme = self.context.theme;
         let (counts, tone) = super::tool::counts(file.added, file.removed);
         let gap = if counts.is_empty() { "" } else { "  " };
         let what = match (&file.moved_from, file.change) {
@@ -334,8 +335,8 @@ impl<'a> Body<'a> {
             (None, FileChange::Deleted) => "  deleted".to_owned(),
             (None, FileChange::Changed) => String::new(),
         };
-        let mut line = Line::of(" ".repeat(self.sheet.margin), Style::new());
-        let room = self.sheet.columns.saturating_sub(self.sheet.margin);
+        let mut line = Line::of(" ".repeat(self.context.margin), Style::new());
+        let room = self.context.columns.saturating_sub(self.context.margin);
         let room = room.saturating_sub(width(&what) + width(gap) + width(&counts));
         line.push(
             &ellipsis_middle(&visible_line(&file.path), room.max(8)),
@@ -343,7 +344,7 @@ impl<'a> Body<'a> {
         );
         line.push(&what, theme.faint);
         line.push(gap, Style::new());
-        super::tool::push_summary(self.sheet, &mut line, &(counts, tone));
+        super::tool::push_summary(self.context, &mut line, &(counts, tone));
         self.push(line);
     }
 
@@ -356,7 +357,7 @@ impl<'a> Body<'a> {
             let number = format!("{:>digits$}  ", text.first_line + index as u64);
             let clean = visible_line(line);
             body.store
-                .offer((body.sheet.cell, 0), extension(&text.path), index, &clean);
+                .offer((body.context.cell, 0), extension(&text.path), index, &clean);
             let source = at as u32..(at + line.len()) as u32;
             body.numbered(index, &number, &clean, source);
             index += 1;
@@ -364,11 +365,11 @@ impl<'a> Body<'a> {
     }
 
     fn numbered(&mut self, index: usize, number: &str, text: &str, source: Range<u32>) {
-        let theme = self.sheet.theme;
-        let mut first = Line::of(" ".repeat(self.sheet.margin), Style::new());
+        let theme = self.context.theme;
+        let mut first = Line::of(" ".repeat(self.context.margin), Style::new());
         first.push(number, theme.line_number);
         let rest = Line::of(" ".repeat(width(&first.text)), Style::new());
-        let columns = self.sheet.columns;
+        let columns = self.context.columns;
         let room = columns.saturating_sub(prefix_width(&first, columns)).max(2);
         let mut line = Line::default();
         let kept = match self.fold {
@@ -397,16 +398,22 @@ impl<'a> Body<'a> {
             Fold::Folded => count.min(TEXT_LINES),
             Fold::Open => count,
         };
-        let margin = Prefix::both(Line::of(" ".repeat(self.sheet.margin), Style::new()));
+        let margin = Prefix::both(Line::of(" ".repeat(self.context.margin), Style::new()));
         for (index, line) in clean.lines().take(shown).enumerate() {
             // The first line says what went wrong; the rest is there to look at.
             let style = match index {
                 0 => style,
-                _ => self.sheet.theme.tool_output,
+                _ => self.context.theme.tool_output,
             };
             let mut line = Line::of(line, style);
             line.end_at(end_of(self.rows));
-            wrap(&line, &margin, self.sheet.columns, Break::Words, self.rows);
+            wrap(
+                &line,
+                &margin,
+                self.context.columns,
+                Break::Words,
+                self.rows,
+            );
         }
         self.hint_more(count - shown);
     }

@@ -6,7 +6,8 @@ use super::tool;
 use crate::agent::NoticeLevel;
 use crate::app::humanize::duration;
 use crate::app::sanitize::visible_line;
-use crate::app::tui::text::markdown::{MarkdownRows, Sheet, Work};
+use crate::app::tui::text::RenderContext;
+use crate::app::tui::text::markdown::{MarkdownRows, RenderStats};
 use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, width, wrap};
 use crate::app::tui::theme::Theme;
@@ -14,10 +15,8 @@ use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcrip
 
 /// What cells are laid out on.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
-    /// The styles.
+pub struct LayoutOptions<'a> {
     pub theme: &'a Theme,
-    /// Columns of the screen.
     pub width: u16,
     /// The time that running things are measured against (Unix ms).
     pub now: i64,
@@ -25,7 +24,7 @@ pub struct Page<'a> {
     pub fold_key: &'a str,
 }
 
-impl<'a> Page<'a> {
+impl<'a> LayoutOptions<'a> {
     /// What the cells of `transcript` are laid out on.
     pub fn new(theme: &'a Theme, width: u16, transcript: &'a Transcript) -> Self {
         Self {
@@ -42,7 +41,6 @@ impl<'a> Page<'a> {
 pub struct CellRows {
     revision: u32,
     content_epoch: u32,
-    /// Blank rows before it.
     gap: usize,
     head: Vec<Row>,
     markdown: Option<MarkdownRows>,
@@ -52,7 +50,7 @@ impl CellRows {
     /// Lays out `cell`, which is number `index` and stands behind `previous`. `old` are its rows
     /// so far: markdown that has only grown is not written again.
     pub fn new(
-        page: Page<'_>,
+        options: LayoutOptions<'_>,
         cell: &Cell,
         index: usize,
         previous: Option<&Cell>,
@@ -73,40 +71,40 @@ impl CellRows {
         if old.is_none() && cell.content_epoch > 0 {
             store.forget(index);
         }
-        let sheet = Sheet {
-            theme: page.theme,
-            base: page.theme.text,
-            columns: usize::from(page.width).saturating_sub(1).max(2),
-            margin: usize::from(page.width > 3),
+        let context = RenderContext {
+            theme: options.theme,
+            base: options.theme.text,
+            columns: usize::from(options.width).saturating_sub(1).max(2),
+            margin: usize::from(options.width > 3),
             cell: index,
         };
         let markdown = old.and_then(|old| old.markdown);
         match &cell.body {
-            CellBody::User { text, .. } => user(sheet, text, &mut rows.head),
+            CellBody::User { text, .. } => user(context, text, &mut rows.head),
             CellBody::Assistant { text, live } => {
                 let mut markdown = markdown.unwrap_or_default();
-                markdown.update(&sheet, text, *live, store);
+                markdown.update(&context, text, *live, store);
                 rows.markdown = Some(markdown);
             }
             CellBody::Thinking { text, state } => {
-                rows.head.push(thinking_title(sheet, *state, page.now));
+                rows.head.push(thinking_title(context, *state, options.now));
                 if cell.fold == Fold::Open && !text.trim().is_empty() {
                     let mut markdown = markdown.unwrap_or_default();
-                    let sheet = Sheet {
-                        base: page.theme.thinking_text,
-                        margin: sheet.margin * 3,
-                        ..sheet
+                    let context = RenderContext {
+                        base: options.theme.thinking_text,
+                        margin: context.margin * 3,
+                        ..context
                     };
                     let live = matches!(state, ThinkingState::Live { .. });
-                    markdown.update(&sheet, text, live, store);
+                    markdown.update(&context, text, live, store);
                     rows.markdown = Some(markdown);
                 }
             }
             CellBody::Tool(tool) => {
-                tool::write(sheet, tool, cell.fold, page, store, &mut rows.head);
+                tool::write(context, tool, cell.fold, options, store, &mut rows.head);
             }
-            CellBody::Notice { level, text } => notice(sheet, *level, text, &mut rows.head),
-            CellBody::Divider { label } => rows.head.push(divider(sheet, label)),
+            CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
+            CellBody::Divider { label } => rows.head.push(divider(context, label)),
         }
         rows
     }
@@ -120,7 +118,6 @@ impl CellRows {
                 .map_or(0, |markdown| markdown.rows().len())
     }
 
-    /// One row.
     pub fn get(&self, index: usize) -> Option<&Row> {
         match index.checked_sub(self.head.len()) {
             None => self.head.get(index),
@@ -152,16 +149,15 @@ impl CellRows {
         self.revision == cell.revision && self.gap == gap(previous, cell)
     }
 
-    /// Blank rows before it.
     pub fn gap(&self) -> usize {
         self.gap
     }
 
     /// What writing its markdown took.
-    pub fn work(&self) -> Work {
+    pub fn stats(&self) -> RenderStats {
         self.markdown
             .as_ref()
-            .map_or_else(Work::default, MarkdownRows::work)
+            .map_or_else(RenderStats::default, MarkdownRows::stats)
     }
 }
 
@@ -180,17 +176,17 @@ fn gap(previous: Option<&Cell>, cell: &Cell) -> usize {
     }
 }
 
-fn user(sheet: Sheet<'_>, text: &str, rows: &mut Vec<Row>) {
-    let theme = sheet.theme;
+fn user(context: RenderContext<'_>, text: &str, rows: &mut Vec<Row>) {
+    let theme = context.theme;
     let from_row = rows.len();
-    let margin = " ".repeat(sheet.margin);
+    let margin = " ".repeat(context.margin);
     let mut prefix = Prefix::both(Line::of(format!("{margin}  "), theme.user));
     prefix.first = Line::of(margin, theme.user);
     prefix.first.push("❯ ", theme.user_mark);
     for (at, line) in lines(text.trim_end_matches('\n')) {
         let source = at as u32..(at + line.len()) as u32;
         let line = Line::from_source(&visible_line(line), theme.user, source);
-        wrap(&line, &prefix, sheet.columns, Break::Words, rows);
+        wrap(&line, &prefix, context.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }
     for row in &mut rows[from_row..] {
@@ -201,7 +197,7 @@ fn user(sheet: Sheet<'_>, text: &str, rows: &mut Vec<Row>) {
     }
 }
 
-fn thinking_title(sheet: Sheet<'_>, state: ThinkingState, now: i64) -> Row {
+fn thinking_title(context: RenderContext<'_>, state: ThinkingState, now: i64) -> Row {
     let text = match state {
         ThinkingState::Live { since } => match (now - since).max(0) / 1000 {
             0 => "thinking".to_owned(),
@@ -212,34 +208,34 @@ fn thinking_title(sheet: Sheet<'_>, state: ThinkingState, now: i64) -> Row {
         } if millis >= 1000 => format!("thought for {}", duration(millis / 1000)),
         ThinkingState::Done { .. } => "thought".to_owned(),
     };
-    let mut line = Line::of(" ".repeat(sheet.margin), Style::new());
-    line.push(&format!("∴ {text}"), sheet.theme.thinking);
+    let mut line = Line::of(" ".repeat(context.margin), Style::new());
+    line.push(&format!("∴ {text}"), context.theme.thinking);
     line.into_row()
 }
 
-fn notice(sheet: Sheet<'_>, level: NoticeLevel, text: &str, rows: &mut Vec<Row>) {
-    let theme = sheet.theme;
+fn notice(context: RenderContext<'_>, level: NoticeLevel, text: &str, rows: &mut Vec<Row>) {
+    let theme = context.theme;
     let (mark, style) = match level {
         NoticeLevel::Info => ("·", theme.info),
         NoticeLevel::Warning => ("!", theme.warning),
         NoticeLevel::Error => ("✗", theme.error),
     };
-    let margin = " ".repeat(sheet.margin);
+    let margin = " ".repeat(context.margin);
     let mut prefix = Prefix::both(Line::of(format!("{margin}  "), Style::new()));
     prefix.first = Line::of(format!("{margin}{mark} "), style);
     for (at, line) in lines(text.trim_end()) {
         let style = if at == 0 { style } else { theme.hint };
         let source = at as u32..(at + line.len()) as u32;
         let line = Line::from_source(&visible_line(line), style, source);
-        wrap(&line, &prefix, sheet.columns, Break::Words, rows);
+        wrap(&line, &prefix, context.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }
 }
 
-fn divider(sheet: Sheet<'_>, label: &str) -> Row {
+fn divider(context: RenderContext<'_>, label: &str) -> Row {
     let label = visible_line(label);
-    let mut line = Line::of(" ".repeat(sheet.margin), Style::new());
-    let room = sheet.columns - sheet.margin;
+    let mut line = Line::of(" ".repeat(context.margin), Style::new());
+    let room = context.columns - context.margin;
     let label = if label.is_empty() {
         String::new()
     } else {
@@ -248,8 +244,8 @@ fn divider(sheet: Sheet<'_>, label: &str) -> Row {
     let label = ellipsis(&label, room);
     let left = room.saturating_sub(width(&label)).min(3);
     let right = room.saturating_sub(left + width(&label));
-    line.push(&"─".repeat(left), sheet.theme.divider);
-    line.push(&label, sheet.theme.dim);
-    line.push(&"─".repeat(right), sheet.theme.divider);
+    line.push(&"─".repeat(left), context.theme.divider);
+    line.push(&label, context.theme.dim);
+    line.push(&"─".repeat(right), context.theme.divider);
     line.into_row()
 }

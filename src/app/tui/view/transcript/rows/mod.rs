@@ -8,5 +8,5 @@ mod tool;
 mod body;
 mod estimate;
 
-pub use cell::{CellRows, Page};
+pub use cell::{CellRows, LayoutOptions};
 pub use estimate::estimate;

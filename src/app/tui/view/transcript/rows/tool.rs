@@ -2,14 +2,14 @@
 
 use ratatui::style::Style;
 
-use super::{Page, body};
+use super::{LayoutOptions, body};
 use crate::agent::ToolStatus;
 use crate::agent::tool::{
     CommandDetails, Details, DiffDetails, FileChange, FilesDetails, MatchesDetails, TextDetails,
 };
 use crate::app::humanize::{duration, measured, noun, plural};
 use crate::app::sanitize::visible_line;
-use crate::app::tui::text::markdown::Sheet;
+use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::{CodeStore, Line, Row, width};
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
@@ -20,26 +20,25 @@ const TIME_FIELD: usize = 9;
 /// Columns a subject keeps before what is at the right has to go.
 const SUBJECT_FIELD: usize = 12;
 
-/// Writes title and body.
 pub fn write(
-    sheet: Sheet<'_>,
+    context: RenderContext<'_>,
     tool: &ToolCell,
     fold: Fold,
-    page: Page<'_>,
+    options: LayoutOptions<'_>,
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
-    let cut = write_title(sheet, tool, page.now, rows);
-    let body_sheet = Sheet {
-        margin: if sheet.columns < 30 { 2 } else { 5 },
-        ..sheet
+    let cut = write_title(context, tool, options.now, rows);
+    let body_context = RenderContext {
+        margin: if context.columns < 30 { 2 } else { 5 },
+        ..context
     };
     let view = body::View {
         fold,
         subject: cut,
-        key: page.fold_key,
+        key: options.fold_key,
     };
-    body::write(body_sheet, tool, view, store, rows);
+    body::write(body_context, tool, view, store, rows);
 }
 
 /// Whether all of a call's subject fitted into its title.
@@ -51,8 +50,13 @@ pub enum Subject {
     Cut,
 }
 
-fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>) -> Subject {
-    let theme = sheet.theme;
+fn write_title(
+    context: RenderContext<'_>,
+    tool: &ToolCell,
+    now: i64,
+    rows: &mut Vec<Row>,
+) -> Subject {
+    let theme = context.theme;
     let (mark, mark_style) = match tool.state {
         ToolState::Preparing { .. } | ToolState::Running { .. } => ("●", theme.tool_running),
         ToolState::Waiting => ("○", theme.tool_skipped),
@@ -66,17 +70,17 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
         }
         _ => theme.tool_name,
     };
-    let mut line = Line::of(" ".repeat(sheet.margin), Style::new());
+    let mut line = Line::of(" ".repeat(context.margin), Style::new());
     line.push(mark, mark_style);
     line.push(" ", Style::new());
     line.push(
-        &ellipsis(&visible_line(&tool.name), sheet.columns.saturating_sub(4)),
+        &ellipsis(&visible_line(&tool.name), context.columns.saturating_sub(4)),
         name_style,
     );
 
     let (subject, shorten) = subject(tool);
     let (summary, time) = (summary(tool), time(tool, now));
-    let room = sheet.columns.saturating_sub(width(&line.text) + 2);
+    let room = context.columns.saturating_sub(width(&line.text) + 2);
     let time_field = if time.is_empty() {
         0
     } else {
@@ -116,12 +120,12 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
     if summary_field + time_field > 0 {
         let used = width(&line.text) + summary_field + time_field;
         line.push(
-            &" ".repeat(sheet.columns.saturating_sub(used)),
+            &" ".repeat(context.columns.saturating_sub(used)),
             Style::new(),
         );
         if summary_field > 0 {
             line.push("  ", Style::new());
-            push_summary(sheet, &mut line, &summary);
+            push_summary(context, &mut line, &summary);
         }
         if time_field > 0 {
             line.push(&format!("{time:>time_field$}"), theme.tool_time);
@@ -134,17 +138,15 @@ fn write_title(sheet: Sheet<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>)
 /// How a summary is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As it stands.
     Plain,
-    /// `+3 -1`: each half in its colour.
+    /// `+3 -1`: each half in its color.
     Change,
-    /// As a fault.
     Bad,
 }
 
-/// Appends a summary in its colours.
-pub fn push_summary(sheet: Sheet<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
-    let theme = sheet.theme;
+/// Appends a summary in its colors.
+pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
+    let theme = context.theme;
     let only_ink = |style: Style| Style { bg: None, ..style };
     match tone {
         Tone::Plain => line.push(text, theme.tool_summary),
@@ -168,7 +170,6 @@ pub fn push_summary(sheet: Sheet<'_>, line: &mut Line, (text, tone): &(String, T
 /// How a subject that does not fit is shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shorten {
-    /// Its end goes.
     End,
     /// Its end goes, and lines are missing already.
     Lines,
@@ -338,7 +339,6 @@ fn change(diff: &DiffDetails) -> (String, Tone) {
     counts(added, removed)
 }
 
-/// Lines added and removed.
 pub fn counts(added: u64, removed: u64) -> (String, Tone) {
     let text = match (added, removed) {
         (0, 0) => return (String::new(), Tone::Plain),

@@ -1,0 +1,62 @@
+//! The blocks around what is written: their bars, markers and indents.
+
+use pulldown_cmark::BlockQuoteKind;
+use ratatui::style::Style;
+
+use crate::app::tui::text::RenderContext;
+use crate::app::tui::text::row::Line;
+use crate::app::tui::text::wrap::Prefix;
+use crate::app::tui::theme::Theme;
+
+/// A block around the current one.
+pub enum Container {
+    Quote,
+    /// An item; its marker stands on the first row written in it.
+    Item {
+        marker: Option<Line>,
+        indent: usize,
+    },
+}
+
+/// The label above a quote of a kind, and how it looks.
+pub fn alert(theme: &Theme, kind: BlockQuoteKind) -> (&'static str, Style) {
+    match kind {
+        BlockQuoteKind::Note => ("Note", theme.accent),
+        BlockQuoteKind::Tip => ("Tip", theme.tool_ok),
+        BlockQuoteKind::Important => ("Important", theme.accent),
+        BlockQuoteKind::Warning => ("Warning", theme.warning),
+        BlockQuoteKind::Caution => ("Caution", theme.error),
+    }
+}
+
+/// What stands before the next rows. Markers of items are used up.
+pub fn prefix(context: &RenderContext<'_>, containers: &mut [Container]) -> Prefix {
+    let rest = continued(context, containers);
+    let mut first = Line::of(" ".repeat(context.margin), Style::new());
+    for container in containers {
+        match container {
+            Container::Item { marker: unused, .. } if unused.is_some() => {
+                let marker = unused.take().unwrap_or_default();
+                first.push_part(&marker, 0..marker.text.len());
+            }
+            other => push_indent(context, other, &mut first),
+        }
+    }
+    Prefix { first, rest }
+}
+
+/// What stands before rows that go on: bars go through, markers do not.
+pub fn continued(context: &RenderContext<'_>, containers: &[Container]) -> Line {
+    let mut line = Line::of(" ".repeat(context.margin), Style::new());
+    for container in containers {
+        push_indent(context, container, &mut line);
+    }
+    line
+}
+
+fn push_indent(context: &RenderContext<'_>, container: &Container, line: &mut Line) {
+    match container {
+        Container::Quote => line.push("▎ ", context.theme.quote_bar),
+        Container::Item { indent, .. } => line.push(&" ".repeat(*indent), Style::new()),
+    }
+}
