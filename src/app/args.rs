@@ -198,6 +198,10 @@ pub struct ModelsArgs {
     #[arg(short, long)]
     pub available: bool,
 
+    /// Fetch a newer catalogue of models first, from URL or from where models.catalogue_url says.
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub refresh: Option<String>,
+
     /// One JSON array for programs.
     #[arg(long)]
     pub json: bool,

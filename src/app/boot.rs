@@ -23,7 +23,7 @@ use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Plan, Terminals};
-use super::{keys, log, tui};
+use super::{catalogue, keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
@@ -152,12 +152,16 @@ fn sub_command(
         SubCommand::Models(what) => {
             let layers = plan::layers(dirs, &what.config)?;
             let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+            if let Some(url) = &what.refresh {
+                return refresh(url, &settings, dirs);
+            }
             let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
             let catalog = Arc::new(plan::catalog(&settings, dirs)?);
             let models = plan::models(&settings, dirs, &catalog, &keys);
             let found = look_around(&models);
             let default = plan::default_model(&settings, &models, &catalog, &keys, &found);
-            cli::models(what, models.list(&found).rows, default.as_deref())
+            let as_of = catalog.as_of();
+            cli::models(what, models.list(&found).rows, default.as_deref(), &as_of)
         }
         SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {
@@ -168,16 +172,30 @@ fn sub_command(
     }
 }
 
+/// Fetches a newer catalogue of models from `url`, or from where the settings say.
+fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let url = match url {
+        "" => settings.catalogue_url.as_str(),
+        url => url,
+    };
+    if url.is_empty() {
+        return Err(StartError::usage(
+            "no URL to fetch models from: tiller models --refresh=URL, or models.catalogue_url in \
+             config.toml",
+        ));
+    }
+    let runtime = current_thread()?;
+    let told = runtime.block_on(catalogue::refresh(url, &dirs.catalogue_file()))?;
+    Ok(cli::print(&told))
+}
+
 /// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and
 /// a closed port says so at once.
 fn look_around(models: &Models) -> Arc<[Found]> {
     if !local::is_listening(models.places()) {
         return Arc::new([]);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    match runtime {
+    match current_thread() {
         Ok(runtime) => runtime.block_on(models.look_around(local::PATIENCE)),
         Err(_) => Arc::new([]),
     }
@@ -191,10 +209,7 @@ fn auth(
     let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
     let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
     let catalog = Catalog::load(&dirs.models_file()).map_err(StartError::usage)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
+    let runtime = current_thread()?;
     let outcome = runtime.block_on(async {
         let processes = Processes::new();
         let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
@@ -206,6 +221,12 @@ fn auth(
     });
     runtime.shutdown_background();
     outcome
+}
+
+fn current_thread() -> Result<Runtime, StartError> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build();
+    runtime.map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))
 }
 
 async fn run_plan(

@@ -88,6 +88,11 @@ impl Dirs {
         self.data.join("drafts")
     }
 
+    /// The catalogue of models that was fetched last.
+    pub fn catalogue_file(&self) -> PathBuf {
+        self.data.join("models.toml")
+    }
+
     /// The user's keys.
     pub fn keymap_file(&self) -> PathBuf {
         self.config.join("keymap.toml")

@@ -7,6 +7,7 @@ pub mod sanitize;
 pub(crate) mod humanize;
 pub mod config;
 pub mod models;
+pub mod catalogue;
 pub mod outcome;
 pub mod action;
 pub mod prompt;

@@ -11,7 +11,7 @@ use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::models::{Models, ModelsOptions};
 use super::outcome::StartError;
-use super::{keys, prompt};
+use super::{catalogue, keys, prompt};
 use crate::llm::local::{self, Found};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
@@ -159,7 +159,7 @@ pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> 
     let options = CatalogOptions {
         aliases: settings.aliases.clone(),
         context_window: settings.context_window,
-        ..CatalogOptions::default()
+        built_in: catalogue::newest(&dirs.catalogue_file()),
     };
     Catalog::open(&dirs.models_file(), options).map_err(StartError::usage)
 }

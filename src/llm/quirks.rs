@@ -178,8 +178,7 @@ pub enum ThinkingForm {
     Object,
     /// `thinking: { type: enabled | disabled }` and `reasoning_effort`.
     SwitchAndEffort,
-    /// `thinking: { type: enabled | disabled }`, and `reasoning_effort` for models whose levels are
-    /// listed.
+    /// `thinking: { type: enabled | disabled }`.
     Switch,
     /// `reasoning: { enabled: BOOL }`, or `reasoning_effort` for models that cannot be told not to.
     Enabled,

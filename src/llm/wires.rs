@@ -171,7 +171,7 @@ impl Wires {
         }
     }
 
-    /// The headers the user wants sent to `provider`.
+    /// The headers that go to the provider beside those of the wire: the catalogue's and the user's.
     async fn headers(&self, provider: &str) -> Result<HeaderMap, LlmError> {
         let (wanted, file) = self.catalog.headers(provider);
         let mut headers = HeaderMap::new();

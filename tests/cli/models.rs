@@ -4,6 +4,8 @@
 use std::fmt::Write;
 
 use std::fs;
+use std::io::{Read, Write as _};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -281,4 +283,70 @@ fn the_list_is_quick() {
     let runs = (0..3).map(|_| sandbox.run(&["models"]).took);
     // A debug build on a busy machine; a release build takes some milliseconds.
     assert!(runs.min().unwrap() < Duration::from_secs(2));
+}
+
+/// One answer on a port of this machine.
+fn serve(status: &str, body: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/models.toml", listener.local_addr().unwrap());
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request);
+        let _ = stream.write_all(answer.as_bytes());
+    });
+    url
+}
+
+#[test]
+fn a_newer_catalogue_is_fetched_checked_and_kept() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("ANTHROPIC_API_KEY", "unused");
+    let fresh = include_str!("../llm/catalog.toml");
+    let fresh = fresh
+        .replace("2026-11-10", "2999-01-01")
+        .replace("Claude Opus 5.5", "Claude Anew");
+    let refresh = |url: &str| sandbox.run(&["models", &format!("--refresh={url}")]);
+    let ran = refresh(&serve("200 OK", &fresh));
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(ran.stdout.contains("models as of 2999-01-01"), "{ran:#?}");
+    let listed = || {
+        let ran = sandbox.run(&["models", "--json", "anthropic/claude-opus-5-5"]);
+        let rows: Value = serde_json::from_str(&ran.stdout).unwrap();
+        rows[0]["name"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(listed(), "Claude Anew");
+    let ran = sandbox.run(&["models", "opus"]);
+    assert!(ran.stderr.contains("as of 2999-01-01"), "{ran:#?}");
+    // What fails changes nothing.
+    for (url, why) in [
+        (serve("404 Not Found", ""), "status 404"),
+        (serve("200 OK", "<html>"), "the models are not refreshed"),
+        (
+            serve("200 OK", &fresh.replace("api.anthropic.com", "h.example")),
+            "where its requests",
+        ),
+        ("http://127.0.0.1:1/m".to_owned(), "What was known stays"),
+        ("http://h.example/m".to_owned(), "not https"),
+        (String::new(), "models.catalogue_url"),
+    ] {
+        let ran = refresh(&url);
+        assert!(
+            ran.code != Some(0) && ran.stderr.contains(why),
+            "{url}: {ran:#?}"
+        );
+        assert_eq!(listed(), "Claude Anew");
+    }
+    // An older one does not take the place of what is built in.
+    let old = fresh.replace("2999-01-01", "2000-01-01");
+    let ran = refresh(&serve("200 OK", &old));
+    assert!(
+        ran.stdout.contains("the built-in ones are newer"),
+        "{ran:#?}"
+    );
+    assert_ne!(listed(), "Claude Anew");
 }

@@ -1,7 +1,9 @@
 //! What a model's name means, where keys come from, and what is said when neither is clear.
 
+use std::sync::Arc;
+
 use tiller::llm::{
-    Api, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
+    Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
     ThinkingForm, ThinkingLevel, WindowSource,
 };
 
@@ -62,11 +64,24 @@ impl Lab {
     }
 }
 
+/// The user's `text` over a small catalogue that is never refreshed.
 fn catalog(text: &str) -> Lab {
     catalog_with(text, CatalogOptions::default())
 }
 
-fn catalog_with(text: &str, options: CatalogOptions) -> Lab {
+const FIXTURE: &str = include_str!("catalog.toml");
+
+fn catalog_with(text: &str, mut options: CatalogOptions) -> Lab {
+    options.built_in = Arc::new(BuiltIn::parse(FIXTURE.into()).unwrap());
+    open(text, options)
+}
+
+/// The user's `text` over what is built in, for what is written by hand there.
+fn over_the_built_in(text: &str) -> Lab {
+    open(text, CatalogOptions::default())
+}
+
+fn open(text: &str, options: CatalogOptions) -> Lab {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
     std::fs::write(&file, text).unwrap();
@@ -536,31 +551,94 @@ fn a_pattern_means_a_model_that_can_be_used() {
 }
 
 #[test]
-fn the_built_in_list_is_complete_and_priced_in_tiers() {
-    let none = catalog("");
-    let rows = none.models(&keys(&[]));
-    assert_eq!(rows.len(), 475);
+fn the_built_in_catalogue_is_whole() {
+    let built_in = BuiltIn::default();
+    let count = built_in.check_update(&built_in).unwrap();
+    let all = built_in.all().unwrap();
     assert_eq!(
-        rows.iter()
-            .filter(|row| !row.model.prices.tiers.is_empty())
-            .count(),
-        92
+        all.iter().map(|(_, models)| models.len()).sum::<usize>(),
+        count
     );
-    let (model, _) = none
-        .resolve("openrouter/qwen/qwen3-coder-flash", &keys(&[]))
-        .unwrap();
-    let above: Vec<u64> = model.prices.tiers.iter().map(|tier| tier.above).collect();
-    assert_eq!(above, [32_000, 128_000]);
-    for row in &rows {
+    let found: Vec<(&str, &str)> = built_in.model_ids().collect();
+    let parsed = all
+        .iter()
+        .flat_map(|(id, models)| models.iter().map(|it| (*id, it.id.as_str())));
+    assert!(
+        parsed.eq(found.iter().copied()),
+        "cutting finds what parsing the whole finds"
+    );
+    for (provider, models) in &all {
+        let header = built_in.provider(provider).unwrap();
+        assert!(!header.env.is_empty(), "{provider} says where its key is");
+        assert!(models.is_sorted_by(|a, b| a.id < b.id), "{provider}");
+    }
+    for row in Catalog::default().models(&keys(&[])) {
         let model = &row.model;
-        assert!(
-            model.context_window > 0 && model.max_output > 0,
-            "{}",
-            model.full_id()
-        );
-        assert_eq!(model.window_source, WindowSource::Model);
+        let id = model.full_id();
+        assert!(model.context_window > 0 && model.max_output > 0, "{id}");
+        assert_eq!(model.window_source, WindowSource::Model, "{id}");
         let tiers = &model.prices.tiers;
-        assert!(tiers.windows(2).all(|pair| pair[0].above < pair[1].above));
+        assert!(
+            tiers.windows(2).all(|pair| pair[0].above < pair[1].above),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn a_fetched_catalogue_changes_facts_and_not_where_keys_go() {
+    let built_in = BuiltIn::parse(FIXTURE.into()).unwrap();
+    let check = |from: &str, to: &str| {
+        assert!(FIXTURE.contains(from), "{from}");
+        let fetched = BuiltIn::parse(FIXTURE.replacen(from, to, 1).into())?;
+        built_in.check_update(&fetched)
+    };
+    let fine = check("output = 4", "output = 5");
+    assert_eq!(fine, check("Claude Opus 5.5", "Claude"));
+    assert!(fine.is_ok_and(|count| count > 20));
+    let home = "base_url = \"https://api.anthropic.com\"";
+    let env = "env = [\"OPENAI_API_KEY\"]";
+    for (from, to, why) in [
+        (
+            home,
+            "base_url = \"https://evil.example\"",
+            "providers.anthropic changes where",
+        ),
+        (
+            home,
+            &format!("{home}\nheaders = {{ x = \"!id\" }}"),
+            "changes where",
+        ),
+        (home, &format!("{home}\napi_key = \"!id\""), "changes where"),
+        (
+            env,
+            "env = [\"ANTHROPIC_API_KEY\"]",
+            "providers.openai changes where",
+        ),
+        (
+            "https://openrouter.ai/api\"",
+            "https://evil.example/api\"",
+            "is at another address",
+        ),
+        (
+            "[providers.groq]",
+            "[providers.lab]",
+            "no provider above it",
+        ),
+        (
+            "default = \"claude-sonnet-5-5\"",
+            "default = \"x\"",
+            "the default of providers.anthropic",
+        ),
+        ("as_of = \"2026-11-10\"", "as_of = \"soon\"", "as_of"),
+        (
+            "context_window",
+            "contextwindow",
+            "unknown key 'contextwindow'",
+        ),
+    ] {
+        let error = check(from, to).unwrap_err();
+        assert!(error.contains(why), "{to}: {error}");
     }
 }
 
@@ -642,7 +720,7 @@ fn an_id_tells_what_a_model_is_whoever_serves_it() {
         ("gemma-4-31b-it", Edit),
         ("claude-sonnet-5-5", Edit),
     ];
-    let lab = catalog(
+    let lab = over_the_built_in(
         "[providers.lab]\napi = 'openai-chat'\nbase_url = 'http://x'\nmodels = [{ id = 'm' }]\n",
     );
     for (id, expected) in cases {
@@ -704,7 +782,7 @@ fn an_id_tells_what_a_model_is_whoever_serves_it() {
 
 #[test]
 fn what_the_user_says_of_a_host_wins() {
-    let lab = catalog(
+    let lab = over_the_built_in(
         "[providers.mistral.quirks]\nids = 'any'\nresult_names = false\n\
          [[providers.mistral.models]]\nid = 'm'\nquirks = { stream_usage = true }\n",
     );

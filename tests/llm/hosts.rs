@@ -7,7 +7,7 @@ use tiller::llm::exchange::Reader;
 use tiller::llm::openai::{self, chat::ChatDecoder};
 use tiller::llm::{
     Api, AssistantMessage, Content, Message, Model, Prices, Request, StopReason, StreamEvent,
-    ThinkingLevel,
+    ThinkingForm, ThinkingLevel,
 };
 
 use super::kit::{call, image, request, result, said, text, thought, with_quirks};
@@ -164,21 +164,21 @@ fn each_host_is_asked_in_its_own_way() {
             "kimi",
             &[(Low, "low"), (High, "high")],
             High,
-            json!({ "max_tokens": 16384, "prompt_cache_key": "session-1", "thinking": { "type": "enabled" }, "reasoning_effort": "high", "stream_options": usage }),
+            json!({ "max_tokens": 16384, "prompt_cache_key": "session-1", "thinking": { "type": "enabled" }, "stream_options": usage }),
         ),
         (
             "zai",
             "glm",
             usual,
             High,
-            json!({ "max_tokens": 16384, "thinking": { "type": "enabled", "clear_thinking": false }, "stream_options": usage }),
+            json!({ "max_tokens": 16384, "thinking": { "type": "enabled", "clear_thinking": false }, "tool_stream": true, "stream_options": usage }),
         ),
         (
             "zai",
             "glm",
             usual,
             Off,
-            json!({ "max_tokens": 16384, "thinking": { "type": "disabled" }, "stream_options": usage }),
+            json!({ "max_tokens": 16384, "thinking": { "type": "disabled" }, "tool_stream": true, "stream_options": usage }),
         ),
         (
             "xiaomi",
@@ -629,4 +629,16 @@ fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
         let body = body(&request(model, messages));
         assert_eq!(reasoning(&body["messages"][2]), expected, "{provider}");
     }
+}
+
+#[test]
+fn a_template_may_take_its_switch_as_arguments() {
+    let mut model = host("lab", "m");
+    model.quirks.thinking = ThinkingForm::TemplateArgs;
+    let body = body(&request(model, vec![Message::user("x", 0)]));
+    assert_eq!(
+        body["chat_template_args"],
+        json!({ "enable_thinking": true })
+    );
+    assert_eq!(body["reasoning_effort"], "medium");
 }

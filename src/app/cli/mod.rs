@@ -12,12 +12,12 @@ mod auth;
 mod sessions;
 mod models;
 
+pub use self::print::{Print, Reader};
 pub use auth::AuthDesk;
 pub use config::config;
 pub use json::Json;
 pub use models::models;
 pub use once::{OnceOptions, Sink, run_once};
-pub use out::{complain, complain_of_panics, write_failed};
+pub use out::{complain, complain_of_panics, print, write_failed};
 pub use play::Play;
-pub use print::{Print, Reader};
 pub use sessions::{sessions, status};

@@ -16,7 +16,7 @@ use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
 
 /// Prints those of `list` that fit. `default` is the one that is taken when none is named, as
-/// `provider/id`.
+/// `provider/id`; `as_of` the day of the built-in facts.
 ///
 /// # Errors
 /// None fits.
@@ -24,6 +24,7 @@ pub fn models(
     what: &ModelsArgs,
     mut list: Vec<ModelEntry>,
     default: Option<&str>,
+    as_of: &str,
 ) -> Result<Outcome, StartError> {
     let pattern = what.pattern.join(" ");
     list.retain(|it| has_key(it) || !what.available);
@@ -39,6 +40,7 @@ pub fn models(
     if list.is_empty() {
         return Err(StartError::failed(nothing(what, &pattern)));
     }
+    out::complain(&format!("Built-in models as of {as_of}"));
     Ok(out::print(&for_terminal(&table(&list, default))))
 }
 

@@ -27,6 +27,8 @@ pub struct Settings {
     pub context_window: u64,
     /// Tokens; no run is made with a model whose window is smaller.
     pub min_context_window: u64,
+    /// Where `tiller models --refresh` fetches a newer catalogue of models; empty: nowhere.
+    pub catalogue_url: String,
     /// Whether providers are asked to cache prompts.
     pub caching: Caching,
     /// The person's own names for models, and what they stand for.
@@ -88,6 +90,7 @@ impl Settings {
             fallback: read.list("models.fallback")?,
             context_window: read.number("models.context_window")?,
             min_context_window: read.number("models.min_context_window")?,
+            catalogue_url: read.text("models.catalogue_url")?,
             caching: if read.truth("models.auto_cache")? {
                 Caching::Asked
             } else {
@@ -235,6 +238,7 @@ mod tests {
             "models.fallback=[\"lab/other\"]",
             "models.context_window=10",
             "models.min_context_window=11",
+            "models.catalogue_url=\"https://h/m.toml\"",
             "models.auto_cache=false",
             "models.favorites=[\"lab/scripted\", \"sonnet\"]",
             "models.local=false",
@@ -302,6 +306,7 @@ mod tests {
             fallback: vec!["lab/other".to_owned()],
             context_window: 10,
             min_context_window: 11,
+            catalogue_url: "https://h/m.toml".to_owned(),
             caching: Caching::Left,
             aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
                 .map(|(name, target)| (name.to_owned(), target.to_owned()))

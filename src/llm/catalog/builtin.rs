@@ -93,6 +93,61 @@ impl BuiltIn {
         })
     }
 
+    /// The day of its facts, `YYYY-MM-DD`; empty when it does not say.
+    pub fn as_of(&self) -> &str {
+        self.head.as_of.as_deref().unwrap_or_default()
+    }
+
+    /// Whether `fetched` may stand in the place of this one; the number of its models. It may change
+    /// what is known of models and hosts, never where keys and requests go.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check_update(&self, fetched: &Self) -> Result<usize, String> {
+        let date = fetched.as_of().as_bytes();
+        let shape = |(at, byte): (usize, &u8)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        };
+        if date.len() != 10 || !date.iter().enumerate().all(shape) {
+            return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
+        }
+        for (id, models) in fetched.all()? {
+            let entry = fetched.provider(id).ok_or("it has no providers")?;
+            let known = self.provider(id);
+            let known = known.ok_or_else(|| format!("providers.{id} is not built in"))?;
+            let same = entry.base_url == known.base_url
+                && entry.env == known.env
+                && entry.base_url_env == known.base_url_env
+                && entry.headers == known.headers
+                && entry.api_key.is_none();
+            if !same {
+                return Err(format!(
+                    "providers.{id} changes where its requests or keys go"
+                ));
+            }
+            let home = known.base_url.as_deref().and_then(authority);
+            let away = |model: &&ModelEntry| {
+                let base_url = model.base_url.as_deref();
+                base_url.is_some_and(|base_url| authority(base_url) != home)
+            };
+            if let Some(model) = models.iter().find(away) {
+                return Err(format!("{id}/{} is at another address", model.id));
+            }
+            let default = entry.default.as_deref();
+            if !models
+                .iter()
+                .any(|model| Some(model.id.as_str()) == default)
+            {
+                return Err(format!("the default of providers.{id} is not in it"));
+            }
+        }
+        match fetched.models.len() {
+            0 => Err("it has no models".to_owned()),
+            count => Ok(count),
+        }
+    }
+
     /// Everything but the models.
     pub fn head(&self) -> &ModelsFile {
         &self.head

@@ -127,6 +127,11 @@ impl Catalog {
         list
     }
 
+    /// The day of the facts of the built-in models, `YYYY-MM-DD`.
+    pub fn as_of(&self) -> String {
+        self.live.listing().built_in().as_of().to_owned()
+    }
+
     /// The user's own names for models, and what they stand for.
     pub fn aliases(&self) -> &BTreeMap<String, String> {
         &self.aliases

@@ -139,14 +139,13 @@ fn ask_to_think<'a>(body: &mut Body<'a>, request: &'a Request, quirks: &Quirks) 
             let word = word.unwrap_or(if on { "medium" } else { "none" });
             body.reasoning = Some(json!({ "effort": word }));
         }
-        ThinkingForm::SwitchAndEffort | ThinkingForm::Switch => {
+        form @ (ThinkingForm::SwitchAndEffort | ThinkingForm::Switch) => {
             let mut switch = json!({ "type": if on { "enabled" } else { "disabled" } });
             if on && quirks.clears_thinking {
                 switch["clear_thinking"] = Value::Bool(false);
             }
             body.thinking = Some(switch);
-            let listed = !model.thinking_levels.is_empty();
-            let effort = listed || quirks.thinking == ThinkingForm::SwitchAndEffort;
+            let effort = form == ThinkingForm::SwitchAndEffort;
             body.reasoning_effort = word.filter(|_| on && effort);
         }
         ThinkingForm::Enabled if always_thinks(model) => body.reasoning_effort = word,

@@ -1,0 +1,95 @@
+//! The catalogue of models beside the built-in one: fetched from an address of the user's choice when
+//! the user says so, checked, and kept in the data folder. The newer of both counts.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::outcome::StartError;
+use crate::llm::BuiltIn;
+use crate::llm::http::{self, Http};
+
+/// How long a server may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Most bytes of a catalogue.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// The newer of the built-in catalogue and the one in `file`. One that cannot be read is passed over:
+/// the built-in one is always good.
+pub fn newest(file: &Path) -> Arc<BuiltIn> {
+    let built_in = BuiltIn::default();
+    let Ok(text) = fs::read_to_string(file) else {
+        return Arc::new(built_in);
+    };
+    let fetched = match BuiltIn::parse(Cow::Owned(text)) {
+        Ok(fetched) => fetched,
+        Err(why) => {
+            tracing::warn!("{}: {why}; the built-in models are used", file.display());
+            return Arc::new(built_in);
+        }
+    };
+    let newer = fetched.as_of() > built_in.as_of();
+    Arc::new(if newer { fetched } else { built_in })
+}
+
+/// Fetches the catalogue at `url` into `file`; says what there is now.
+///
+/// # Errors
+/// It cannot be fetched, or is none. The file is as it was.
+pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
+    let failed = |why: String| {
+        StartError::failed(format!(
+            "the models are not refreshed: {}: {why}. What was known stays",
+            http::shown(url)
+        ))
+    };
+    if !url.starts_with("https://") && !http::is_loopback(url) {
+        return Err(StartError::usage(format!(
+            "'{url}' is not https: a catalogue is fetched over https, or from this machine"
+        )));
+    }
+    let text = fetch(url).await.map_err(&failed)?;
+    let fetched = BuiltIn::parse(Cow::Owned(text.clone())).map_err(&failed)?;
+    let count = BuiltIn::default().check_update(&fetched).map_err(&failed)?;
+    store(file, &text).map_err(|error| failed(format!("{}: {error}", file.display())))?;
+    let as_of = fetched.as_of();
+    let in_force = newest(file);
+    Ok(if in_force.as_of() > as_of {
+        format!("{count} models as of {as_of}; the built-in ones are newer and stay in force\n")
+    } else {
+        format!("{count} models as of {as_of} are in {}\n", file.display())
+    })
+}
+
+async fn fetch(url: &str) -> Result<String, String> {
+    let http = Http::default();
+    let client = http.client(url).map_err(|error| error.message)?;
+    let fault = |error: &reqwest::Error| http::transport_error(error, "", TIMEOUT).message;
+    let request = client.get(url).timeout(TIMEOUT);
+    let mut response = request.send().await.map_err(|error| fault(&error))?;
+    if !response.status().is_success() {
+        return Err(format!("status {}", response.status()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| fault(&error))? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > MAX_BYTES {
+            return Err(format!("more than {MAX_BYTES} bytes"));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned())
+}
+
+/// Puts the text in the place of the file at once, or not at all.
+fn store(file: &Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(file)?;
+    Ok(())
+}
