@@ -174,3 +174,22 @@ fn a_key_that_is_added_or_replaced_meanwhile_is_taken() {
     );
     leave(&screen);
 }
+
+#[test]
+fn the_status_line_shows_the_level_that_is_sent() {
+    // The usual level is medium, which this model does not take.
+    let server = ModelServer::start(Script::of([Reply::text("First.")]));
+    let sandbox = job::sandbox();
+    let text = format!(
+        "[providers.lab]\napi = \"openai-chat\"\nbase_url = \"{}\"\napi_key = \"k\"\n\
+         [[providers.lab.models]]\nid = \"m\"\ncontext_window = 64000\nthinking = [\"low\", \"high\"]\n",
+        server.url(Wire::Chat)
+    );
+    std::fs::write(sandbox.config().join("models.toml"), text).unwrap();
+    let screen = open(&sandbox, &["-m", "lab/m"]);
+    screen.keys("one<enter>");
+    screen.wait_for("First.");
+    screen.wait_for("m high");
+    assert_eq!(server.request(0).body["reasoning_effort"], "high");
+    leave(&screen);
+}

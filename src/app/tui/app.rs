@@ -131,6 +131,11 @@ pub struct Status {
 }
 
 impl Status {
+    /// The thinking level that is sent: the nearest one that the model takes.
+    pub fn level_sent(&self) -> ThinkingLevel {
+        self.model.clamp_thinking(self.thinking)
+    }
+
     /// Whether a script plays instead of a model.
     pub fn is_demo(&self) -> bool {
         self.model.provider == "demo"

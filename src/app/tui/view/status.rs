@@ -79,11 +79,8 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledL
     right.push(ellipsis(&status.model.id, 40), theme.status_model);
     if status.is_demo() {
         right.push(" (a script, no model)", theme.status);
-    } else if most >= Detail::Thinking
-        && status.model.reasoning
-        && status.thinking != ThinkingLevel::Off
-    {
-        right.push(format!(" {}", status.thinking), theme.status);
+    } else if most >= Detail::Thinking && status.level_sent() != ThinkingLevel::Off {
+        right.push(format!(" {}", status.level_sent()), theme.status);
     }
     if most >= Detail::Percent {
         context(status, theme, most, &mut right);

@@ -31,8 +31,8 @@ fn lines(app: &App) -> Vec<StyledLine> {
             ": a script speaks in place of a model; tools, files and screen are real",
             theme.dim,
         );
-    } else if status.model.reasoning && status.thinking != ThinkingLevel::Off {
-        model.push(format!(" {}", status.thinking), theme.dim);
+    } else if status.level_sent() != ThinkingLevel::Off {
+        model.push(format!(" {}", status.level_sent()), theme.dim);
     }
     let mut lines = vec![
         StyledLine::new()
