@@ -173,7 +173,8 @@ impl Conversation {
 
     /// Returns when everything is on disk, or cannot be.
     pub async fn close(&mut self) {
-        self.journal.close().await;
+        let notice = self.journal.close().await;
+        self.report(notice);
     }
 
     fn report(&mut self, notice: SaveNotice) {

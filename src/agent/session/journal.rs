@@ -141,13 +141,14 @@ impl Journal {
     }
 
     /// Returns when everything is on disk, or cannot be. From then on the session is closed.
-    pub async fn close(&mut self) {
-        if let Some(log) = &mut self.log
-            && let Err(error) = log.close().await
-        {
-            tracing::error!("session {} not saved: {error}", log.path().display());
-        }
+    pub async fn close(&mut self) -> SaveNotice {
         self.live = None;
+        let log = self.log.as_mut()?;
+        let error = log.close().await.err()?;
+        let path = log.path().display();
+        let text = format!("The end of the session could not be saved to {path}: {error}");
+        tracing::error!("{text}");
+        Some((NoticeLevel::Error, text))
     }
 
     fn judge(&mut self, written: Option<std::io::Result<()>>) -> SaveNotice {
@@ -167,7 +168,14 @@ impl Journal {
                 let text = String::from("The session is saved again; nothing is missing from it.");
                 Some((NoticeLevel::Info, text))
             }
-            _ => None,
+            _ => log.take_sync_error().map(|error| {
+                let path = log.path().display();
+                let text = format!(
+                    "The session file {path} could not be synced to the disk: {error}. A power cut may lose the end of the session."
+                );
+                tracing::error!("{text}");
+                (NoticeLevel::Error, text)
+            }),
         }
     }
 }

@@ -2,14 +2,16 @@
 //! Constant work for each session shown, however long it is.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::Deserialize;
 
+use crate::llm::Message;
+
 /// Bytes of a session file that are looked at for its first message.
-const HEAD: u64 = 64 * 1024;
+const HEAD: u64 = 1024 * 1024;
 /// Characters of the first message that are given.
 const TITLE: usize = 200;
 
@@ -24,12 +26,12 @@ pub struct StoredSession {
     pub changed: i64,
 }
 
-/// What the beginning of a session file says.
+/// What a session file begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beginning {
+pub struct SessionHead {
     /// The folder it worked in.
     pub cwd: String,
-    /// The first line of the first message of a person, at most 200 characters.
+    /// The first line of the first message of the user, at most 200 characters.
     pub title: String,
 }
 
@@ -44,10 +46,9 @@ pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
 /// The sessions in all folders below `root`, the last written first.
 pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
     let mut sessions = Vec::new();
-    for folder in entries(root)? {
-        let folder = folder?;
+    for folder in entries(root)?.flatten() {
         if folder.file_type().is_ok_and(|kind| kind.is_dir()) {
-            gather(&folder.path(), &mut sessions)?;
+            gather_or_skip(&folder.path(), &mut sessions);
         }
     }
     latest_first(&mut sessions);
@@ -56,13 +57,9 @@ pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
 
 impl StoredSession {
     /// Reads what the file begins with; nothing where it cannot be read.
-    pub fn beginning(&self) -> Beginning {
-        let mut text = Vec::new();
-        let read = File::open(&self.path).and_then(|file| file.take(HEAD).read_to_end(&mut text));
-        match read {
-            Ok(_) => beginning(&String::from_utf8_lossy(&text)),
-            Err(_) => Beginning::default(),
-        }
+    pub fn head(&self) -> SessionHead {
+        let head = File::open(&self.path).map(|file| read_head(BufReader::new(file.take(HEAD))));
+        head.unwrap_or_default()
     }
 }
 
@@ -75,9 +72,16 @@ fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<fs::DirE
     Ok(entries.into_iter().flatten())
 }
 
+/// One folder that cannot be read does not hide the others.
+fn gather_or_skip(folder: &Path, sessions: &mut Vec<StoredSession>) {
+    if let Err(error) = gather(folder, sessions) {
+        tracing::warn!("sessions in {} left out: {error}", folder.display());
+    }
+}
+
 fn gather(folder: &Path, sessions: &mut Vec<StoredSession>) -> io::Result<()> {
-    for entry in entries(folder)? {
-        let path = entry?.path();
+    for entry in entries(folder)?.flatten() {
+        let path = entry.path();
         let Some(id) = id_of(&path) else { continue };
         // A file that went away meanwhile is no session any more.
         let Ok(changed) = fs::metadata(&path).and_then(|data| data.modified()) else {
@@ -104,70 +108,40 @@ fn id_of(path: &Path) -> Option<String> {
     (!id.is_empty()).then(|| id.to_owned())
 }
 
-fn beginning(head: &str) -> Beginning {
+fn read_head(file: impl BufRead) -> SessionHead {
     #[derive(Deserialize)]
-    struct Line<'a> {
-        r#type: &'a str,
+    struct Line {
+        r#type: String,
         #[serde(default)]
         cwd: Option<String>,
         #[serde(default)]
-        message: Option<Said>,
+        message: Option<Message>,
     }
-    #[derive(Deserialize)]
-    struct Said {
-        role: String,
-    }
-    let mut found = Beginning::default();
-    for line in head.lines() {
-        match serde_json::from_str::<Line<'_>>(line) {
-            Ok(line) if line.r#type == "session" => found.cwd = line.cwd.unwrap_or_default(),
+    let mut head = SessionHead::default();
+    for line in file.split(b'\n').map_while(Result::ok) {
+        match serde_json::from_slice::<Line>(&line) {
+            Ok(line) if line.r#type == "session" => head.cwd = line.cwd.unwrap_or_default(),
             Ok(Line {
-                message: Some(said),
+                message: Some(message @ Message::User(_)),
                 ..
-            }) if said.role == "user" => {
-                found.title = first_text(line);
+            }) => {
+                head.title = title(&message.text());
                 break;
             }
             Ok(_) => {}
-            // The last line of the piece is cut off where a message is long.
-            Err(_) => {
-                if line.contains(r#""role":"user""#) {
-                    found.title = first_text(line);
-                }
+            // A line that breaks off at the end of the piece.
+            Err(error) if error.is_eof() => {
+                head.title = "(long message)".to_owned();
                 break;
             }
+            Err(_) => {}
         }
     }
-    found
+    head
 }
 
-/// The first line of the first text in a message's line, which may break off anywhere.
-fn first_text(line: &str) -> String {
-    let Some(start) = [r#""text":""#, r#""content":""#]
-        .iter()
-        .filter_map(|key| Some(line.find(key)? + key.len()))
-        .min()
-    else {
-        return String::new();
-    };
-    let mut text = String::new();
-    let mut escaped = false;
-    for c in line[start..].chars().take(TITLE * 6) {
-        match c {
-            '"' if !escaped => break,
-            _ => {
-                escaped = c == '\\' && !escaped;
-                text.push(c);
-            }
-        }
-    }
-    // An escape may be cut at the end; what comes before it still counts.
-    let whole = (0..=6).find_map(|cut| {
-        let end = text.len().checked_sub(cut)?;
-        serde_json::from_str::<String>(&format!("\"{}\"", text.get(..end)?)).ok()
-    });
-    let whole = whole.unwrap_or_default();
-    let first = whole.trim_start().lines().next().unwrap_or_default();
+fn title(text: &str) -> String {
+    let first = text.trim_start().lines().next().unwrap_or_default();
     first.chars().take(TITLE).collect()
 }
 
@@ -175,7 +149,6 @@ fn first_text(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::agent::session::SessionLog;
-    use crate::llm::Message;
 
     fn store(root: &Path, cwd: &str, text: &str) -> String {
         let mut log = SessionLog::create(root, Path::new(cwd));
@@ -198,11 +171,11 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].id, shop);
         assert!(found[0].changed > 0);
-        let expected = Beginning {
+        let expected = SessionHead {
             cwd: "/home/me/shop".into(),
             title: "Fix \"it\"".into(),
         };
-        assert_eq!(found[0].beginning(), expected);
+        assert_eq!(found[0].head(), expected);
 
         let mut all: Vec<_> = all_sessions(root.path())
             .unwrap()
@@ -217,28 +190,33 @@ mod tests {
     }
 
     #[test]
-    fn titles_survive_any_cut() {
-        let long = format!("{}ü\\\"🦀", "x".repeat(150));
+    fn one_unreadable_folder_hides_no_other() {
         let root = tempfile::tempdir().unwrap();
-        store(root.path(), "/w", &format!("{long}{}", "y".repeat(200_000)));
-        let session = &all_sessions(root.path()).unwrap()[0];
-        let title = session.beginning().title;
-        assert!(title.starts_with(&long), "{title}");
-        assert_eq!(title.chars().count(), TITLE);
-
-        let line = fs::read_to_string(&session.path).unwrap();
-        let line = line.lines().last().unwrap();
-        let start = line.find("xxx").unwrap();
-        for end in start..start + 300 {
-            if line.is_char_boundary(end) {
-                let title = first_text(&line[..end]);
-                assert!(format!("{long}{}", "y".repeat(200)).starts_with(&title));
-            }
+        store(root.path(), "/w", "one");
+        let folder = super::super::folder::folder_for(root.path(), Path::new("/w"));
+        let broken = root.path().join("broken");
+        fs::write(&broken, "no folder").unwrap();
+        let mut sessions = Vec::new();
+        for folder in [&broken, &folder] {
+            gather_or_skip(folder, &mut sessions);
         }
-        assert_eq!(
-            first_text(r#"{"message":{"role":"user","content":"plain"}}"#),
-            "plain"
-        );
-        assert_eq!(first_text("{}"), "");
+        assert_eq!(sessions.len(), 1);
+    }
+
+    #[test]
+    fn titles_are_short() {
+        let title_of = |text: &str| {
+            let root = tempfile::tempdir().unwrap();
+            store(root.path(), "/w", text);
+            all_sessions(root.path()).unwrap()[0].head().title
+        };
+        assert_eq!(title_of(" \n ü\\\"🦀\nmore"), "ü\\\"🦀");
+        let long = "x".repeat(200_000);
+        assert_eq!(title_of(&long), "x".repeat(TITLE));
+        let longer = "x".repeat(2_000_000);
+        assert_eq!(title_of(&longer), "(long message)");
+        let bare = r#"{"type":"message","message":{"role":"user","content":"plain"}}"#;
+        assert_eq!(read_head(bare.as_bytes()).title, "plain");
+        assert_eq!(read_head(&b"{}"[..]).title, "");
     }
 }

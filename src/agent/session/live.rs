@@ -132,7 +132,10 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.place);
+        // Somebody may have taken the record away and put another one there.
+        if is_at(&self.file, &self.place) {
+            let _ = fs::remove_file(&self.place);
+        }
     }
 }
 
@@ -214,8 +217,11 @@ fn is_kept(file: &File) -> bool {
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        let left = File::open(&path).is_ok_and(|file| !is_kept(&file) && is_at(&file, &path));
-        if left {
+        let Ok(file) = File::open(&path) else {
+            continue;
+        };
+        // The lock is held until the record is gone, so that nobody takes it over in between.
+        if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);
         }
     }
@@ -279,6 +285,34 @@ mod tests {
         assert!(matches!(second, Err(LiveError::Taken)));
         drop(first);
         assert!(Live::open(root.path(), record("a/../b")).is_ok());
+    }
+
+    #[test]
+    fn a_record_just_opened_is_not_swept_away() {
+        let root = tempfile::tempdir().unwrap();
+        let keep = |name: usize| {
+            for _ in 0..100 {
+                let id = format!("session-{name}");
+                let live = Live::open(root.path(), record(&id)).unwrap();
+                assert!(is_at(&live.file, &live.place), "{id} was swept away");
+            }
+        };
+        thread::scope(|scope| {
+            for name in 0..4 {
+                scope.spawn(move || keep(name));
+            }
+        });
+    }
+
+    #[test]
+    fn a_record_that_was_replaced_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let live = Live::open(root.path(), record("a")).unwrap();
+        let place = live.place.clone();
+        fs::remove_file(&place).unwrap();
+        fs::write(&place, "another").unwrap();
+        drop(live);
+        assert!(place.exists());
     }
 
     #[test]

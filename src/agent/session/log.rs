@@ -119,13 +119,22 @@ impl SessionLog {
         self.begun && !self.unwritten.is_empty()
     }
 
+    /// Why what was written may be lost in a power cut, told once.
+    pub fn take_sync_error(&self) -> Option<io::Error> {
+        self.syncer()?.take_error()
+    }
+
     /// Tries once more to write what waits, and returns when all of it is synced.
     pub async fn close(&mut self) -> io::Result<()> {
         let written = self.write_out();
-        if let Some(syncer) = self.disk.as_ref().and_then(|disk| disk.syncer.as_ref()) {
+        if let Some(syncer) = self.syncer() {
             syncer.settle().await;
         }
-        written
+        written.and(self.take_sync_error().map_or(Ok(()), Err))
+    }
+
+    fn syncer(&self) -> Option<&Syncer> {
+        self.disk.as_ref()?.syncer.as_ref()
     }
 
     fn append(&mut self, body: Body<'_>) -> io::Result<()> {

@@ -3,8 +3,8 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::oneshot;
@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub(super) struct Syncer {
     requests: Sender<Request>,
+    failed: Arc<Mutex<Option<io::Error>>>,
 }
 
 enum Request {
@@ -24,13 +25,15 @@ impl Syncer {
     /// A thread that syncs `file` on request.
     pub fn spawn(file: Arc<File>) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel();
+        let failed = Arc::<Mutex<Option<io::Error>>>::default();
+        let report = Arc::clone(&failed);
         thread::Builder::new()
             .name(String::from("session-sync"))
             .spawn(move || {
                 while let Ok(first) = inbox.recv() {
                     let waiting: Vec<_> = std::iter::once(first).chain(inbox.try_iter()).collect();
                     if let Err(error) = file.sync_data() {
-                        tracing::warn!("session file not synced: {error}");
+                        *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     }
                     for request in waiting {
                         if let Request::Answer(done) = request {
@@ -39,7 +42,7 @@ impl Syncer {
                     }
                 }
             })?;
-        Ok(Self { requests })
+        Ok(Self { requests, failed })
     }
 
     /// Asks for a sync. Returns at once.
@@ -47,10 +50,32 @@ impl Syncer {
         let _ = self.requests.send(Request::Sync);
     }
 
+    /// Why the last sync that failed did, told once.
+    pub fn take_error(&self) -> Option<io::Error> {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.take()
+    }
+
     /// Returns when everything written so far is synced.
     pub async fn settle(&self) {
         let (done, wait) = oneshot::channel();
         let _ = self.requests.send(Request::Answer(done));
         let _ = wait.await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sync_that_fails_is_told_once() {
+        // A device that cannot be synced.
+        let file = File::open("/dev/null").unwrap();
+        let syncer = Syncer::spawn(Arc::new(file)).unwrap();
+        syncer.request();
+        syncer.settle().await;
+        assert!(syncer.take_error().is_some());
+        assert!(syncer.take_error().is_none());
     }
 }

@@ -50,11 +50,11 @@ pub fn sessions(
         let _ = writeln!(text, "{}", Value::Array(list));
     } else {
         for session in &stored {
-            let beginning = session.beginning();
+            let head = session.head();
             let state = live
                 .get(&session.id)
                 .map_or(SessionState::Closed, |it| it.state);
-            let title = match beginning.title.as_str() {
+            let title = match head.title.as_str() {
                 "" => "(no prompt)",
                 title => title,
             };
@@ -67,7 +67,7 @@ pub fn sessions(
                 cut(&for_terminal(title), TITLE),
             );
             if what.all {
-                let _ = write!(text, "  {}", for_terminal(&tilde(&beginning.cwd, home)));
+                let _ = write!(text, "  {}", for_terminal(&tilde(&head.cwd, home)));
             }
             text.truncate(text.trim_end().len());
             text.push('\n');
@@ -135,7 +135,7 @@ fn one(
             SessionState::Closed.as_str(),
             age(now() - session.changed),
             short(&session.id),
-            for_terminal(&cut(&session.beginning().title, TITLE)),
+            for_terminal(&cut(&session.head().title, TITLE)),
         )),
         ([], []) => Err(StartError::failed(format!(
             "no session '{wanted}': tiller sessions --all lists them, tiller status those that are open"
@@ -181,14 +181,14 @@ fn live_json(record: &LiveRecord) -> Value {
 }
 
 fn stored_json(session: &StoredSession, live: Option<&LiveRecord>) -> Value {
-    let beginning = session.beginning();
+    let head = session.head();
     json!({
         "id": session.id,
         "state": live.map_or(SessionState::Closed, |record| record.state),
         "changed": session.changed,
         "pid": live.map(|record| record.pid),
-        "cwd": beginning.cwd,
-        "title": beginning.title,
+        "cwd": head.cwd,
+        "title": head.title,
         "path": session.path,
     })
 }
