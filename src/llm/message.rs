@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role")]
 pub enum Message {
-    /// What a person (or a queue, or a front end) said.
+    /// What the user (or a queue, or a front end) said.
     #[serde(rename = "user")]
     User(UserMessage),
     /// What a model answered, complete or cut short.
@@ -62,13 +62,13 @@ pub fn content_text(content: &[Content]) -> String {
     out
 }
 
-/// A message from a person, or from the program in a person's place.
+/// A message from the user, or from the program in their place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// Text and images, in order. pi also writes a bare string; both are read.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<Content>,
-    /// The part of the program that said it, where it was no person.
+    /// The part of the program that said it, where it was not the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Unix time in milliseconds.

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::SessionLog;
-use super::live::{Live, LiveRecord, SessionState};
+use super::live::{Presence, PresenceRecord, SessionState};
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, RunOutcome, RunState, now_ms};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Message, Model, ThinkingLevel};
@@ -18,7 +18,7 @@ pub(in crate::agent) type SaveNotice = Option<(NoticeLevel, String)>;
 pub(in crate::agent) struct Journal {
     log: Option<SessionLog>,
     /// There as long as other programs can see the session.
-    live: Option<Live>,
+    live: Option<Presence>,
     id: String,
     model: Option<(String, String)>,
     thinking: Option<ThinkingLevel>,
@@ -48,7 +48,7 @@ impl Journal {
     /// Lets other programs see the session, which will call `model` next.
     pub fn appear(&mut self, model: &Model) {
         let Some(log) = &self.log else { return };
-        let record = LiveRecord {
+        let record = PresenceRecord {
             id: self.id.clone(),
             state: SessionState::Idle,
             since: now_ms(),
@@ -57,7 +57,7 @@ impl Journal {
             model: model.full_id(),
             path: log.path().to_owned(),
         };
-        match Live::open(log.root(), record) {
+        match Presence::open(log.root(), record) {
             Ok(live) => self.live = Some(live),
             Err(error) => tracing::warn!("other programs cannot see this session: {error}"),
         }
@@ -74,7 +74,7 @@ impl Journal {
         });
     }
 
-    /// Shows that a run stands still until a person lets it go on.
+    /// Shows that a run stands still until the user lets it go on.
     pub fn show_waiting(&mut self) {
         self.show_state(SessionState::AwaitingInput);
     }

@@ -26,7 +26,7 @@ pub enum SessionState {
     Idle,
     /// A run is under way.
     Processing,
-    /// A run stands still until a person answers.
+    /// A run stands still until the user answers.
     AwaitingInput,
     /// No process has it open.
     Closed,
@@ -46,7 +46,7 @@ impl SessionState {
 
 /// One open session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LiveRecord {
+pub struct PresenceRecord {
     /// The session's id.
     pub id: String,
     /// What it is doing.
@@ -65,15 +65,15 @@ pub struct LiveRecord {
 
 /// The record of a session that this process has open. Dropping it takes it away.
 #[derive(Debug)]
-pub struct Live {
+pub struct Presence {
     file: File,
     place: PathBuf,
-    record: LiveRecord,
+    record: PresenceRecord,
 }
 
 /// Why no record could be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum LiveError {
+pub enum PresenceError {
     /// Another process has the session open.
     #[error("the session is open in another process")]
     Taken,
@@ -82,10 +82,10 @@ pub enum LiveError {
     Io(#[from] io::Error),
 }
 
-impl Live {
+impl Presence {
     /// Shows `record` below `root`, the root of all sessions. Records that nobody keeps any more
     /// are removed on the way.
-    pub fn open(root: &Path, record: LiveRecord) -> Result<Self, LiveError> {
+    pub fn open(root: &Path, record: PresenceRecord) -> Result<Self, PresenceError> {
         let folder = root.join(FOLDER);
         DirBuilder::new()
             .recursive(true)
@@ -104,12 +104,12 @@ impl Live {
     }
 
     /// What is shown.
-    pub fn record(&self) -> &LiveRecord {
+    pub fn record(&self) -> &PresenceRecord {
         &self.record
     }
 
     /// Shows another record in its place; the id stays.
-    pub fn show(&mut self, change: impl FnOnce(&mut LiveRecord)) -> io::Result<()> {
+    pub fn show(&mut self, change: impl FnOnce(&mut PresenceRecord)) -> io::Result<()> {
         let before = self.record.clone();
         change(&mut self.record);
         self.record.id.clone_from(&before.id);
@@ -130,7 +130,7 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for Presence {
     fn drop(&mut self) {
         // Somebody may have taken the record away and put another one there.
         if is_at(&self.file, &self.place) {
@@ -140,11 +140,11 @@ impl Drop for Live {
 }
 
 /// All sessions below `root` that some process has open, the latest change first.
-pub fn live_sessions(root: &Path) -> Vec<LiveRecord> {
+pub fn live_sessions(root: &Path) -> Vec<PresenceRecord> {
     let Ok(entries) = fs::read_dir(root.join(FOLDER)) else {
         return Vec::new();
     };
-    let mut records: Vec<LiveRecord> = entries
+    let mut records: Vec<PresenceRecord> = entries
         .flatten()
         .filter_map(|entry| read(&entry.path()))
         .collect();
@@ -162,7 +162,7 @@ fn place(root: &Path, id: &str) -> PathBuf {
 }
 
 /// The record file at `place`, locked by us.
-fn locked(place: &Path) -> Result<File, LiveError> {
+fn locked(place: &Path) -> Result<File, PresenceError> {
     for _ in 0..TRIES {
         let file = OpenOptions::new()
             .read(true)
@@ -179,7 +179,7 @@ fn locked(place: &Path) -> Result<File, LiveError> {
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
     }
-    Err(LiveError::Taken)
+    Err(PresenceError::Taken)
 }
 
 fn is_at(file: &File, place: &Path) -> bool {
@@ -190,7 +190,7 @@ fn is_at(file: &File, place: &Path) -> bool {
 }
 
 /// The record at `path`, if its process lives.
-fn read(path: &Path) -> Option<LiveRecord> {
+fn read(path: &Path) -> Option<PresenceRecord> {
     let mut text = String::new();
     for _ in 0..TRIES {
         let mut file = File::open(path).ok()?;
@@ -231,8 +231,8 @@ fn sweep(folder: &Path) {
 mod tests {
     use super::*;
 
-    fn record(id: &str) -> LiveRecord {
-        LiveRecord {
+    fn record(id: &str) -> PresenceRecord {
+        PresenceRecord {
             id: id.into(),
             state: SessionState::Idle,
             since: 1,
@@ -248,7 +248,7 @@ mod tests {
     fn a_record_is_seen_as_long_as_it_is_kept() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(live_sessions(root.path()), []);
-        let mut live = Live::open(root.path(), record("a")).unwrap();
+        let mut live = Presence::open(root.path(), record("a")).unwrap();
         assert_eq!(live_sessions(root.path()), [record("a")]);
 
         live.show(|record| {
@@ -264,11 +264,11 @@ mod tests {
         let seen = live_sessions(root.path());
         assert_eq!((seen[0].state, seen[0].since), (SessionState::Idle, 3));
 
-        let newer = LiveRecord {
+        let newer = PresenceRecord {
             since: 9,
             ..record("b")
         };
-        let _other = Live::open(root.path(), newer.clone()).unwrap();
+        let _other = Presence::open(root.path(), newer.clone()).unwrap();
         assert_eq!(
             live_sessions(root.path()),
             [newer.clone(), live.record().clone()]
@@ -280,11 +280,11 @@ mod tests {
     #[test]
     fn two_cannot_keep_one() {
         let root = tempfile::tempdir().unwrap();
-        let first = Live::open(root.path(), record("a/../b")).unwrap();
-        let second = Live::open(root.path(), record("a/../b"));
-        assert!(matches!(second, Err(LiveError::Taken)));
+        let first = Presence::open(root.path(), record("a/../b")).unwrap();
+        let second = Presence::open(root.path(), record("a/../b"));
+        assert!(matches!(second, Err(PresenceError::Taken)));
         drop(first);
-        assert!(Live::open(root.path(), record("a/../b")).is_ok());
+        assert!(Presence::open(root.path(), record("a/../b")).is_ok());
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
         let keep = |name: usize| {
             for _ in 0..100 {
                 let id = format!("session-{name}");
-                let live = Live::open(root.path(), record(&id)).unwrap();
+                let live = Presence::open(root.path(), record(&id)).unwrap();
                 assert!(is_at(&live.file, &live.place), "{id} was swept away");
             }
         };
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_record_that_was_replaced_stays() {
         let root = tempfile::tempdir().unwrap();
-        let live = Live::open(root.path(), record("a")).unwrap();
+        let live = Presence::open(root.path(), record("a")).unwrap();
         let place = live.place.clone();
         fs::remove_file(&place).unwrap();
         fs::write(&place, "another").unwrap();
@@ -322,10 +322,10 @@ mod tests {
         fs::create_dir_all(left.parent().unwrap()).unwrap();
         fs::write(&left, serde_json::to_vec(&record("dead")).unwrap()).unwrap();
         assert_eq!(live_sessions(root.path()), []);
-        let live = Live::open(root.path(), record("a")).unwrap();
+        let live = Presence::open(root.path(), record("a")).unwrap();
         assert!(!left.exists());
         drop(live);
         fs::write(&left, "{").unwrap();
-        assert!(Live::open(root.path(), record("dead")).is_ok());
+        assert!(Presence::open(root.path(), record("dead")).is_ok());
     }
 }

@@ -17,7 +17,7 @@ use super::folder::{file_name, folder_for};
 use super::sync::Syncer;
 use crate::llm::{Message, ThinkingLevel};
 
-/// One open session file. It appears on disk with the first message of a person; what comes
+/// One open session file. It appears on disk with the first message of the user; what comes
 /// before (the model, the thinking level) waits for it.
 #[derive(Debug)]
 pub struct SessionLog {

@@ -13,5 +13,5 @@ mod sync;
 pub use entry::Header;
 pub(super) use journal::{Journal, SaveNotice};
 pub use list::{StoredSession, all_sessions, sessions_in};
-pub use live::{Live, LiveRecord, SessionState, live_sessions};
+pub use live::{Presence, PresenceRecord, SessionState, live_sessions};
 pub use log::SessionLog;

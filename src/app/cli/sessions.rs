@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::out;
 use crate::agent::session::{
-    LiveRecord, SessionState, StoredSession, all_sessions, folder, live_sessions, sessions_in,
+    PresenceRecord, SessionState, StoredSession, all_sessions, folder, live_sessions, sessions_in,
 };
 use crate::app::args::{SessionsArgs, StatusArgs};
 use crate::app::outcome::{Outcome, StartError};
@@ -37,7 +37,7 @@ pub fn sessions(
     if what.limit > 0 {
         stored.truncate(what.limit);
     }
-    let live: HashMap<String, LiveRecord> = live_sessions(root)
+    let live: HashMap<String, PresenceRecord> = live_sessions(root)
         .into_iter()
         .map(|record| (record.id.clone(), record))
         .collect();
@@ -112,7 +112,7 @@ pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Out
 /// The state of the session that `wanted` names: its id, a part of it, or its file.
 fn one(
     wanted: &str,
-    live: &[LiveRecord],
+    live: &[PresenceRecord],
     root: &Path,
     home: Option<&Path>,
     as_json: bool,
@@ -120,7 +120,7 @@ fn one(
     let fits = |id: &str, path: &Path| {
         id.starts_with(wanted) || id.ends_with(wanted) || path == Path::new(wanted)
     };
-    let open: Vec<&LiveRecord> = live.iter().filter(|it| fits(&it.id, &it.path)).collect();
+    let open: Vec<&PresenceRecord> = live.iter().filter(|it| fits(&it.id, &it.path)).collect();
     let stored = all_sessions(root).map_err(|error| unreadable(root, &error))?;
     let closed: Vec<&StoredSession> = stored
         .iter()
@@ -155,7 +155,7 @@ fn one(
     }
 }
 
-fn live_line(record: &LiveRecord, home: Option<&Path>) -> String {
+fn live_line(record: &PresenceRecord, home: Option<&Path>) -> String {
     let line = format!(
         "{:<14}  {:>8}  {}  {}  {}  pid {}\n",
         record.state.as_str(),
@@ -168,7 +168,7 @@ fn live_line(record: &LiveRecord, home: Option<&Path>) -> String {
     for_terminal(&line).into_owned()
 }
 
-fn live_json(record: &LiveRecord) -> Value {
+fn live_json(record: &PresenceRecord) -> Value {
     json!({
         "id": record.id,
         "state": record.state,
@@ -180,7 +180,7 @@ fn live_json(record: &LiveRecord) -> Value {
     })
 }
 
-fn stored_json(session: &StoredSession, live: Option<&LiveRecord>) -> Value {
+fn stored_json(session: &StoredSession, live: Option<&PresenceRecord>) -> Value {
     let head = session.head();
     json!({
         "id": session.id,
