@@ -131,7 +131,7 @@ fn read_head(file: impl BufRead) -> SessionHead {
             Ok(_) => {}
             // A line that breaks off at the end of the piece.
             Err(error) if error.is_eof() => {
-                head.title = "(long message)".to_owned();
+                head.title = String::from("(long message)");
                 break;
             }
             Err(_) => {}
