@@ -20,7 +20,7 @@
 //! # The two journeys
 //!
 //! *A key to the model and back*: terminal bytes -> `app::tui::input` -> `Msg::Key` -> `update` ->
-//! `keymap` -> `Action::Submit` -> `Effect` -> `perform` -> `AgentHandle` -> `Command` -> `actor`
+//! `keymap` -> `Action::Submit` -> `Effect` -> `EffectRunner` -> `AgentHandle` -> `Command` -> `actor`
 //! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The
 //! letter itself is on the screen in the next frame, before any network.
 //!
@@ -57,7 +57,8 @@
 //! - Every tool call gets exactly one result, whatever happens: skipped, cancelled, refused, lost.
 //! - A message is in the session file before anything that depends on it is shown as done.
 //! - What the agent is doing is one enum, [`agent::RunState`], sent by the actor. Nobody keeps a
-//!   flag beside it.
+//!   flag beside it. The screen sets it ahead of the agent on Enter and on the first token, so that
+//!   it shows at once; the agent's next word corrects it.
 //! - `update` does no IO and reads no clock; `view` changes nothing. Cost per token and per frame
 //!   does not depend on the length of the transcript.
 //! - A key is shown to its provider and to nobody else: not to commands, nor in their environment or

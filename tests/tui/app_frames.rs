@@ -12,7 +12,7 @@ use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::llm::message::Cost;
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, Usage};
 
-use super::app_kit::Desk;
+use super::app_kit::TestTui;
 
 /// What must be on the screen at every size that counts as usable.
 #[test]
@@ -34,7 +34,7 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
         Phase::Asking,
     ];
     for (width, height) in [(40, 10), (41, 12), (80, 24), (200, 60), (40, 60), (200, 10)] {
-        let mut desk = Desk::new(width, height);
+        let mut desk = TestTui::new(width, height);
         for phase in &phases {
             desk.write(
                 "a long text that goes on and on and on, over more than one row of it\n\n\n",
@@ -81,7 +81,7 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
 
 #[test]
 fn help_does_not_say_that_something_runs() {
-    let mut desk = Desk::new(100, 60);
+    let mut desk = TestTui::new(100, 60);
     desk.key("f1");
     assert!(!desk.frame().contains("Esc stops"));
 }
@@ -90,7 +90,7 @@ fn help_does_not_say_that_something_runs() {
 fn a_screen_of_any_size_can_be_drawn() {
     for width in (0..13).chain([17, 40, 300]) {
         for height in (0..10).chain([13, 100]) {
-            let mut desk = Desk::new(width, height);
+            let mut desk = TestTui::new(width, height);
             desk.frame();
             desk.write("日本語 text that is longer than the row");
             desk.running(Phase::Streaming);
@@ -104,7 +104,7 @@ fn a_screen_of_any_size_can_be_drawn() {
     }
 }
 
-fn call(desk: &mut Desk, id: &str, name: &str, details: Details, ended: Option<u64>) {
+fn call(desk: &mut TestTui, id: &str, name: &str, details: Details, ended: Option<u64>) {
     let details = Arc::new(details);
     desk.agent(AgentEvent::ToolStart {
         call_id: id.into(),
@@ -126,8 +126,8 @@ fn call(desk: &mut Desk, id: &str, name: &str, details: Details, ended: Option<u
 }
 
 /// The picture of the design: a run in the middle of its work.
-fn at_work(width: u16, height: u16) -> Desk {
-    let mut desk = Desk::new(width, height);
+fn at_work(width: u16, height: u16) -> TestTui {
+    let mut desk = TestTui::new(width, height);
     desk.write("Fix the login bug in auth.rs; keep the tests green");
     desk.key("enter");
     desk.running(Phase::Streaming);
@@ -262,7 +262,7 @@ fn an_empty_screen() {
         ..Start::default()
     };
     for (width, height) in [(80, 24), (40, 10)] {
-        let frame = Desk::starting(width, height, start()).frame();
+        let frame = TestTui::starting(width, height, start()).frame();
         insta::assert_snapshot!(format!("empty_{width}x{height}"), frame);
     }
 }

@@ -11,13 +11,13 @@ use tiller::app::tui::options::{DemoStart, ExitKind};
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMessage};
 
-use super::app_kit::{Desk, prompt, queued};
+use super::app_kit::{TestTui, prompt, queued};
 
-fn desk() -> Desk {
-    Desk::new(80, 24)
+fn desk() -> TestTui {
+    TestTui::new(80, 24)
 }
 
-fn busy() -> Desk {
+fn busy() -> TestTui {
     let mut desk = desk();
     desk.running(Phase::Streaming);
     desk
@@ -389,17 +389,17 @@ fn editor_suspend_and_slash_commands() {
         desk.key("ctrl+z"),
         [Effect::Terminal(TerminalEffect::Suspend)]
     );
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.write("/quit");
     assert_eq!(
         desk.key("enter"),
         [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
     );
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.write("/keys");
     assert_eq!(desk.key("enter"), []);
     assert!(matches!(desk.app.overlays[..], [Overlay::Help(_)]));
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.write("/etc/passwd is odd");
     assert_eq!(desk.key("enter"), [prompt("/etc/passwd is odd")]);
 }
@@ -466,7 +466,7 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
         )),
         ..Start::default()
     };
-    let mut desk = Desk::starting(80, 24, start());
+    let mut desk = TestTui::starting(80, 24, start());
     desk.send(MsgKind::Started);
     desk.now += 999;
     assert_eq!(desk.send(MsgKind::Tick), []);
@@ -474,13 +474,13 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
     assert_eq!(desk.app.next_wake(), Some(desk.now));
     assert_eq!(desk.send(MsgKind::Tick), [prompt("show me")]);
 
-    let mut desk = Desk::starting(80, 24, start());
+    let mut desk = TestTui::starting(80, 24, start());
     desk.send(MsgKind::Started);
     desk.write("m");
     desk.now += 5000;
     assert_eq!(desk.send(MsgKind::Tick), []);
 
-    let mut desk = Desk::starting(80, 24, start());
+    let mut desk = TestTui::starting(80, 24, start());
     desk.send(MsgKind::Started);
     assert!(desk.frame().contains("Enter starts it now"));
     assert_eq!(desk.key("enter"), [prompt("show me")]);
@@ -510,7 +510,7 @@ fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
 
 #[test]
 fn the_line_of_activity_says_how_the_run_went() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.write("go");
     desk.key("enter");
     desk.running(Phase::Requesting);
@@ -568,7 +568,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         mime_type: "image/png".into(),
         data: "AAAA".into(),
     });
-    let mut desk = Desk::starting(
+    let mut desk = TestTui::starting(
         80,
         24,
         Start {

@@ -20,14 +20,14 @@ use tiller::llm::{Api, Content, Model, ThinkingLevel, Usage};
 pub const START: i64 = 1_800_000_000_000;
 
 /// A screen at work.
-pub struct Desk {
+pub struct TestTui {
     pub app: App,
     pub now: i64,
     cache: ViewCache,
     seq: u64,
 }
 
-impl Desk {
+impl TestTui {
     pub fn new(width: u16, height: u16) -> Self {
         Self::starting(width, height, Start::default())
     }

@@ -7,12 +7,12 @@ use tiller::agent::{AgentEvent, Phase, RunOutcome, RunState};
 use tiller::app::tui::effect::Effect;
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, UserMessage};
 
-use super::app_kit::{Desk, START};
+use super::app_kit::{START, TestTui};
 
 const ERROR: &str = "lab/m1: the server is overloaded (529): Overloaded";
 
 /// The agent waits before retry `attempt`.
-fn wait(desk: &mut Desk, attempt: u32, delay_ms: u64) {
+fn wait(desk: &mut TestTui, attempt: u32, delay_ms: u64) {
     desk.agent(AgentEvent::RetryStart {
         attempt,
         max_attempts: 5,
@@ -27,7 +27,7 @@ fn wait(desk: &mut Desk, attempt: u32, delay_ms: u64) {
     });
 }
 
-fn end(desk: &mut Desk, outcome: RunOutcome) {
+fn end(desk: &mut TestTui, outcome: RunOutcome) {
     desk.agent(AgentEvent::AgentEnd {
         messages: Vec::new(),
         outcome,
@@ -55,7 +55,7 @@ fn failed() -> RunOutcome {
 // G6
 #[test]
 fn the_countdown_shows_what_is_left_and_moves_once_a_second() {
-    let mut desk = Desk::new(100, 20);
+    let mut desk = TestTui::new(100, 20);
     wait(&mut desk, 2, 3500);
     let mut shown = Vec::new();
     for _ in 0..10 {
@@ -81,7 +81,7 @@ fn the_countdown_shows_what_is_left_and_moves_once_a_second() {
 
 #[test]
 fn it_fits_the_smallest_screen() {
-    let mut desk = Desk::new(40, 10);
+    let mut desk = TestTui::new(40, 10);
     wait(&mut desk, 5, 16_000);
     let frame = desk.frame();
     assert!(frame.contains("retry 5/5 in 16 s · Esc stops"), "{frame}");
@@ -90,7 +90,7 @@ fn it_fits_the_smallest_screen() {
 // G7
 #[test]
 fn keys_in_the_countdown() {
-    let mut desk = Desk::new(80, 20);
+    let mut desk = TestTui::new(80, 20);
     wait(&mut desk, 1, 5000);
     assert_eq!(desk.key("enter"), [Effect::SteerNow]);
     assert_eq!(desk.key("enter"), [], "a slip");
@@ -107,7 +107,7 @@ fn keys_in_the_countdown() {
 fn enter_tries_again_what_failed_or_was_stopped_in_its_wait() {
     let idle_hint = "Enter on the empty editor tries again";
     for outcome in [failed(), RunOutcome::Aborted] {
-        let mut desk = Desk::new(80, 20);
+        let mut desk = TestTui::new(80, 20);
         wait(&mut desk, 1, 5000);
         end(&mut desk, outcome);
         assert!(desk.frame().contains(idle_hint), "{}", desk.frame());
@@ -115,7 +115,7 @@ fn enter_tries_again_what_failed_or_was_stopped_in_its_wait() {
         assert!(!desk.frame().contains(idle_hint));
     }
     // What was stopped while the model spoke is not said again.
-    let mut desk = Desk::new(80, 20);
+    let mut desk = TestTui::new(80, 20);
     desk.running(Phase::Streaming);
     end(&mut desk, RunOutcome::Aborted);
     assert!(!desk.frame().contains(idle_hint));
@@ -128,7 +128,7 @@ fn count(frame: &str, words: &str) -> usize {
 
 #[test]
 fn one_notice_tells_of_all_failures_and_settles() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     for attempt in 1..=3 {
         wait(&mut desk, attempt, 1000);
         desk.running(Phase::Requesting);
@@ -157,7 +157,7 @@ fn the_last_failure_takes_the_place_of_the_notice() {
         "Retry cancelled",
         "lab/m1: the server is overloaded (529): Overloaded (asked 6 times)\nSend it again",
     ] {
-        let mut desk = Desk::new(90, 24);
+        let mut desk = TestTui::new(90, 24);
         wait(&mut desk, 5, 1000);
         desk.agent(AgentEvent::RetryEnd {
             attempt: 5,
@@ -178,7 +178,7 @@ fn the_last_failure_takes_the_place_of_the_notice() {
 
 #[test]
 fn half_an_answer_has_its_notice_below_it() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     for attempt in 1..=2 {
         desk.agent(AgentEvent::MessageStart {
             message: Arc::new(Message::Assistant(AssistantMessage::default())),
@@ -216,7 +216,7 @@ fn half_an_answer_has_its_notice_below_it() {
 // M2
 #[test]
 fn what_the_guard_says_is_a_notice_and_no_prompt() {
-    let mut desk = Desk::new(80, 20);
+    let mut desk = TestTui::new(80, 20);
     let message = Arc::new(Message::User(UserMessage {
         content: vec![Content::text("Consider a different approach.")],
         origin: Some("loop_guard".into()),

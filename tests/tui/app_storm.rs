@@ -8,16 +8,16 @@ use tiller::agent::tool::{CommandDetails, Details};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{
-    KeyCode, KeyPress, Mods, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection,
+    KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind, TerminalReport,
 };
 use tiller::app::tui::msg::{EffectResult, MsgKind, TerminalMsg};
 use tiller::llm::message::content_text;
 use tiller::llm::{AssistantMessage, Message, StreamEvent};
 
-use super::app_kit::{Desk, queued};
+use super::app_kit::{TestTui, queued};
 
 #[derive(Clone, Debug)]
-enum Happening {
+enum Event {
     Key(KeyPress),
     Word,
     Paste(String),
@@ -36,7 +36,7 @@ enum Happening {
     Frame,
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = Event> {
     let keys = prop_oneof![
         Just("enter"),
         Just("alt+enter"),
@@ -100,55 +100,55 @@ fn happening() -> impl Strategy<Value = Happening> {
     ];
     let mouse = (0_u16..130, 0_u16..50, 0_u8..6).prop_map(|(col, row, kind)| MouseEvent {
         kind: match kind {
-            0 => MouseKind::Wheel(WheelDirection::Up),
-            1 => MouseKind::Wheel(WheelDirection::Down),
-            2 | 3 => MouseKind::Down(MouseButton::Left),
-            4 => MouseKind::Up(MouseButton::Left),
-            _ => MouseKind::Drag(MouseButton::Right),
+            0 => MouseEventKind::ScrollUp,
+            1 => MouseEventKind::ScrollDown,
+            2 | 3 => MouseEventKind::Down(MouseButton::Left),
+            4 => MouseEventKind::Up(MouseButton::Left),
+            _ => MouseEventKind::Drag(MouseButton::Right),
         },
-        col,
+        column: col,
         row,
-        mods: Mods::NONE,
+        modifiers: KeyModifiers::NONE,
     });
     let texts = || proptest::collection::vec("[a-z\n]{1,12}", 0..4);
     prop_oneof![
-        8 => keys.prop_map(|key| Happening::Key(key.parse().expect(key))),
-        4 => Just(Happening::Word),
-        1 => text.clone().prop_map(Happening::Paste),
-        2 => mouse.prop_map(Happening::Mouse),
-        2 => (0_u16..120, 0_u16..45).prop_map(|(w, h)| Happening::Resize(w, h)),
-        3 => state.prop_map(Happening::Run),
-        4 => text.clone().prop_map(Happening::Stream),
-        2 => text.clone().prop_map(Happening::Command),
-        1 => texts().prop_map(Happening::Returned),
-        1 => (texts(), texts()).prop_map(|(one, two)| Happening::Waiting(one, two)),
-        1 => text.clone().prop_map(Happening::Notice),
-        1 => any::<bool>().prop_map(Happening::End),
+        8 => keys.prop_map(|key| Event::Key(key.parse().expect(key))),
+        4 => Just(Event::Word),
+        1 => text.clone().prop_map(Event::Paste),
+        2 => mouse.prop_map(Event::Mouse),
+        2 => (0_u16..120, 0_u16..45).prop_map(|(w, h)| Event::Resize(w, h)),
+        3 => state.prop_map(Event::Run),
+        4 => text.clone().prop_map(Event::Stream),
+        2 => text.clone().prop_map(Event::Command),
+        1 => texts().prop_map(Event::Returned),
+        1 => (texts(), texts()).prop_map(|(one, two)| Event::Waiting(one, two)),
+        1 => text.clone().prop_map(Event::Notice),
+        1 => any::<bool>().prop_map(Event::End),
         1 => (any::<u8>(), any::<u8>(), any::<u8>())
-            .prop_map(|(r, g, b)| Happening::Report(TerminalReport::Background(r, g, b))),
-        1 => proptest::option::of("[a-z]{0,8}\n?").prop_map(Happening::Edited),
-        2 => (0_i64..5000).prop_map(Happening::Wait),
-        6 => Just(Happening::Frame),
+            .prop_map(|(r, g, b)| Event::Report(TerminalReport::Background(r, g, b))),
+        1 => proptest::option::of("[a-z]{0,8}\n?").prop_map(Event::Edited),
+        2 => (0_i64..5000).prop_map(Event::Wait),
+        6 => Just(Event::Frame),
     ]
 }
 
-fn happen(desk: &mut Desk, what: Happening, words: &mut u32) -> Vec<Effect> {
+fn happen(desk: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
     match what {
-        Happening::Key(key) => desk.send(MsgKind::Key(key)),
-        Happening::Word => {
+        Event::Key(key) => desk.send(MsgKind::Key(key)),
+        Event::Word => {
             *words += 1;
             for c in format!("w{words}").chars() {
                 desk.send(MsgKind::Key(KeyPress::plain(KeyCode::Char(c))));
             }
             Vec::new()
         }
-        Happening::Paste(text) => desk.send(MsgKind::Paste(text)),
-        Happening::Mouse(event) => desk.send(MsgKind::Mouse(event)),
-        Happening::Resize(width, height) => desk.send(MsgKind::Terminal(TerminalMsg::Resize(
+        Event::Paste(text) => desk.send(MsgKind::Paste(text)),
+        Event::Mouse(event) => desk.send(MsgKind::Mouse(event)),
+        Event::Resize(width, height) => desk.send(MsgKind::Terminal(TerminalMsg::Resize(
             Size::new(width, height),
         ))),
-        Happening::Run(state) => desk.agent(AgentEvent::State(state)),
-        Happening::Stream(delta) => {
+        Event::Run(state) => desk.agent(AgentEvent::State(state)),
+        Event::Stream(delta) => {
             let message = Arc::new(Message::Assistant(AssistantMessage::default()));
             desk.agent(AgentEvent::MessageStart { message });
             for event in [
@@ -159,7 +159,7 @@ fn happen(desk: &mut Desk, what: Happening, words: &mut u32) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Happening::Command(output) => {
+        Event::Command(output) => {
             let details = Arc::new(Details::Command(CommandDetails {
                 command: "make".into(),
                 output,
@@ -180,22 +180,22 @@ fn happen(desk: &mut Desk, what: Happening, words: &mut u32) -> Vec<Effect> {
                 duration_ms: Some(3),
             })
         }
-        Happening::Returned(texts) => {
+        Event::Returned(texts) => {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let messages = queued(QueueKind::Steering, &texts);
             desk.agent(AgentEvent::QueueReturned { messages })
         }
-        Happening::Waiting(steering, follow_up) => {
+        Event::Waiting(steering, follow_up) => {
             let steering: Vec<&str> = steering.iter().map(String::as_str).collect();
             let follow_up: Vec<&str> = follow_up.iter().map(String::as_str).collect();
             desk.waiting(&steering, &follow_up);
             Vec::new()
         }
-        Happening::Notice(text) => desk.agent(AgentEvent::Notice {
+        Event::Notice(text) => desk.agent(AgentEvent::Notice {
             level: NoticeLevel::Warning,
             text,
         }),
-        Happening::End(limit) => {
+        Event::End(limit) => {
             let outcome = if limit {
                 RunOutcome::LimitReached { limit: 3 }
             } else {
@@ -208,16 +208,16 @@ fn happen(desk: &mut Desk, what: Happening, words: &mut u32) -> Vec<Effect> {
                 outcome,
             })
         }
-        Happening::Report(report) => desk.send(MsgKind::Terminal(TerminalMsg::Report(report))),
-        Happening::Edited(text) => {
+        Event::Report(report) => desk.send(MsgKind::Terminal(TerminalMsg::Report(report))),
+        Event::Edited(text) => {
             let outcome = text.ok_or_else(|| "the editor failed".to_owned());
             desk.send(MsgKind::Done(EffectResult::Edited(outcome)))
         }
-        Happening::Wait(millis) => {
+        Event::Wait(millis) => {
             desk.wait(millis);
             Vec::new()
         }
-        Happening::Frame => {
+        Event::Frame => {
             desk.frame();
             Vec::new()
         }
@@ -236,7 +236,7 @@ proptest! {
     fn a_storm_leaves_the_screen_standing(
         happenings in proptest::collection::vec(happening(), 1..60)
     ) {
-        let mut desk = Desk::new(80, 24);
+        let mut desk = TestTui::new(80, 24);
         let mut words = 0;
         for what in happenings {
             happen(&mut desk, what, &mut words);
@@ -270,7 +270,7 @@ proptest! {
             1..60,
         )
     ) {
-        let mut desk = Desk::new(60, 16);
+        let mut desk = TestTui::new(60, 16);
         let mut typed = Vec::new();
         let mut kept = String::new();
         for (at, key) in keys.into_iter().enumerate() {

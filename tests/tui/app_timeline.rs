@@ -7,9 +7,9 @@ use tiller::agent::{AgentEvent, Details, ToolStatus};
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{AssistantMessage, Message, Usage};
 
-use super::app_kit::Desk;
+use super::app_kit::TestTui;
 
-fn turn(desk: &mut Desk, iteration: u32, input: u64, calls: &[(&str, ToolStatus, Option<u64>)]) {
+fn turn(desk: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStatus, Option<u64>)]) {
     desk.agent(AgentEvent::TurnStart { iteration });
     desk.wait(1_250);
     let message = Arc::new(Message::Assistant(AssistantMessage {
@@ -51,7 +51,7 @@ fn turn(desk: &mut Desk, iteration: u32, input: u64, calls: &[(&str, ToolStatus,
 /// B13
 #[test]
 fn what_happened_in_each_iteration_can_be_looked_up() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     turn(
         &mut desk,
         1,
@@ -88,7 +88,7 @@ fn what_happened_in_each_iteration_can_be_looked_up() {
 
 #[test]
 fn the_list_scrolls_and_closes() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.key("alt+i");
     assert!(desk.frame().contains("No model was called yet"));
     desk.key("alt+i");

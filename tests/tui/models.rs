@@ -6,12 +6,12 @@ use ratatui::layout::Size;
 use tiller::agent::Phase;
 use tiller::app::models::{KeyState, Listing, ModelEntry};
 use tiller::app::tui::effect::{Direction, Effect};
-use tiller::app::tui::input::{Mods, MouseButton, MouseEvent, MouseKind, WheelDirection};
+use tiller::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, MsgKind, TerminalMsg};
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
-use super::app_kit::{Desk, model};
+use super::app_kit::{TestTui, model};
 
 fn row(full_id: &str, window: u64, prices: (f64, f64), key: KeyState) -> ModelEntry {
     let (provider, id) = full_id.split_once('/').expect("provider/id");
@@ -68,8 +68,8 @@ fn listing() -> Arc<Listing> {
 }
 
 /// A screen with the list open and read.
-fn open(width: u16, height: u16) -> Desk {
-    let mut desk = Desk::new(width, height);
+fn open(width: u16, height: u16) -> TestTui {
+    let mut desk = TestTui::new(width, height);
     assert_eq!(desk.key("ctrl+l"), [Effect::ListModels]);
     desk.send(MsgKind::Done(EffectResult::Models(listing())));
     desk.frame();
@@ -83,7 +83,7 @@ fn set(full_id: &str) -> impl Fn(&Effect) -> bool {
 #[test]
 fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
     // M6
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.key("ctrl+l");
     let before = desk.frame();
     assert!(
@@ -215,7 +215,7 @@ fn everything_that_is_known_is_told() {
 #[test]
 fn arrows_pages_and_the_mouse_move() {
     let mut desk = open(80, 24);
-    let at = |desk: &Desk| match desk.app.overlays.last() {
+    let at = |desk: &TestTui| match desk.app.overlays.last() {
         Some(Overlay::Models(picker)) => picker.picker.selected(),
         _ => panic!("the list is closed"),
     };
@@ -238,18 +238,18 @@ fn arrows_pages_and_the_mouse_move() {
     assert!(page > 3, "{page}");
     desk.key("pageup");
     assert_eq!(at(&desk), 0);
-    let mouse = |desk: &mut Desk, kind, col, row| {
+    let mouse = |desk: &mut TestTui, kind, col, row| {
         desk.send(MsgKind::Mouse(MouseEvent {
             kind,
-            col,
+            column: col,
             row,
-            mods: Mods::default(),
+            modifiers: KeyModifiers::NONE,
         }))
     };
-    mouse(&mut desk, MouseKind::Wheel(WheelDirection::Down), 10, 5);
+    mouse(&mut desk, MouseEventKind::ScrollDown, 10, 5);
     assert_eq!(at(&desk), 3);
     for _ in 0..30 {
-        mouse(&mut desk, MouseKind::Wheel(WheelDirection::Down), 10, 5);
+        mouse(&mut desk, MouseEventKind::ScrollDown, 10, 5);
     }
     let frame = desk.frame();
     let list = desk.app.areas.list;
@@ -263,13 +263,13 @@ fn arrows_pages_and_the_mouse_move() {
         .expect("an id");
     mouse(
         &mut desk,
-        MouseKind::Down(MouseButton::Left),
+        MouseEventKind::Down(MouseButton::Left),
         list.x + 1,
         list.y + 2,
     );
     let effects = mouse(
         &mut desk,
-        MouseKind::Up(MouseButton::Left),
+        MouseEventKind::Up(MouseButton::Left),
         list.x + 1,
         list.y + 2,
     );
@@ -281,7 +281,7 @@ fn a_broken_models_file_is_told_above_the_list() {
     // A9
     let error = "models.toml: line 3: expected a value. What it said before stays in force.";
     for (width, height) in [(80, 24), (40, 10)] {
-        let mut desk = Desk::new(width, height);
+        let mut desk = TestTui::new(width, height);
         desk.key("ctrl+l");
         let told = Listing {
             rows: listing().rows.clone(),
@@ -301,7 +301,7 @@ fn a_broken_models_file_is_told_above_the_list() {
 
 #[test]
 fn esc_closes_and_typed_text_stays_in_the_editor() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.write("a draft");
     desk.key("ctrl+l");
     desk.write("gpt");
@@ -332,7 +332,7 @@ fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
 
 #[test]
 fn a_name_behind_the_command_is_looked_up() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     desk.write("/model opus:high ");
     assert_eq!(desk.key("enter"), [Effect::FindModel("opus:high".into())]);
     assert_eq!(desk.text(), "");
@@ -358,7 +358,7 @@ fn a_name_behind_the_command_is_looked_up() {
 
 #[test]
 fn the_next_favourite_comes_round() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = TestTui::new(80, 24);
     assert_eq!(
         desk.key("ctrl+p"),
         [Effect::FindFavorites(Direction::Forward)]
@@ -384,7 +384,7 @@ fn the_next_favourite_comes_round() {
         seen.insert(desk.app.status.model.full_id());
     }
     assert_eq!(seen.len(), 3);
-    let mut alone = Desk::new(80, 24);
+    let mut alone = TestTui::new(80, 24);
     let effects = alone.send(MsgKind::Done(EffectResult::Favorites(
         Vec::new(),
         Direction::Forward,
@@ -399,7 +399,7 @@ fn the_next_favourite_comes_round() {
 
 #[test]
 fn thinking_goes_up_and_down_within_what_the_model_can() {
-    let mut desk = Desk::new(100, 24);
+    let mut desk = TestTui::new(100, 24);
     assert!(desk.frame().contains("claude-sonnet-5-5 high"));
     assert_eq!(desk.key("alt+."), [], "high is the most it can");
     assert!(

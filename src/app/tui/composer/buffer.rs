@@ -9,7 +9,7 @@ use ropey::Rope;
 use unicode_segmentation::{GraphemeCursor, GraphemeIncomplete, UnicodeSegmentation};
 use unicode_width::UnicodeWidthChar;
 
-use super::blocks::is_block;
+use super::placeholders::is_block;
 
 /// The text of the editor.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::blocks::{Blocks, is_block};
 use super::buffer::Buffer;
+use super::placeholders::{Placeholders, is_block};
 use super::rows::Rows;
 use super::undo::{Step, StepKind, Undo};
 
@@ -12,7 +12,7 @@ use super::undo::{Step, StepKind, Undo};
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     buffer: Buffer,
-    blocks: Blocks,
+    blocks: Placeholders,
     rows: Rows,
     caret: usize,
     undo: Undo,
@@ -24,7 +24,7 @@ impl Draft {
     pub(super) fn new(width: usize) -> Self {
         Self {
             buffer: Buffer::default(),
-            blocks: Blocks::default(),
+            blocks: Placeholders::default(),
             rows: Rows::new(width),
             caret: 0,
             undo: Undo::default(),
@@ -36,11 +36,11 @@ impl Draft {
         &self.buffer
     }
 
-    pub(super) fn blocks(&self) -> &Blocks {
+    pub(super) fn blocks(&self) -> &Placeholders {
         &self.blocks
     }
 
-    pub(super) fn blocks_mut(&mut self) -> &mut Blocks {
+    pub(super) fn blocks_mut(&mut self) -> &mut Placeholders {
         &mut self.blocks
     }
 
@@ -127,7 +127,7 @@ impl Draft {
         }
     }
 
-    /// Empties it for the next prompt: nothing can be taken back. Blocks are kept when text
+    /// Empties it for the next prompt: nothing can be taken back. Placeholders are kept when text
     /// elsewhere may hold some.
     pub(super) fn reset(&mut self, blocks_are_held: bool) {
         let blocks = std::mem::take(&mut self.blocks);

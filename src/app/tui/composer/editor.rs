@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::blocks::is_block;
 use super::browse::{Age, Browse, Shown};
 use super::command::EditCommand;
 use super::draft::Draft;
 use super::history::History;
 use super::kill_ring::{Direction, KillRing};
 use super::layout::{ComposerLayout, layout};
+use super::placeholders::is_block;
 use super::undo::StepKind;
 
 /// Columns and rows until [`Composer::resize`] is called.

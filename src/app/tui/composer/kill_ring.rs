@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::blocks::is_block;
+use super::placeholders::is_block;
 
 /// Kills that are remembered.
 const MAX_KILLS: usize = 60;

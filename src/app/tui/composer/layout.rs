@@ -3,8 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::blocks::{Blocks, Face};
 use super::buffer::{Buffer, clusters};
+use super::placeholders::{PlaceholderLabel, Placeholders};
 use super::rows::Rows;
 use super::wrap::{capacity, columns};
 
@@ -50,7 +50,7 @@ pub enum SpanKind {
 /// The rows from `first_row` on, at most `max_rows`, and the caret in them.
 pub(super) fn layout(
     buffer: &Buffer,
-    blocks: &Blocks,
+    blocks: &Placeholders,
     rows: &Rows,
     caret: usize,
     first_row: usize,
@@ -71,17 +71,17 @@ pub(super) fn layout(
     }
 }
 
-fn paint(text: &str, width: usize, blocks: &Blocks) -> Row {
+fn paint(text: &str, width: usize, blocks: &Placeholders) -> Row {
     let mut row = Row::default();
     let mut col = 0;
     for (_, cluster) in clusters(text) {
         let columns = columns(cluster, col, width, blocks);
         col += columns;
-        match cluster.chars().next().and_then(|c| blocks.face(c)) {
-            Some(Face::Label(label)) => {
+        match cluster.chars().next().and_then(|c| blocks.label(c)) {
+            Some(PlaceholderLabel::Label(label)) => {
                 row.push(SpanKind::Placeholder, &shorten(label, capacity(width)));
             }
-            Some(Face::Text(text)) => row.push(SpanKind::Text, text),
+            Some(PlaceholderLabel::Text(text)) => row.push(SpanKind::Text, text),
             None if cluster == "\t" => row.push(SpanKind::Text, &" ".repeat(columns)),
             None => row.push(SpanKind::Text, cluster),
         }

@@ -13,7 +13,7 @@ mod draft;
 
 mod buffer;
 
-mod blocks;
+mod placeholders;
 
 mod undo;
 

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::blocks::Blocks;
 use super::buffer::{Buffer, clusters};
+use super::placeholders::Placeholders;
 use super::wrap::{RowEnd, columns, row_end};
 
 /// Characters looked at at once.
@@ -16,7 +16,7 @@ const WINDOW: usize = 4096;
 /// Characters behind an edit that are laid out anew at most before rows are made to begin where
 /// they began before. Only in a line longer than this, without a word in step, does that show: as
 /// one short row, until the width changes.
-const PATIENCE: usize = 8192;
+const MAX_RELAID: usize = 8192;
 
 /// The starts of all rows at one width.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl Rows {
     }
 
     /// Lays out everything at another width.
-    pub(super) fn set_width(&mut self, width: usize, buffer: &Buffer, blocks: &Blocks) {
+    pub(super) fn set_width(&mut self, width: usize, buffer: &Buffer, blocks: &Placeholders) {
         self.width = width;
         self.starts.truncate(1);
         let mut layout = Layout::new(buffer, blocks, width, 0);
@@ -60,7 +60,7 @@ impl Rows {
         removed: usize,
         inserted: usize,
         buffer: &Buffer,
-        blocks: &Blocks,
+        blocks: &Placeholders,
     ) {
         let moved = |old: usize| old - removed + inserted;
         let edit_end = at + inserted;
@@ -76,7 +76,7 @@ impl Rows {
                     old += 1;
                 }
                 let behind = fresh.last().copied().unwrap_or(0);
-                if behind > edit_end + PATIENCE
+                if behind > edit_end + MAX_RELAID
                     && let Some(old) = self.starts.get(old).map(|old| moved(*old))
                     && (behind + 1..start).contains(&old)
                     && is_boundary(&buffer.slice(behind..start), old - behind)
@@ -117,7 +117,7 @@ impl Rows {
     }
 
     /// The column of a caret at `at` within its row.
-    pub(super) fn column_of(&self, at: usize, buffer: &Buffer, blocks: &Blocks) -> usize {
+    pub(super) fn column_of(&self, at: usize, buffer: &Buffer, blocks: &Placeholders) -> usize {
         let text = buffer.slice(self.starts[self.row_of(at)]..at);
         let mut col = 0;
         for (_, cluster) in clusters(&text) {
@@ -132,7 +132,7 @@ impl Rows {
         row: usize,
         goal: usize,
         buffer: &Buffer,
-        blocks: &Blocks,
+        blocks: &Placeholders,
     ) -> usize {
         let range = self.range(row, buffer);
         let text = buffer.slice(range.clone());
@@ -158,7 +158,7 @@ impl Rows {
 /// Goes through the text row by row, looking at a window of it at a time.
 struct Layout<'a> {
     buffer: &'a Buffer,
-    blocks: &'a Blocks,
+    blocks: &'a Placeholders,
     width: usize,
     window: String,
     /// Where the row begins: a byte of the window, and a character of the text.
@@ -170,7 +170,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(buffer: &'a Buffer, blocks: &'a Blocks, width: usize, start: usize) -> Self {
+    fn new(buffer: &'a Buffer, blocks: &'a Placeholders, width: usize, start: usize) -> Self {
         Self {
             buffer,
             blocks,

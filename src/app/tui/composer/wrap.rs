@@ -6,8 +6,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::blocks::{Blocks, Face, is_block};
 use super::buffer::clusters;
+use super::placeholders::{PlaceholderLabel, Placeholders, is_block};
 
 /// Columns from one tab stop to the next, counted from the start of the row.
 const TAB: usize = 4;
@@ -24,7 +24,7 @@ pub(super) enum RowEnd {
 }
 
 /// The end of the first row of `text` at this width.
-pub(super) fn row_end(text: &str, width: usize, blocks: &Blocks) -> RowEnd {
+pub(super) fn row_end(text: &str, width: usize, blocks: &Placeholders) -> RowEnd {
     let capacity = capacity(width);
     if let Some(end) = ascii_row_end(text.as_bytes(), width) {
         return end;
@@ -64,13 +64,13 @@ pub(super) fn row_end(text: &str, width: usize, blocks: &Blocks) -> RowEnd {
 }
 
 /// The columns a cluster takes at a column of a row.
-pub(super) fn columns(cluster: &str, col: usize, width: usize, blocks: &Blocks) -> usize {
+pub(super) fn columns(cluster: &str, col: usize, width: usize, blocks: &Placeholders) -> usize {
     match cluster.as_bytes() {
         b"\t" => (TAB - col % TAB).min(width.saturating_sub(col)).max(1),
         [byte] if byte.is_ascii() => 1,
-        _ => match cluster.chars().next().and_then(|c| blocks.face(c)) {
-            Some(Face::Label(label)) => label.width().min(capacity(width)),
-            Some(Face::Text(text)) => text.width(),
+        _ => match cluster.chars().next().and_then(|c| blocks.label(c)) {
+            Some(PlaceholderLabel::Label(label)) => label.width().min(capacity(width)),
+            Some(PlaceholderLabel::Text(text)) => text.width(),
             None => cluster.width(),
         },
     }
@@ -119,7 +119,7 @@ mod tests {
 
     /// The rows of a text, separated by `|`.
     fn check(text: &str, width: usize, expected: &str) {
-        let blocks = Blocks::default();
+        let blocks = Placeholders::default();
         let mut rows = Vec::new();
         let mut rest = text;
         loop {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn tabs_reach_to_the_next_stop() {
-        let blocks = Blocks::default();
+        let blocks = Placeholders::default();
         assert_eq!(columns("\t", 0, 20, &blocks), 4);
         assert_eq!(columns("\t", 3, 20, &blocks), 1);
         assert_eq!(columns("\t", 4, 6, &blocks), 2);

@@ -3,10 +3,10 @@
 //! Keys are in [`super::keyboard`], colors in [`super::report`]; here are the parts
 //! of a sequence, the mouse, focus, and the reports that are sequences.
 
-use super::event::{
-    InputEvent, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection,
-};
-use super::key::{KeyPress, Mods};
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::event::{InputEvent, TerminalReport};
+use super::key::KeyPress;
 use super::keyboard;
 
 /// What a sequence means.
@@ -147,12 +147,10 @@ fn mouse(csi: &Csi<'_>, last: u8, encoding: Encoding) -> Option<InputEvent> {
 fn mouse_event(code: u32, col: u32, row: u32, released: bool) -> Option<InputEvent> {
     const MOVED: u32 = 32;
     let kind = match (code & 3) | (code & 0xc0) {
-        wheel @ 64..68 => MouseKind::Wheel(match wheel {
-            64 => WheelDirection::Up,
-            65 => WheelDirection::Down,
-            66 => WheelDirection::Left,
-            _ => WheelDirection::Right,
-        }),
+        64 => MouseEventKind::ScrollUp,
+        65 => MouseEventKind::ScrollDown,
+        66 => MouseEventKind::ScrollLeft,
+        67 => MouseEventKind::ScrollRight,
         button => {
             let button = match button {
                 0 => MouseButton::Left,
@@ -160,28 +158,30 @@ fn mouse_event(code: u32, col: u32, row: u32, released: bool) -> Option<InputEve
                 2 => MouseButton::Right,
                 // A release that does not say of what; with motion: no button is down.
                 3 if released => MouseButton::Left,
-                128 => MouseButton::Back,
-                129 => MouseButton::Forward,
                 _ => return None,
             };
             match (released, code & MOVED != 0) {
-                (true, _) => MouseKind::Up(button),
-                (false, true) => MouseKind::Drag(button),
-                (false, false) => MouseKind::Down(button),
+                (true, _) => MouseEventKind::Up(button),
+                (false, true) => MouseEventKind::Drag(button),
+                (false, false) => MouseEventKind::Down(button),
             }
         }
     };
-    let mut mods = Mods::NONE;
-    for (bit, modifier) in [(4, Mods::SHIFT), (8, Mods::ALT), (16, Mods::CTRL)] {
+    let mut mods = KeyModifiers::NONE;
+    for (bit, modifier) in [
+        (4, KeyModifiers::SHIFT),
+        (8, KeyModifiers::ALT),
+        (16, KeyModifiers::CONTROL),
+    ] {
         if code & bit != 0 {
             mods |= modifier;
         }
     }
     Some(InputEvent::Mouse(MouseEvent {
         kind,
-        col: clamp(col.saturating_sub(1)),
+        column: clamp(col.saturating_sub(1)),
         row: clamp(row.saturating_sub(1)),
-        mods,
+        modifiers: mods,
     }))
 }
 

@@ -11,9 +11,11 @@
 use std::mem;
 use std::time::Duration;
 
+use crossterm::event::{KeyCode, KeyModifiers};
+
 use super::csi::{self, Meaning};
 use super::event::InputEvent;
-use super::key::{KeyCode, KeyPress, Mods};
+use super::key::KeyPress;
 use super::keyboard;
 use super::report::{self, StringKind};
 
@@ -62,7 +64,7 @@ enum State {
     #[default]
     Ground,
     /// A character of several bytes, with its modifiers.
-    Character(Mods),
+    Character(KeyModifiers),
     /// `ESC`.
     Escape(Before),
     /// `ESC O`.
@@ -155,7 +157,7 @@ impl Decoder {
 
     fn step(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
         match self.state {
-            State::Ground | State::Paste => self.ground(byte, Mods::NONE, out),
+            State::Ground | State::Paste => self.ground(byte, KeyModifiers::NONE, out),
             State::Character(mods) => self.character(byte, mods, out),
             State::Escape(before) => self.escape(byte, before, out),
             State::Ss3(before) => self.ss3(byte, before, out),
@@ -182,7 +184,7 @@ impl Decoder {
         }
     }
 
-    fn ground(&mut self, byte: u8, mods: Mods, out: &mut Vec<InputEvent>) {
+    fn ground(&mut self, byte: u8, mods: KeyModifiers, out: &mut Vec<InputEvent>) {
         self.begin(State::Ground);
         match byte {
             0x1b => self.state = State::Escape(Before::Nothing),
@@ -196,9 +198,9 @@ impl Decoder {
         }
     }
 
-    fn character(&mut self, byte: u8, mods: Mods, out: &mut Vec<InputEvent>) {
+    fn character(&mut self, byte: u8, mods: KeyModifiers, out: &mut Vec<InputEvent>) {
         if !(0x80..0xc0).contains(&byte) {
-            return self.ground(byte, Mods::NONE, out);
+            return self.ground(byte, KeyModifiers::NONE, out);
         }
         self.held.push(byte);
         let length = match self.held[0] {
@@ -229,12 +231,12 @@ impl Decoder {
                 before.push(out);
                 match StringKind::introduced_by(byte) {
                     Some(kind) => self.state = State::StringStart(kind),
-                    None => self.ground(byte, Mods::ALT, out),
+                    None => self.ground(byte, KeyModifiers::ALT, out),
                 }
             }
             0xc2..=0xf4 => {
                 before.push(out);
-                self.ground(byte, Mods::ALT, out);
+                self.ground(byte, KeyModifiers::ALT, out);
             }
             _ => {
                 before.push(out);
@@ -252,7 +254,7 @@ impl Decoder {
         let Some(press) = keyboard::from_ss3(byte) else {
             return self.start_over(byte, out);
         };
-        let mods = self.held.first().map_or(Mods::NONE, |digit| {
+        let mods = self.held.first().map_or(KeyModifiers::NONE, |digit| {
             keyboard::mods_from_parameter(u32::from(digit - b'0'))
         });
         before.press(KeyPress::new(press.code, press.mods | mods), out);
@@ -332,12 +334,12 @@ impl Decoder {
     /// Gives up what has begun, because `byte` cannot go on with it, and begins with `byte`.
     fn start_over(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
         self.break_off(out);
-        self.ground(byte, Mods::NONE, out);
+        self.ground(byte, KeyModifiers::NONE, out);
     }
 
     /// Gives up what has begun: it was Alt and a character, or it is dropped.
     fn break_off(&mut self, out: &mut Vec<InputEvent>) {
-        let alt = |c| KeyPress::new(KeyCode::Char(c), Mods::ALT);
+        let alt = |c| KeyPress::new(KeyCode::Char(c), KeyModifiers::ALT);
         match self.state {
             State::Ss3(before) => {
                 before.push(out);
@@ -399,7 +401,10 @@ impl Before {
     fn press(self, press: KeyPress, out: &mut Vec<InputEvent>) {
         match self {
             Self::Nothing => push_key(press, out),
-            Self::Escape => push_key(KeyPress::new(press.code, press.mods | Mods::ALT), out),
+            Self::Escape => push_key(
+                KeyPress::new(press.code, press.mods | KeyModifiers::ALT),
+                out,
+            ),
         }
     }
 

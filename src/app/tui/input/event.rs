@@ -1,6 +1,8 @@
 //! What comes from the terminal, as plain data.
 
-use super::key::{KeyPress, Mods};
+use crossterm::event::MouseEvent;
+
+use super::key::KeyPress;
 
 /// One thing the terminal told us, in the order it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,60 +19,6 @@ pub enum InputEvent {
     Report(TerminalReport),
     /// The terminal is gone; nothing follows.
     Closed,
-}
-
-/// A press, a release, a drag or a turn of the wheel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MouseEvent {
-    /// What happened.
-    pub kind: MouseKind,
-    /// The column, 0 is the leftmost.
-    pub col: u16,
-    /// The row, 0 is the topmost.
-    pub row: u16,
-    /// The modifiers held.
-    pub mods: Mods,
-}
-
-/// What the mouse did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MouseKind {
-    /// A button went down.
-    Down(MouseButton),
-    /// A button came up.
-    Up(MouseButton),
-    /// The mouse moved with a button down.
-    Drag(MouseButton),
-    /// The wheel turned by one step.
-    Wheel(WheelDirection),
-}
-
-/// A mouse button.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MouseButton {
-    /// The first, also where the terminal does not say which one.
-    Left,
-    /// The wheel pressed.
-    Middle,
-    /// The second.
-    Right,
-    /// A side button: back.
-    Back,
-    /// A side button: forward.
-    Forward,
-}
-
-/// Where the wheel turned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WheelDirection {
-    /// Away from the person: towards earlier lines.
-    Up,
-    /// Towards the person: towards later lines.
-    Down,
-    /// To the left.
-    Left,
-    /// To the right.
-    Right,
 }
 
 /// An answer of the terminal to a query.

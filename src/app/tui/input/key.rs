@@ -5,8 +5,9 @@
 //! which keys do something.
 
 use std::fmt;
-use std::ops::{BitOr, BitOrAssign};
 use std::str::FromStr;
+
+use crossterm::event::{KeyCode, KeyModifiers};
 
 /// A key with its modifiers, in canonical form.
 ///
@@ -14,56 +15,13 @@ use std::str::FromStr;
 /// Beside another modifier a letter is lower case and keeps Shift (`ctrl+shift+a`); of any other
 /// character only the shifted form remains (`ctrl+_`, not `ctrl+shift+-`; where the terminal does
 /// not tell that form, that of a US keyboard is taken).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyPress {
     /// The key.
     pub code: KeyCode,
     /// The modifiers held with it.
-    pub mods: Mods,
+    pub mods: KeyModifiers,
 }
-
-/// The key itself. A terminal's keypad keys are the keys they stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum KeyCode {
-    /// A character.
-    Char(char),
-    /// Enter or Return, also that of the keypad.
-    Enter,
-    /// Tab; Shift+Tab is this with [`Mods::SHIFT`].
-    Tab,
-    /// The key that deletes backwards.
-    Backspace,
-    /// Escape.
-    Esc,
-    /// The key that deletes forwards.
-    Delete,
-    /// Insert.
-    Insert,
-    /// Home.
-    Home,
-    /// End.
-    End,
-    /// Page up.
-    PageUp,
-    /// Page down.
-    PageDown,
-    /// Arrow up.
-    Up,
-    /// Arrow down.
-    Down,
-    /// Arrow left.
-    Left,
-    /// Arrow right.
-    Right,
-    /// The context menu key.
-    Menu,
-    /// A function key, 1 to 35.
-    F(u8),
-}
-
-/// A set of modifiers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Mods(u8);
 
 /// Why a string is not a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,18 +30,18 @@ pub struct ParseKeyError(pub String);
 
 impl KeyPress {
     /// A press in canonical form.
-    pub fn new(code: KeyCode, mods: Mods) -> Self {
+    pub fn new(code: KeyCode, mods: KeyModifiers) -> Self {
         let KeyCode::Char(c) = code else {
             return Self { code, mods };
         };
-        let shift = mods.contains(Mods::SHIFT);
-        let others = mods.without(Mods::SHIFT);
-        let (c, mods) = if others == Mods::NONE {
+        let shift = mods.contains(KeyModifiers::SHIFT);
+        let others = mods.difference(KeyModifiers::SHIFT);
+        let (c, mods) = if others == KeyModifiers::NONE {
             (if shift { shifted(c) } else { c }, others)
         } else if c == ' ' {
             (c, mods)
         } else if let Some(lower) = lower_of(c) {
-            (lower, others | Mods::SHIFT)
+            (lower, others | KeyModifiers::SHIFT)
         } else if shift && upper_of(c).is_none() {
             (shifted(c), others)
         } else {
@@ -97,71 +55,34 @@ impl KeyPress {
 
     /// A press without modifiers.
     pub fn plain(code: KeyCode) -> Self {
-        Self::new(code, Mods::NONE)
+        Self::new(code, KeyModifiers::NONE)
     }
 
     /// A character with Ctrl.
     pub fn ctrl(c: char) -> Self {
-        Self::new(KeyCode::Char(c), Mods::CTRL)
+        Self::new(KeyCode::Char(c), KeyModifiers::CONTROL)
     }
 
     /// The character this press types, if it is text and not a command.
     pub fn text(self) -> Option<char> {
         match self.code {
-            KeyCode::Char(c) if self.mods == Mods::NONE => Some(c),
+            KeyCode::Char(c) if self.mods == KeyModifiers::NONE => Some(c),
             _ => None,
         }
     }
 }
 
-impl Mods {
-    /// No modifier.
-    pub const NONE: Self = Self(0);
-    /// Shift.
-    pub const SHIFT: Self = Self(1);
-    /// Alt, Option or Meta.
-    pub const ALT: Self = Self(2);
-    /// Control.
-    pub const CTRL: Self = Self(4);
-    /// Super, Command, Windows or Hyper.
-    pub const SUPER: Self = Self(8);
-
-    /// Whether all of `other` are in this set.
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// This set without those of `other`.
-    pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-}
-
-impl BitOr for Mods {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Mods {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
-
 /// Names of modifiers in the order they are written; the first name of each is the one written.
-const MOD_NAMES: [(&str, Mods); 9] = [
-    ("ctrl", Mods::CTRL),
-    ("alt", Mods::ALT),
-    ("shift", Mods::SHIFT),
-    ("super", Mods::SUPER),
-    ("control", Mods::CTRL),
-    ("meta", Mods::ALT),
-    ("option", Mods::ALT),
-    ("cmd", Mods::SUPER),
-    ("win", Mods::SUPER),
+const MOD_NAMES: [(&str, KeyModifiers); 9] = [
+    ("ctrl", KeyModifiers::CONTROL),
+    ("alt", KeyModifiers::ALT),
+    ("shift", KeyModifiers::SHIFT),
+    ("super", KeyModifiers::SUPER),
+    ("control", KeyModifiers::CONTROL),
+    ("meta", KeyModifiers::ALT),
+    ("option", KeyModifiers::ALT),
+    ("cmd", KeyModifiers::SUPER),
+    ("win", KeyModifiers::SUPER),
 ];
 
 /// Names of keys; the first name of each is the one written.
@@ -198,22 +119,16 @@ impl fmt::Display for KeyPress {
                 write!(f, "{name}+")?;
             }
         }
-        self.code.fmt(f)
-    }
-}
-
-impl fmt::Display for KeyCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Self::F(n) = self {
-            return write!(f, "f{n}");
-        }
-        match KEY_NAMES.iter().find(|(_, code)| code == self) {
+        match (
+            self.code,
+            KEY_NAMES.iter().find(|(_, code)| *code == self.code),
+        ) {
+            (KeyCode::F(n), _) => write!(f, "f{n}"),
             // A plus sign stands for itself: `ctrl++` is read back, and is what people write.
-            Some((name, code)) if *code != Self::Char('+') => f.write_str(name),
-            _ => match self {
-                Self::Char(c) => write!(f, "{c}"),
-                _ => Ok(()),
-            },
+            (KeyCode::Char('+'), _) => f.write_str("+"),
+            (_, Some((name, _))) => f.write_str(name),
+            (KeyCode::Char(c), None) => write!(f, "{c}"),
+            _ => Ok(()),
         }
     }
 }
@@ -231,7 +146,7 @@ impl FromStr for KeyPress {
                 None => (None, text),
             },
         };
-        let mut set = Mods::NONE;
+        let mut set = KeyModifiers::NONE;
         for name in mods.into_iter().flat_map(|mods| mods.split('+')) {
             let name = name.trim().to_ascii_lowercase();
             let (_, modifier) = MOD_NAMES
@@ -349,7 +264,7 @@ mod tests {
     #[test]
     fn only_a_bare_character_is_text() {
         assert_eq!(
-            KeyPress::new(KeyCode::Char('a'), Mods::SHIFT).text(),
+            KeyPress::new(KeyCode::Char('a'), KeyModifiers::SHIFT).text(),
             Some('A')
         );
         assert_eq!(KeyPress::ctrl('a').text(), None);

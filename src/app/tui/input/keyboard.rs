@@ -3,20 +3,28 @@
 //! The legacy forms of xterm, rxvt, the Linux console and Windows Terminal, xterm's
 //! modifyOtherKeys, and the kitty keyboard protocol.
 
+use crossterm::event::{KeyCode, KeyModifiers};
+
 use super::csi::{Csi, Meaning};
-use super::key::{KeyCode, KeyPress, Mods};
+use super::key::KeyPress;
 
 /// The key of one ASCII byte (ESC excepted), held with `mods`.
-pub(super) fn from_ascii(byte: u8, mods: Mods) -> KeyPress {
+pub(super) fn from_ascii(byte: u8, mods: KeyModifiers) -> KeyPress {
     let (code, ctrl) = match byte {
-        0x00 => (KeyCode::Char(' '), Mods::CTRL),
-        b'\t' => (KeyCode::Tab, Mods::NONE),
-        b'\r' => (KeyCode::Enter, Mods::NONE),
-        0x1b => (KeyCode::Esc, Mods::NONE),
-        0x01..=0x1a => (KeyCode::Char(char::from(byte - 1 + b'a')), Mods::CTRL),
-        0x1c..=0x1f => (KeyCode::Char(char::from(byte - 0x1c + b'\\')), Mods::CTRL),
-        0x7f => (KeyCode::Backspace, Mods::NONE),
-        _ => (KeyCode::Char(char::from(byte)), Mods::NONE),
+        0x00 => (KeyCode::Char(' '), KeyModifiers::CONTROL),
+        b'\t' => (KeyCode::Tab, KeyModifiers::NONE),
+        b'\r' => (KeyCode::Enter, KeyModifiers::NONE),
+        0x1b => (KeyCode::Esc, KeyModifiers::NONE),
+        0x01..=0x1a => (
+            KeyCode::Char(char::from(byte - 1 + b'a')),
+            KeyModifiers::CONTROL,
+        ),
+        0x1c..=0x1f => (
+            KeyCode::Char(char::from(byte - 0x1c + b'\\')),
+            KeyModifiers::CONTROL,
+        ),
+        0x7f => (KeyCode::Backspace, KeyModifiers::NONE),
+        _ => (KeyCode::Char(char::from(byte)), KeyModifiers::NONE),
     };
     KeyPress::new(code, mods | ctrl)
 }
@@ -30,23 +38,28 @@ pub(super) fn from_ss3(byte: u8) -> Option<KeyPress> {
         b'X' => KeyCode::Char('='),
         b'j'..=b'y' => KeyCode::Char(char::from(byte - b'j' + b'*')),
         // rxvt, with Ctrl held.
-        b'a'..=b'd' => return Some(KeyPress::new(arrow(byte.to_ascii_uppercase())?, Mods::CTRL)),
+        b'a'..=b'd' => {
+            return Some(KeyPress::new(
+                arrow(byte.to_ascii_uppercase())?,
+                KeyModifiers::CONTROL,
+            ));
+        }
         _ => arrow(byte)?,
     };
     Some(KeyPress::plain(code))
 }
 
 /// The modifiers of a sequence's modifier parameter: one more than the sum of their bits.
-pub(super) fn mods_from_parameter(parameter: u32) -> Mods {
+pub(super) fn mods_from_parameter(parameter: u32) -> KeyModifiers {
     let bits = parameter.saturating_sub(1);
-    let mut mods = Mods::NONE;
+    let mut mods = KeyModifiers::NONE;
     for (bit, modifier) in [
-        (1, Mods::SHIFT),
-        (2, Mods::ALT),
-        (4, Mods::CTRL),
-        (8, Mods::SUPER),
-        (16, Mods::SUPER),
-        (32, Mods::ALT),
+        (1, KeyModifiers::SHIFT),
+        (2, KeyModifiers::ALT),
+        (4, KeyModifiers::CONTROL),
+        (8, KeyModifiers::SUPER),
+        (16, KeyModifiers::SUPER),
+        (32, KeyModifiers::ALT),
     ] {
         if bits & bit != 0 {
             mods |= modifier;
@@ -68,22 +81,25 @@ pub(super) fn from_csi(csi: &Csi<'_>, last: u8) -> Option<Meaning> {
             return from_code_point(csi.number(2), mods, Shift::InCharacter).map(Meaning::Key);
         }
         b'~' => (numbered(csi.number(0))?, mods),
-        b'^' => (numbered(csi.number(0))?, Mods::CTRL),
-        b'$' => (numbered(csi.number(0))?, Mods::SHIFT),
-        b'@' => (numbered(csi.number(0))?, Mods::CTRL | Mods::SHIFT),
+        b'^' => (numbered(csi.number(0))?, KeyModifiers::CONTROL),
+        b'$' => (numbered(csi.number(0))?, KeyModifiers::SHIFT),
+        b'@' => (
+            numbered(csi.number(0))?,
+            KeyModifiers::CONTROL | KeyModifiers::SHIFT,
+        ),
         b'P'..=b'S' => (KeyCode::F(last - b'P' + 1), mods),
-        b'Z' => (KeyCode::Tab, mods | Mods::SHIFT),
-        b'a'..=b'd' => (arrow(last.to_ascii_uppercase())?, Mods::SHIFT),
+        b'Z' => (KeyCode::Tab, mods | KeyModifiers::SHIFT),
+        b'a'..=b'd' => (arrow(last.to_ascii_uppercase())?, KeyModifiers::SHIFT),
         _ => (arrow(last)?, mods),
     };
     Some(Meaning::Key(KeyPress::new(code, mods)))
 }
 
 /// `CSI code:shifted:base ; modifiers:event ; text u`.
-fn from_kitty(csi: &Csi<'_>, mods: Mods) -> Option<Meaning> {
+fn from_kitty(csi: &Csi<'_>, mods: KeyModifiers) -> Option<Meaning> {
     let code = csi.sub(0, 0)?;
-    let commands = mods.without(Mods::SHIFT);
-    if commands == Mods::NONE {
+    let commands = mods.difference(KeyModifiers::SHIFT);
+    if commands == KeyModifiers::NONE {
         let text: Vec<char> = csi
             .subs(2)
             .filter_map(char::from_u32)
@@ -96,12 +112,12 @@ fn from_kitty(csi: &Csi<'_>, mods: Mods) -> Option<Meaning> {
         }
     }
     let press = if let (true, Some(base)) = (code >= 0x80, csi.sub(0, 2))
-        && commands != Mods::NONE
+        && commands != KeyModifiers::NONE
         && functional(code).is_none()
     {
         // A letter of another alphabet: commands go by the key's place on a US keyboard.
         from_code_point(base, mods, Shift::Apart)
-    } else if let (true, Some(shifted)) = (mods.contains(Mods::SHIFT), csi.sub(0, 1)) {
+    } else if let (true, Some(shifted)) = (mods.contains(KeyModifiers::SHIFT), csi.sub(0, 1)) {
         from_code_point(shifted, mods, Shift::InCharacter)
     } else {
         from_code_point(code, mods, Shift::Apart)
@@ -116,7 +132,7 @@ enum Shift {
     Apart,
 }
 
-fn from_code_point(code: u32, mods: Mods, shift: Shift) -> Option<KeyPress> {
+fn from_code_point(code: u32, mods: KeyModifiers, shift: Shift) -> Option<KeyPress> {
     let code = match code {
         8 | 127 => KeyCode::Backspace,
         9 => KeyCode::Tab,
@@ -131,7 +147,7 @@ fn from_code_point(code: u32, mods: Mods, shift: Shift) -> Option<KeyPress> {
             let mods = if keeps_shift {
                 mods
             } else {
-                mods.without(Mods::SHIFT)
+                mods.difference(KeyModifiers::SHIFT)
             };
             return Some(KeyPress::new(KeyCode::Char(c), mods));
         }

@@ -19,7 +19,8 @@ mod report;
 mod event;
 mod key;
 
+pub use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 pub use decoder::{Decoder, Escape};
-pub use event::{InputEvent, MouseButton, MouseEvent, MouseKind, TerminalReport, WheelDirection};
-pub use key::{KeyCode, KeyPress, Mods, ParseKeyError};
+pub use event::{InputEvent, TerminalReport};
+pub use key::{KeyPress, ParseKeyError};
 pub use reader::Input;

@@ -6,13 +6,12 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::decoder::{Decoder, Escape};
@@ -277,26 +276,18 @@ impl Reader {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Woken> {
-        let timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
-            PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX)
-        });
-        let mut fds = [
-            PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.source.as_fd(), PollFlags::POLLIN),
-        ];
-        match poll(&mut fds, timeout) {
-            Ok(0) => return Ok(Woken::TimeOut),
-            Ok(_) => {}
+        let [woken, bytes] = match readable([self.wake.as_fd(), self.source.as_fd()], timeout) {
+            Ok(ready) => ready,
             // As if woken: the state is looked at again, then the wait starts over.
             Err(Errno::EINTR) => return Ok(Woken::ByHandle),
             Err(error) => return Err(error.into()),
-        }
-        if fds[0].any() == Some(true) {
+        };
+        if woken {
             let mut bytes = [0; 64];
             let _ = self.wake.read(&mut bytes)?;
             return Ok(Woken::ByHandle);
         }
-        Ok(Woken::Bytes)
+        Ok(if bytes { Woken::Bytes } else { Woken::TimeOut })
     }
 
     fn close(&mut self) {
@@ -312,6 +303,32 @@ impl Reader {
             let _ = self.events.send(event);
         }
     }
+}
+
+/// Waits until one of the descriptors can be read; which ones can. None can when time ran out.
+#[cfg(not(target_os = "macos"))]
+fn readable(fds: [BorrowedFd<'_>; 2], timeout: Option<Duration>) -> nix::Result<[bool; 2]> {
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    let timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
+        PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX)
+    });
+    let mut fds = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+    poll(&mut fds, timeout)?;
+    Ok(fds.map(|fd| fd.any() == Some(true)))
+}
+
+/// The same by `select`: `poll` of macOS answers POLLNVAL for a terminal device.
+#[cfg(target_os = "macos")]
+fn readable(fds: [BorrowedFd<'_>; 2], timeout: Option<Duration>) -> nix::Result<[bool; 2]> {
+    use nix::sys::select::{FdSet, select};
+    use nix::sys::time::{TimeVal, TimeValLike};
+    let mut ready = FdSet::new();
+    for fd in fds {
+        ready.insert(fd);
+    }
+    let mut timeout = timeout.map(|timeout| TimeVal::microseconds(timeout.as_micros() as i64));
+    select(None, &mut ready, None, None, &mut timeout)?;
+    Ok(fds.map(|fd| ready.contains(fd)))
 }
 
 /// Whether a read that failed this way may succeed later.

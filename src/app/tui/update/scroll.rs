@@ -6,7 +6,7 @@ use super::models;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::input::{MouseButton, MouseEvent, MouseKind, WheelDirection};
+use crate::app::tui::input::{MouseButton, MouseEvent, MouseEventKind};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::transcript::{CellClass, ScrollBy};
 
@@ -38,19 +38,19 @@ pub fn act(app: &mut App, action: Action) {
 /// The mouse.
 pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
     match event.kind {
-        MouseKind::Wheel(WheelDirection::Up) => wheel(app, -WHEEL_ROWS),
-        MouseKind::Wheel(WheelDirection::Down) => wheel(app, WHEEL_ROWS),
-        MouseKind::Down(MouseButton::Left) => app.mouse_down = Some(event),
-        MouseKind::Up(MouseButton::Left) => {
+        MouseEventKind::ScrollUp => wheel(app, -WHEEL_ROWS),
+        MouseEventKind::ScrollDown => wheel(app, WHEEL_ROWS),
+        MouseEventKind::Down(MouseButton::Left) => app.mouse_down = Some(event),
+        MouseEventKind::Up(MouseButton::Left) => {
             // A press that moved was meant to select, not to fold.
             let clicked = app
                 .mouse_down
                 .take()
-                .is_some_and(|down| (down.col, down.row) == (event.col, event.row));
+                .is_some_and(|down| (down.column, down.row) == (event.column, event.row));
             if clicked && app.overlays.is_empty() {
-                click(app, event.col, event.row);
+                click(app, event.column, event.row);
             } else if clicked {
-                return click_over(app, event.col, event.row);
+                return click_over(app, event.column, event.row);
             }
         }
         _ => {}

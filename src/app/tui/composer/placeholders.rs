@@ -1,7 +1,7 @@
 //! Atomic blocks: what stands in the text as one character and is sent as many.
 //!
 //! A block is a character of the top of the last private use plane, numbered by its place in
-//! [`Blocks`]. Being one character, it cannot be cut by any edit, kill, undo or wrap. Characters
+//! [`Placeholders`]. Being one character, it cannot be cut by any edit, kill, undo or wrap. Characters
 //! of that range that a person really types become blocks of their own, so nothing is mistaken
 //! for a block and nothing is lost.
 
@@ -17,9 +17,9 @@ const MAX_PLAIN_LINES: usize = 10;
 /// A paste of more characters than this is a block.
 const MAX_PLAIN_CHARS: usize = 1000;
 
-/// What the blocks of a text stand for. Blocks are never removed while any text may hold one.
+/// What the blocks of a text stand for. Placeholders are never removed while any text may hold one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Blocks(Vec<Block>);
+pub(super) struct Placeholders(Vec<Block>);
 
 #[derive(Clone, Debug)]
 enum Block {
@@ -30,7 +30,7 @@ enum Block {
 }
 
 /// How a block is shown.
-pub(super) enum Face<'a> {
+pub(super) enum PlaceholderLabel<'a> {
     /// By a label of ours.
     Label(&'a str),
     /// As it is.
@@ -51,7 +51,7 @@ fn needs_care(c: char) -> bool {
     }
 }
 
-impl Blocks {
+impl Placeholders {
     /// Text as it may stand in the editor: line ends are `\n`, of control characters only line
     /// ends and tabs are left, and what looks like a block is made one.
     pub(super) fn clean(&mut self, text: &str) -> String {
@@ -120,10 +120,10 @@ impl Blocks {
     }
 
     /// How a block is shown; `None` for a character that is none.
-    pub(super) fn face(&self, c: char) -> Option<Face<'_>> {
+    pub(super) fn label(&self, c: char) -> Option<PlaceholderLabel<'_>> {
         Some(match self.get(c)? {
-            Block::Paste { label, .. } => Face::Label(label),
-            Block::Character(text) => Face::Text(text),
+            Block::Paste { label, .. } => PlaceholderLabel::Label(label),
+            Block::Character(text) => PlaceholderLabel::Text(text),
         })
     }
 
@@ -152,12 +152,12 @@ mod tests {
     #[test]
     fn only_long_pastes_become_blocks() {
         let label = |text: &str| {
-            let mut blocks = Blocks::default();
+            let mut blocks = Placeholders::default();
             let held = blocks.paste(text);
             assert_eq!(blocks.expand(&held), text);
             let mut chars = held.chars();
-            match (chars.next().and_then(|c| blocks.face(c)), chars.next()) {
-                (Some(Face::Label(label)), None) => label.to_owned(),
+            match (chars.next().and_then(|c| blocks.label(c)), chars.next()) {
+                (Some(PlaceholderLabel::Label(label)), None) => label.to_owned(),
                 _ => "text".to_owned(),
             }
         };
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn text_is_cleaned_of_what_a_terminal_would_obey() {
-        let mut blocks = Blocks::default();
+        let mut blocks = Placeholders::default();
         assert_eq!(blocks.clean("a\r\nb\rc\nd\te"), "a\nb\nc\nd\te");
         assert_eq!(blocks.clean("\x1b[31mred\x07\0\x7f\u{9b}"), "[31mred");
         assert_eq!(blocks.clean("a\u{2028}b\u{85}c"), "a\nb\nc");
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_block_is_sent_as_typed() {
-        let mut blocks = Blocks::default();
+        let mut blocks = Placeholders::default();
         let typed = "a\u{10f000}b\u{10fffd}c";
         let held = blocks.clean(typed);
         assert_eq!(blocks.expand(&held), typed);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn without_numbers_left_a_paste_is_plain_text() {
-        let mut blocks = Blocks::default();
+        let mut blocks = Placeholders::default();
         let long = "x\n".repeat(20);
         for _ in 0..5000 {
             let held = blocks.paste(&long);
