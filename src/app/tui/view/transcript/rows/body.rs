@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use ratatui::style::Style;
 
-use super::tool::Subject;
+use super::LayoutOptions;
+use super::title::{self, Subject};
 use crate::agent::ToolStatus;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
 use crate::app::humanize::plural;
@@ -32,29 +33,25 @@ const MIN_DIFF_LINES: usize = 8;
 /// Of a change that the model still writes, headings included: the last ones.
 const DRAFT_LINES: usize = 12;
 
-/// How a body is to be shown.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    pub fold: Fold,
-    /// Whether the title has told all of what the call is about.
-    pub subject: Subject,
-    /// The key that opens it; empty when there is none.
-    pub key: &'a str,
-}
-
-/// Writes what is below the title.
+/// Writes a tool cell: its title, and what is below it.
 pub fn write(
     context: RenderContext<'_>,
     tool: &ToolCell,
-    view: View<'_>,
+    fold: Fold,
+    options: LayoutOptions<'_>,
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
+    let subject = title::write(context, tool, options.now, rows);
+    let context = RenderContext {
+        margin: if context.columns < 30 { 2 } else { 5 },
+        ..context
+    };
     let source = tool.source();
     let mut body = Body {
         context,
-        fold: view.fold,
-        key: view.key,
+        fold,
+        key: options.fold_key,
         source: &source,
         store,
         rows,
@@ -71,7 +68,7 @@ pub fn write(
             };
             body.diffs(diff, folded);
         }
-        Details::Command(command) => body.command(command, view.subject),
+        Details::Command(command) => body.command(command, subject),
         Details::Matches(_) => body.matches(),
         Details::Files(_) => body.lines(FILE_LINES),
         Details::Text(text) if text.first_line > 0 => body.numbered_lines(text),
@@ -327,7 +324,7 @@ impl<'a> Body<'a> {
     /// The heading of one of several files: its path, what becomes of it, how much changes.
     fn file(&mut self, file: &DiffDetails) {
         let theme = self.context.theme;
-        let (counts, tone) = super::tool::counts(file.added, file.removed);
+        let (counts, tone) = title::counts(file.added, file.removed);
         let gap = if counts.is_empty() { "" } else { "  " };
         let what = match (&file.moved_from, file.change) {
             (Some(from), _) => format!("  moved from {}", visible_line(from)),
@@ -344,7 +341,7 @@ impl<'a> Body<'a> {
         );
         line.push(&what, theme.faint);
         line.push(gap, Style::new());
-        super::tool::push_summary(self.context, &mut line, &(counts, tone));
+        title::push_summary(self.context, &mut line, &(counts, tone));
         self.push(line);
     }
 

@@ -1,8 +1,8 @@
-//! The rows of one cell: head, markdown, gap. Tool cells are written in `tool`.
+//! The rows of one cell: head, markdown, gap. Tool cells are written in `body`.
 
 use ratatui::style::Style;
 
-use super::tool;
+use super::body;
 use crate::agent::NoticeLevel;
 use crate::app::humanize::duration;
 use crate::app::sanitize::visible_line;
@@ -101,7 +101,7 @@ impl CellRows {
                 }
             }
             CellBody::Tool(tool) => {
-                tool::write(context, tool, cell.fold, options, store, &mut rows.head);
+                body::write(context, tool, cell.fold, options, store, &mut rows.head);
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
             CellBody::Divider { label } => rows.head.push(divider(context, label)),

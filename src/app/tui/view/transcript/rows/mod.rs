@@ -4,8 +4,8 @@
 //! is never looked at, only their details.
 
 mod cell;
-mod tool;
 mod body;
+mod title;
 mod estimate;
 
 pub use cell::{CellRows, LayoutOptions};

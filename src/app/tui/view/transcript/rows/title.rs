@@ -1,8 +1,7 @@
-//! Tool cells: the title row, with what is at its right, and the body beneath.
+//! The title row of a tool cell: mark, name, subject, and at the right what came of it and when.
 
 use ratatui::style::Style;
 
-use super::{LayoutOptions, body};
 use crate::agent::ToolStatus;
 use crate::agent::tool::{
     CommandDetails, Details, DiffDetails, FileChange, FilesDetails, MatchesDetails, TextDetails,
@@ -11,35 +10,14 @@ use crate::app::humanize::{duration, measured, noun, plural};
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
-use crate::app::tui::text::{CodeStore, Line, Row, width};
-use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
+use crate::app::tui::text::{Line, Row, width};
+use crate::app::tui::transcript::{ToolCell, ToolState};
 
 /// Columns of the field that times are right-aligned in.
 const TIME_FIELD: usize = 9;
 
 /// Columns a subject keeps before what is at the right has to go.
 const SUBJECT_FIELD: usize = 12;
-
-pub fn write(
-    context: RenderContext<'_>,
-    tool: &ToolCell,
-    fold: Fold,
-    options: LayoutOptions<'_>,
-    store: &mut CodeStore,
-    rows: &mut Vec<Row>,
-) {
-    let cut = write_title(context, tool, options.now, rows);
-    let body_context = RenderContext {
-        margin: if context.columns < 30 { 2 } else { 5 },
-        ..context
-    };
-    let view = body::View {
-        fold,
-        subject: cut,
-        key: options.fold_key,
-    };
-    body::write(body_context, tool, view, store, rows);
-}
 
 /// Whether all of a call's subject fitted into its title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +28,8 @@ pub enum Subject {
     Cut,
 }
 
-fn write_title(
+/// Writes it.
+pub fn write(
     context: RenderContext<'_>,
     tool: &ToolCell,
     now: i64,
