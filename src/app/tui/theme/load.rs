@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::color::{self, ColorDepth};
 use super::slots::{SLOTS, SyntaxRule, Theme};
+use crate::llm::nearest::nearest;
 
 /// The themes that are built in, and their sources.
 const BUILT_IN: [(&str, &str); 3] = [
@@ -211,14 +212,6 @@ fn resolve_style(name: &str, raw: &RawTheme, style: &RawStyle) -> Result<Style, 
         }
     }
     Ok(result)
-}
-
-fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|name| (strsim::damerau_levenshtein(word, name), name))
-        .filter(|(distance, name)| *distance <= name.len().max(3) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }
 
 fn did_you_mean(name: Option<&str>) -> String {
