@@ -4,10 +4,12 @@
 //! the kernel keeps per thread (20 µs) to a walk over all processes (650 µs and more). Elsewhere
 //! it asks `ps`, which is slower and can miss a process that is being started.
 
-use std::fmt;
+use std::collections::VecDeque;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getsid};
 
 /// One process at the moment of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +35,17 @@ pub(super) enum State {
     Dead,
 }
 
+impl State {
+    /// Of the first letter of the state in `stat` and in `ps`.
+    fn from_letter(state: &str) -> Self {
+        match state.bytes().next() {
+            Some(b'Z' | b'X' | b'x') => Self::Dead,
+            Some(b'T' | b't') => Self::Stopped,
+            _ => Self::Alive,
+        }
+    }
+}
+
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.pid, self.name)
@@ -43,16 +56,13 @@ impl fmt::Display for Entry {
 /// `limit`: a tree may grow as fast as it is read.
 pub(super) fn tree(roots: Vec<Pid>, limit: Duration) -> Vec<Entry> {
     let deadline = Instant::now() + limit;
-    let mut lister = source::Lister::default();
+    let mut table = Table::default();
     let mut found = Vec::new();
-    let mut todo = std::collections::VecDeque::from(roots);
+    let mut todo = VecDeque::from(roots);
     while let Some(pid) = todo.pop_front() {
-        if let Some(entry) = lister.entry(pid)
-            && entry.state != State::Dead
-        {
-            found.push(entry);
-        }
-        todo.extend(lister.children(pid));
+        let entry = table.entry(pid);
+        found.extend(entry.filter(|entry| entry.state != State::Dead));
+        todo.extend(table.children(pid));
         if Instant::now() >= deadline {
             break;
         }
@@ -62,176 +72,133 @@ pub(super) fn tree(roots: Vec<Pid>, limit: Duration) -> Vec<Entry> {
 
 /// The children of `pid`, zombies included.
 pub(super) fn children(pid: Pid) -> Vec<Pid> {
-    source::Lister::default().children(pid)
+    Table::default().children(pid)
 }
 
 pub(super) fn entry(pid: Pid) -> Option<Entry> {
-    source::Lister::default().entry(pid)
+    Table::default().entry(pid)
 }
 
-#[cfg(target_os = "linux")]
-mod source {
-    use std::fs;
-
-    use nix::unistd::Pid;
-
-    use super::{Entry, State};
-
-    /// Reads /proc. Walks it at most once, and only on a kernel without lists of children.
-    #[derive(Default)]
-    pub(super) struct Lister {
-        walk: Option<Vec<(Pid, Pid)>>,
-    }
-
-    impl Lister {
-        #[expect(clippy::unused_self, reason = "the other source needs it")]
-        pub(super) fn entry(&self, pid: Pid) -> Option<Entry> {
-            // Bytes: a process may call itself anything, also something that is not UTF-8.
-            let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-            parse_stat(pid, &String::from_utf8_lossy(&stat))
-        }
-
-        pub(super) fn children(&mut self, pid: Pid) -> Vec<Pid> {
-            if self.walk.is_none() {
-                let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-                    return Vec::new();
-                };
-                let mut pids = Vec::new();
-                let mut lists = false;
-                for thread in threads.flatten() {
-                    if let Ok(list) = fs::read_to_string(thread.path().join("children")) {
-                        lists = true;
-                        pids.extend(
-                            list.split_ascii_whitespace()
-                                .filter_map(|pid| pid.parse().ok().map(Pid::from_raw)),
-                        );
-                    }
-                }
-                // A thread that ended between the two reads looks like a kernel without lists;
-                // the file of a process that is certain to be there tells them apart.
-                if lists || fs::exists("/proc/thread-self/children").unwrap_or(false) {
-                    return pids;
-                }
-            }
-            let walk = self.walk.get_or_insert_with(walk);
-            walk.iter()
-                .filter(|(_, parent)| *parent == pid)
-                .map(|(child, _)| *child)
-                .collect()
-        }
-    }
-
-    fn walk() -> Vec<(Pid, Pid)> {
-        let lister = Lister::default();
-        fs::read_dir("/proc")
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|folder| folder.file_name().to_str()?.parse().ok())
-            .filter_map(|pid| lister.entry(Pid::from_raw(pid)))
-            .map(|entry| (entry.pid, entry.parent))
-            .collect()
-    }
-
-    /// `pid (name) state ppid pgrp session ...`; the name may hold blanks and parentheses.
-    pub(super) fn parse_stat(pid: Pid, stat: &str) -> Option<Entry> {
-        let open = stat.find('(')?;
-        let close = stat.rfind(')')?;
-        // A process may call itself anything, also something with a line end.
-        let name = stat.get(open + 1..close)?.replace(char::is_control, "?");
-        let fields: Vec<&str> = stat.get(close + 1..)?.split_ascii_whitespace().collect();
-        let id = |index: usize| fields.get(index)?.parse().ok().map(Pid::from_raw);
-        Some(Entry {
-            pid,
-            parent: id(1)?,
-            group: id(2)?,
-            session: id(3)?,
-            started: fields.get(19)?.parse().ok()?,
-            state: match *fields.first()? {
-                "Z" | "X" | "x" => State::Dead,
-                "T" | "t" => State::Stopped,
-                _ => State::Alive,
-            },
-            name,
-        })
-    }
+/// Reads single processes where the system can, else all of them, once.
+#[derive(Default)]
+struct Table {
+    all: Option<Vec<Entry>>,
 }
 
-#[cfg(not(target_os = "linux"))]
-mod source {
-    use std::process::{Command, Stdio};
-
-    use nix::unistd::Pid;
-
-    use super::{Entry, State};
-
-    /// Asks `ps` once and answers from what it said.
-    #[derive(Default)]
-    pub(super) struct Lister {
-        table: Option<Vec<Entry>>,
+impl Table {
+    fn entry(&mut self, pid: Pid) -> Option<Entry> {
+        if cfg!(target_os = "linux") {
+            return read_stat(pid);
+        }
+        self.all().iter().find(|entry| entry.pid == pid).cloned()
     }
 
-    impl Lister {
-        pub(super) fn entry(&mut self, pid: Pid) -> Option<Entry> {
-            let table = self.table.get_or_insert_with(ps);
-            table.iter().find(|entry| entry.pid == pid).cloned()
+    fn children(&mut self, pid: Pid) -> Vec<Pid> {
+        if let (None, Some(children)) = (&self.all, read_children(pid)) {
+            return children;
         }
-
-        pub(super) fn children(&mut self, pid: Pid) -> Vec<Pid> {
-            let table = self.table.get_or_insert_with(ps);
-            table
-                .iter()
-                .filter(|entry| entry.parent == pid)
-                .map(|entry| entry.pid)
-                .collect()
-        }
+        let children = self.all().iter().filter(|entry| entry.parent == pid);
+        children.map(|entry| entry.pid).collect()
     }
 
-    fn ps() -> Vec<Entry> {
-        Command::new("ps")
-            .args(["-A", "-o", "pid=,ppid=,pgid=,stat=,comm="])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output()
-            .map(|output| {
-                String::from_utf8_lossy(&output.stdout)
-                    .lines()
-                    .filter_map(parse)
+    fn all(&mut self) -> &[Entry] {
+        self.all.get_or_insert_with(|| {
+            if cfg!(target_os = "linux") {
+                let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
+                folders
+                    .filter_map(|folder| folder.file_name().to_str()?.parse().ok())
+                    .filter_map(|pid| read_stat(Pid::from_raw(pid)))
                     .collect()
-            })
-            .unwrap_or_default()
-    }
-
-    fn parse(line: &str) -> Option<Entry> {
-        let mut words = line.split_ascii_whitespace();
-        let mut id = || words.next()?.parse().ok().map(Pid::from_raw);
-        let (pid, parent, group) = (id()?, id()?, id()?);
-        let state = match words.next()?.chars().next()? {
-            'Z' => State::Dead,
-            'T' => State::Stopped,
-            _ => State::Alive,
-        };
-        let path = words.collect::<Vec<_>>().join(" ");
-        Some(Entry {
-            pid,
-            parent,
-            group,
-            session: nix::unistd::getsid(Some(pid)).unwrap_or(group),
-            started: 0,
-            state,
-            name: path.rsplit('/').next().unwrap_or(&path).to_owned(),
+            } else {
+                ask_ps()
+            }
         })
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+/// The list of children that the kernel keeps; none on systems and kernels without it.
+fn read_children(pid: Pid) -> Option<Vec<Pid>> {
+    let mut pids = Vec::new();
+    let mut lists = false;
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter();
+    for thread in threads.flatten().flatten() {
+        if let Ok(list) = fs::read_to_string(thread.path().join("children")) {
+            lists = true;
+            let words = list.split_ascii_whitespace();
+            pids.extend(words.filter_map(|pid| pid.parse().ok().map(Pid::from_raw)));
+        }
+    }
+    // A process that has just ended looks like a kernel without lists; the file of a process that
+    // is certain to exist tells them apart.
+    (lists || fs::exists("/proc/thread-self/children").unwrap_or(false)).then_some(pids)
+}
+
+fn read_stat(pid: Pid) -> Option<Entry> {
+    // Bytes: the name may be anything, also something that is not UTF-8.
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(pid, &String::from_utf8_lossy(&stat))
+}
+
+/// `pid (name) state ppid pgrp session ...`; the name may hold blanks and parentheses.
+fn parse_stat(pid: Pid, stat: &str) -> Option<Entry> {
+    let (_, rest) = stat.split_once('(')?;
+    let (name, rest) = rest.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let id = |index: usize| fields.get(index)?.parse().ok().map(Pid::from_raw);
+    Some(Entry {
+        pid,
+        parent: id(1)?,
+        group: id(2)?,
+        session: id(3)?,
+        started: fields.get(19)?.parse().ok()?,
+        state: State::from_letter(fields.first()?),
+        name: name.replace(char::is_control, "?"),
+    })
+}
+
+/// For systems without /proc.
+fn ask_ps() -> Vec<Entry> {
+    let output = Command::new("ps")
+        .args(["-A", "-o", "pid=,ppid=,pgid=,stat=,comm="])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text)
+        .lines()
+        .filter_map(parse_ps)
+        .collect()
+}
+
+fn parse_ps(line: &str) -> Option<Entry> {
+    let mut words = line.split_ascii_whitespace();
+    let mut id = || words.next()?.parse().ok().map(Pid::from_raw);
+    let (pid, parent, group) = (id()?, id()?, id()?);
+    let state = State::from_letter(words.next()?);
+    let path = words.collect::<Vec<_>>().join(" ");
+    Some(Entry {
+        pid,
+        parent,
+        group,
+        session: getsid(Some(pid)).unwrap_or(group),
+        started: 0,
+        state,
+        name: path
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .replace(char::is_control, "?"),
+    })
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_with_parentheses_and_blanks_do_not_shift_the_fields() {
         let rest = "S 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4242 100 200";
-        let got = source::parse_stat(Pid::from_raw(5), &format!("5 (a) R 1 (b\n) {rest}")).unwrap();
+        let got = parse_stat(Pid::from_raw(5), &format!("5 (a) R 1 (b\n) {rest}")).unwrap();
         assert_eq!(got.name, "a) R 1 (b?");
         assert_eq!(
             (got.parent, got.group),
@@ -239,15 +206,12 @@ mod tests {
         );
         assert_eq!((got.session, got.started), (Pid::from_raw(9), 4242));
         assert_eq!(got.state, State::Alive);
-        assert_eq!(source::parse_stat(Pid::from_raw(5), "5 (a) S"), None);
+        assert_eq!(parse_stat(Pid::from_raw(5), "5 (a) S"), None);
     }
 
     #[test]
     fn a_child_is_listed_below_its_parent() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = Pid::from_raw(child.id() as i32);
         assert!(children(Pid::this()).contains(&pid));
         let listed = tree(vec![Pid::this()], Duration::from_secs(5));
@@ -259,5 +223,22 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(entry(pid), None);
+    }
+
+    #[test]
+    fn a_line_of_ps_is_an_entry() {
+        let got = parse_ps(" 999999998  7 8 Ss+ /Applications/A B/a b").unwrap();
+        assert_eq!(got.to_string(), "999999998 a b");
+        assert_eq!(
+            (got.parent, got.group, got.session, got.state),
+            (
+                Pid::from_raw(7),
+                Pid::from_raw(8),
+                Pid::from_raw(8),
+                State::Alive
+            )
+        );
+        assert_eq!(parse_ps("1 0 1 Z").unwrap().state, State::Dead);
+        assert_eq!(parse_ps("1 0"), None);
     }
 }
