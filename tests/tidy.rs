@@ -1,6 +1,7 @@
 //! The laws of the house, read off the source text: direction of imports, size of files, where one
 //! may print, draw or name a vendor. rustc and clippy keep the rest (docs, unsafe).
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -140,6 +141,50 @@ fn only_the_screen_knows_the_terminal() {
         &["clap"],
         |path| path == "src/app/args.rs" || path.starts_with("src/app/boot"),
         "clap belongs to the command line",
+    );
+}
+
+/// The names of `pub fn`s in a file's code.
+fn public_functions(source: &Source) -> impl Iterator<Item = &str> {
+    source.code().filter_map(|(_, line)| {
+        let line = line.trim_start().strip_prefix("pub")?;
+        let (before, after) = line.split_once("fn ")?;
+        let visibility = before.split_whitespace().all(|word| {
+            word.starts_with('(') || word.ends_with(')') || matches!(word, "async" | "const")
+        });
+        let end = after.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+        visibility.then_some(&after[..end])
+    })
+}
+
+// rustc's dead_code lint does not see items that a library makes public for its tests.
+#[test]
+fn every_public_function_has_a_caller() {
+    let sources = sources("src");
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    let mut definitions: HashMap<&str, usize> = HashMap::new();
+    for source in &sources {
+        for (_, line) in source.code() {
+            for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                *uses.entry(word).or_default() += 1;
+            }
+        }
+        for name in public_functions(source) {
+            *definitions.entry(name).or_default() += 1;
+        }
+    }
+    let mut faults = Vec::new();
+    for source in &sources {
+        for name in public_functions(source) {
+            if uses[name] == definitions[name] {
+                faults.push(format!("{}: {name}", source.path));
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "only tests call these:\n{}",
+        faults.join("\n")
     );
 }
 
