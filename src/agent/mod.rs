@@ -11,6 +11,7 @@ pub mod memory;
 pub mod tool;
 pub mod toolbox;
 mod schema;
+mod violations;
 pub mod tools;
 pub mod process;
 

@@ -1,12 +1,10 @@
-//! Validates arguments against a tool's JSON schema. Arguments of built-in tools are coerced first
-//! (`"42"` to 42, `path` to `file_path`); those of other tools are taken as they are. Everything
-//! that is wrong is listed at once, in words a model can act on. Knows no tool.
+//! Validates arguments against a tool's JSON schema. Values are coerced first (`"42"` to 42); for
+//! built-in tools also names (`path` to `file_path`) and single items to lists. Everything that is
+//! wrong is listed at once, in words a model can act on. Knows no tool.
 
-use std::fmt::Write;
-
-use jsonschema::ValidationError;
-use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::{Map, Value};
+
+use super::violations::{describe, type_of};
 
 /// Violations named in one answer at most; a thousand wrong items need not all be told.
 const MOST_VIOLATIONS: usize = 50;
@@ -25,34 +23,42 @@ const ALIASES: [(&str, &str); 9] = [
     ("input", "patch"),
 ];
 
+/// What is coerced before validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coercion {
+    /// A value of another type that can only mean one thing.
+    Values,
+    /// Also names of parameters, and a single item to a list.
+    Everything,
+}
+
 /// A schema, compiled.
 #[derive(Debug)]
 pub struct Schema {
     schema: Value,
-    /// Whether arguments are coerced before they are validated.
-    coerces: bool,
+    coercion: Coercion,
     /// None when the schema itself is wrong: then its tool checks its arguments alone.
     validator: Option<jsonschema::Validator>,
 }
 
 impl Schema {
-    /// Compiles `schema`; arguments must fit as they are.
+    /// Compiles the schema of a tool that is not ours: names mean what they say.
     pub fn strict(schema: &Value) -> Self {
-        Self::compile(schema, false)
+        Self::compile(schema, Coercion::Values)
     }
 
-    /// Compiles `schema`; arguments are coerced where it can be done without guessing.
+    /// Compiles the schema of a built-in tool.
     pub fn lenient(schema: &Value) -> Self {
-        Self::compile(schema, true)
+        Self::compile(schema, Coercion::Everything)
     }
 
-    fn compile(schema: &Value, coerces: bool) -> Self {
+    fn compile(schema: &Value, coercion: Coercion) -> Self {
         let validator = jsonschema::validator_for(schema)
             .inspect_err(|error| tracing::warn!("a tool's schema does not compile: {error}"))
             .ok();
         Self {
             schema: schema.clone(),
-            coerces,
+            coercion,
             validator,
         }
     }
@@ -62,11 +68,7 @@ impl Schema {
     /// # Errors
     /// All violations, joined by `; `.
     pub fn check(&self, args: Value) -> Result<Value, String> {
-        let args = if self.coerces {
-            coerce(&self.schema, args)
-        } else {
-            args
-        };
+        let args = coerce(self.coercion, &self.schema, args);
         let Some(validator) = &self.validator else {
             return Ok(args);
         };
@@ -92,7 +94,7 @@ impl Schema {
 
 /// The arguments that fit `schema` once coerced: what can be known of a call before its validation.
 pub(super) fn fitting(schema: &Value, args: &Value) -> Value {
-    let mut args = coerce(schema, args.clone());
+    let mut args = coerce(Coercion::Everything, schema, args.clone());
     if let Some(map) = args.as_object_mut() {
         map.retain(|name, value| fits(&schema["properties"][name.as_str()], value));
     }
@@ -113,28 +115,39 @@ fn fits(schema: &Value, value: &Value) -> bool {
 }
 
 /// Coerces what can be coerced without guessing. What cannot stays as it is, for the validator.
-fn coerce(schema: &Value, value: Value) -> Value {
+fn coerce(coercion: Coercion, schema: &Value, value: Value) -> Value {
     let wanted = types(schema);
     let fits = wanted.is_empty() || wanted.iter().any(|name| is_type(name, &value));
-    let converted = wanted.iter().find_map(|name| convert(name, &value));
+    let converted = wanted.iter().find_map(|name| match convert(name, &value) {
+        None if coercion == Coercion::Everything && *name == "array" => to_list(&value),
+        converted => converted,
+    });
     let value = converted.filter(|_| !fits).unwrap_or(value);
     match value {
-        Value::Object(map) => Value::Object(coerce_object(schema, map)),
+        Value::Object(map) => Value::Object(coerce_object(coercion, schema, map)),
         Value::Array(items) => match schema.get("items") {
-            Some(schema) => items.into_iter().map(|item| coerce(schema, item)).collect(),
+            Some(schema) => items
+                .into_iter()
+                .map(|item| coerce(coercion, schema, item))
+                .collect(),
             None => Value::Array(items),
         },
         other => other,
     }
 }
 
-fn coerce_object(schema: &Value, mut map: Map<String, Value>) -> Map<String, Value> {
+fn coerce_object(
+    coercion: Coercion,
+    schema: &Value,
+    mut map: Map<String, Value>,
+) -> Map<String, Value> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return map;
     };
     for (wrong, right) in ALIASES {
         let meant = properties.contains_key(right) && !properties.contains_key(wrong);
-        if meant
+        if coercion == Coercion::Everything
+            && meant
             && !map.contains_key(right)
             && let Some(value) = map.shift_remove(wrong)
         {
@@ -155,7 +168,7 @@ fn coerce_object(schema: &Value, mut map: Map<String, Value>) -> Map<String, Val
                 && !required(&key)
                 && !wanted.is_empty()
                 && !wanted.contains(&"null");
-            (!omitted).then(|| (key, coerce(schema, value)))
+            (!omitted).then(|| (key, coerce(coercion, schema, value)))
         })
         .collect()
 }
@@ -174,17 +187,6 @@ fn is_type(name: &str, value: &Value) -> bool {
         "integer" => value.is_i64() || value.is_u64(),
         "number" => value.is_number(),
         other => other == type_of(value),
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 
@@ -210,10 +212,16 @@ fn convert(wanted: &str, value: &Value) -> Option<Value> {
         ("array" | "object", Value::String(text)) if is_json(wanted, text) => {
             serde_json::from_str(text).ok()
         }
-        ("array", Value::Null) => None,
-        ("array", Value::String(text)) if text.trim().is_empty() => Some(Value::Array(Vec::new())),
-        ("array", _) => Some(Value::Array(vec![value.clone()])),
         _ => None,
+    }
+}
+
+/// A single item as a list of one.
+fn to_list(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::String(text) if text.trim().is_empty() => Some(Value::Array(Vec::new())),
+        _ => Some(Value::Array(vec![value.clone()])),
     }
 }
 
@@ -222,88 +230,6 @@ fn is_json(wanted: &str, text: &str) -> bool {
     let opens = if wanted == "array" { '[' } else { '{' };
     text.trim_start().starts_with(opens)
         && serde_json::from_str::<Value>(text).is_ok_and(|value| type_of(&value) == wanted)
-}
-
-/// One violation in words; several when one keyword found several.
-fn describe(error: &ValidationError<'_>) -> Vec<String> {
-    let place = place(error.instance_path().as_str());
-    let named = if place.is_empty() {
-        "the input"
-    } else {
-        &place
-    };
-    let below = |name: &str| {
-        let dot = if place.is_empty() { "" } else { "." };
-        format!("{place}{dot}{name}")
-    };
-    let one = match error.kind() {
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            format!("Missing required parameter: {}", below(name))
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            return unexpected
-                .iter()
-                .map(|name| format!("Unknown parameter: {}", below(&cut(name))))
-                .collect();
-        }
-        ValidationErrorKind::Type { kind } => {
-            let wanted = match kind {
-                TypeKind::Single(one) => with_article(one.as_str()),
-                TypeKind::Multiple(set) => {
-                    let names: Vec<_> = set.iter().map(|one| with_article(one.as_str())).collect();
-                    names.join(" or ")
-                }
-            };
-            let got = with_article(type_of(error.instance()));
-            format!("{named} must be {wanted}, not {got}")
-        }
-        ValidationErrorKind::Enum { options } => {
-            let options: Vec<_> = options.as_array().into_iter().flatten().collect();
-            let options: Vec<_> = options.into_iter().map(Value::to_string).collect();
-            format!("{named} must be one of {}", options.join(", "))
-        }
-        ValidationErrorKind::Minimum { limit } => format!("{named} must be at least {limit}"),
-        ValidationErrorKind::Maximum { limit } => format!("{named} must be at most {limit}"),
-        ValidationErrorKind::MinItems { limit } => {
-            format!("{named} must have at least {limit} item(s)")
-        }
-        ValidationErrorKind::MinLength { limit } => {
-            format!("{named} must have at least {limit} character(s)")
-        }
-        // The value itself may be a whole file; only what is wrong with it is said.
-        _ => format!("{named}: {}", error.masked()),
-    };
-    vec![one]
-}
-
-/// `/edits/0/old_text` as users write it: `edits[0].old_text`.
-fn place(pointer: &str) -> String {
-    let mut out = String::new();
-    for part in pointer.split('/').skip(1) {
-        if part.bytes().all(|byte| byte.is_ascii_digit()) {
-            let _ = write!(out, "[{part}]");
-        } else {
-            if !out.is_empty() {
-                out.push('.');
-            }
-            out.push_str(&cut(part));
-        }
-    }
-    out
-}
-
-fn cut(name: &str) -> String {
-    name.chars().take(80).collect()
-}
-
-fn with_article(name: &str) -> String {
-    match name {
-        "null" => String::from("null"),
-        "integer" | "array" | "object" => format!("an {name}"),
-        other => format!("a {other}"),
-    }
 }
 
 #[cfg(test)]
@@ -414,17 +340,16 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_other_tools_are_taken_as_they_are() {
-        let parameters = json!({
+    fn names_and_lists_of_other_tools_mean_what_they_say() {
+        let strict = Schema::strict(&json!({
             "type": "object",
-            "properties": { "file_path": {}, "n": { "type": ["integer", "array"] } },
-        });
-        let strict = Schema::strict(&parameters);
-        for args in [json!({ "path": "a", "n": 5 }), json!({ "n": [5] })] {
-            assert_eq!(strict.check(args.clone()), Ok(args));
-        }
-        let error = strict.check(json!({ "n": "5" })).unwrap_err();
-        assert_eq!(error, "n must be an integer or an array, not a string");
+            "properties": { "file_path": {}, "n": { "type": "integer" }, "list": { "type": "array" } },
+        }));
+        let args = json!({ "path": "a", "n": 5, "list": [5] });
+        assert_eq!(strict.check(args.clone()), Ok(args));
+        assert_eq!(strict.check(json!({ "n": "42" })), Ok(json!({ "n": 42 })));
+        let error = strict.check(json!({ "list": "5" })).unwrap_err();
+        assert_eq!(error, "list must be an array, not a string");
     }
 
     #[test]
