@@ -22,7 +22,7 @@ use super::demo::Scratch;
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::{Outcome, StartError};
-use super::plan::{self, FrontEnd, Plan, Terminals};
+use super::plan::{self, FrontEnd, Loaded, Plan, Terminals};
 use super::{catalogue, keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
@@ -86,10 +86,12 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
     };
-    let plan = Plan::new(args.run, &dirs, &env, terminals, look_around)?;
-    // While there is one thread. Best effort: commands get a clean environment in any case.
-    let secrets = Secrets::new(&plan.settings.tools.bash_secret_env);
+    let loaded = Loaded::new(args.run, &dirs, &env)?;
+    // Before anything is waited for, and while there is one thread. Best effort: commands get a
+    // clean environment in any case.
+    let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
     let _ = keys::scrub_environ(|name| secrets.hide(name));
+    let plan = Plan::new(loaded, &dirs, terminals, look_around)?;
     cli::complain_of_panics(plan.keys.redactor().clone());
     let store = plan.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {

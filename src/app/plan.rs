@@ -40,6 +40,49 @@ pub struct Terminals {
     pub stdout: bool,
 }
 
+/// What the files say: all that a plan stands on and that is read without waiting.
+pub struct Loaded {
+    /// The command line.
+    pub args: RunArgs,
+    /// The settings in force.
+    pub settings: Settings,
+    cwd: PathBuf,
+    catalog: Arc<Catalog>,
+    keys: Keys,
+}
+
+impl Loaded {
+    /// Reads the settings, the catalog and where keys are.
+    pub fn new(
+        args: RunArgs,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+    ) -> Result<Self, StartError> {
+        let mut settings = settings(&args, dirs)?;
+        if settings.permission != "full" {
+            return Err(StartError::usage(format!(
+                "--permission {}: not available yet. Use --permission full, which runs everything \
+                 without asking",
+                settings.permission
+            )));
+        }
+        let cwd = working_folder(args.cd.as_deref())?;
+        let keys = keys::load(dirs, &settings, env, &cwd)?;
+        let catalog = Arc::new(catalog(&settings, dirs)?);
+        // Whatever the names of the variables that hold keys, no command sees them.
+        let variables = catalog.key_variables();
+        keys.know(&variables);
+        settings.tools.bash_secret_env.extend(variables);
+        Ok(Self {
+            args,
+            settings,
+            cwd,
+            catalog,
+            keys,
+        })
+    }
+}
+
 /// What is to be done.
 pub struct Plan {
     /// The command line.
@@ -67,32 +110,23 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Decides, and takes keys out of the sight of others. Reads the settings, the user's models, `@FILE`s and piped stdin.
+    /// Decides. Reads the user's models, `@FILE`s and piped stdin, for which it waits.
     ///
     /// `look` asks the model servers of this machine; it is called at most once, and only when
     /// nothing else says which model is meant.
     pub fn new(
-        args: RunArgs,
+        loaded: Loaded,
         dirs: &Dirs,
-        env: &HashMap<String, String>,
         terminals: Terminals,
         look: impl FnOnce(&Models) -> Arc<[Found]>,
     ) -> Result<Self, StartError> {
-        let mut settings = settings(&args, dirs)?;
-        if settings.permission != "full" {
-            return Err(StartError::usage(format!(
-                "--permission {}: not available yet. Use --permission full, which runs everything \
-                 without asking",
-                settings.permission
-            )));
-        }
-        let cwd = working_folder(args.cd.as_deref())?;
-        let keys = keys::load(dirs, &settings, env, &cwd)?;
-        let catalog = Arc::new(catalog(&settings, dirs)?);
-        // Whatever the names of the variables that hold keys, no command sees them.
-        let variables = catalog.key_variables();
-        keys.know(&variables);
-        settings.tools.bash_secret_env.extend(variables);
+        let Loaded {
+            args,
+            settings,
+            cwd,
+            catalog,
+            keys,
+        } = loaded;
         let models = Arc::new(models(&settings, dirs, &catalog, &keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);

@@ -62,6 +62,6 @@ fn a_closed_pipe_is_quiet() {
             .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
-        assert_eq!(stderr, "", "{arguments:?}");
+        assert!(!stderr.contains("stdout"), "{arguments:?}: {stderr}");
     }
 }
