@@ -5,8 +5,6 @@
 pub enum EditCommand {
     /// Types a character.
     Insert(char),
-    /// Inserts text at the caret as it stands, however long (a completed path, a template).
-    InsertText(String),
     /// Inserts a paste: cleaned, and as one atomic block when it is long.
     Paste(String),
     /// Begins a new line.
@@ -45,14 +43,6 @@ pub enum EditCommand {
     LineStart,
     /// To the end of the line.
     LineEnd,
-    /// To the start of the text.
-    TextStart,
-    /// To the end of the text.
-    TextEnd,
-    /// The previous prompt of the history, wherever the caret is.
-    HistoryOlder,
-    /// The next prompt of the history, wherever the caret is.
-    HistoryNewer,
     /// Replaces everything (an external editor, a history entry); can be undone.
     Set(String),
     /// Empties the editor; the draft is kept in the history.

@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use super::buffer::Buffer;
-use super::placeholders::{Placeholders, is_block};
+use super::motion;
+use super::placeholders::Placeholders;
 use super::rows::Rows;
 use super::undo::{Step, StepKind, Undo};
 
-/// The text being written.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    buffer: Buffer,
-    blocks: Placeholders,
+    text: String,
+    placeholders: Placeholders,
     rows: Rows,
+    /// A byte offset.
     caret: usize,
     undo: Undo,
     /// Counts changes of the text.
@@ -23,8 +23,8 @@ pub(super) struct Draft {
 impl Draft {
     pub(super) fn new(width: usize) -> Self {
         Self {
-            buffer: Buffer::default(),
-            blocks: Placeholders::default(),
+            text: String::new(),
+            placeholders: Placeholders::default(),
             rows: Rows::new(width),
             caret: 0,
             undo: Undo::default(),
@@ -32,16 +32,22 @@ impl Draft {
         }
     }
 
-    pub(super) fn buffer(&self) -> &Buffer {
-        &self.buffer
+    /// The text with placeholders.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
-    pub(super) fn blocks(&self) -> &Placeholders {
-        &self.blocks
+    /// The text with every paste in full.
+    pub(super) fn expanded(&self) -> String {
+        self.placeholders.expand(&self.text)
     }
 
-    pub(super) fn blocks_mut(&mut self) -> &mut Placeholders {
-        &mut self.blocks
+    pub(super) fn placeholders(&self) -> &Placeholders {
+        &self.placeholders
+    }
+
+    pub(super) fn placeholders_mut(&mut self) -> &mut Placeholders {
+        &mut self.placeholders
     }
 
     pub(super) fn rows(&self) -> &Rows {
@@ -56,23 +62,39 @@ impl Draft {
         self.caret
     }
 
-    /// The text with every block in full.
-    pub(super) fn text(&self) -> String {
-        self.blocks.expand(&self.buffer.text())
+    /// The caret's column within its row.
+    pub(super) fn column(&self) -> usize {
+        self.rows
+            .column_of(self.caret, &self.text, &self.placeholders)
     }
 
-    /// Replaces a part by text that is already clean; the caret stands behind it then.
+    /// Moves the caret to a row, and in it to a column or the nearest place to the left of it.
+    pub(super) fn move_to_cell(&mut self, row: usize, col: usize) -> bool {
+        self.move_to(self.rows.position(row, col, &self.text, &self.placeholders))
+    }
+
+    /// Moves the caret to a boundary. What is typed next is an undo step of its own.
+    pub(super) fn move_to(&mut self, at: usize) -> bool {
+        let moved = self.caret != at;
+        if moved {
+            self.undo.seal();
+        }
+        self.caret = at;
+        moved
+    }
+
+    /// Replaces a range by text that is already clean, and puts the caret behind it.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str, kind: StepKind) {
-        let removed = self.buffer.slice(range.clone());
+        let removed = self.text[range.clone()].to_owned();
         if removed.is_empty() && text.is_empty() {
             return;
         }
         let caret_before = self.caret;
-        self.swap(range.clone(), text);
-        let behind = range.start + text.chars().count();
-        self.caret = self.buffer.snap_right(behind);
+        let at = range.start;
+        self.splice(range, text);
+        self.caret = motion::snap_right(&self.text, at + text.len());
         self.undo.record(Step {
-            at: range.start,
+            at,
             removed,
             inserted: text.to_owned(),
             caret_before,
@@ -83,30 +105,21 @@ impl Draft {
 
     /// Replaces everything.
     pub(super) fn set(&mut self, text: &str) {
-        self.replace(0..self.buffer.len(), text, StepKind::Single);
+        self.replace(0..self.text.len(), text, StepKind::Single);
     }
 
-    /// Puts the caret on a boundary. What is typed next is a step of its own.
-    pub(super) fn move_to(&mut self, at: usize) -> bool {
-        let moved = self.caret != at;
-        if moved {
-            self.undo.seal();
-        }
-        self.caret = at;
-        moved
-    }
-
-    /// Puts the caret where it stood, counted from the end.
-    pub(super) fn move_to_from_end(&mut self, distance: usize) {
-        self.caret = self.buffer.snap_right(self.buffer.len() - distance);
+    /// Inserts text at the start; the caret stays where it is in the text behind.
+    pub(super) fn prepend(&mut self, text: &str) {
+        let caret = self.caret + text.len();
+        self.replace(0..0, text, StepKind::Single);
+        self.caret = motion::snap_right(&self.text, caret);
     }
 
     pub(super) fn undo(&mut self) -> bool {
         let Some(step) = self.undo.undo().cloned() else {
             return false;
         };
-        let end = step.at + step.inserted.chars().count();
-        self.swap(step.at..end, &step.removed);
+        self.splice(step.at..step.at + step.inserted.len(), &step.removed);
         self.caret = step.caret_before;
         true
     }
@@ -115,54 +128,33 @@ impl Draft {
         let Some(step) = self.undo.redo().cloned() else {
             return false;
         };
-        let end = step.at + step.removed.chars().count();
-        self.swap(step.at..end, &step.inserted);
+        self.splice(step.at..step.at + step.removed.len(), &step.inserted);
         self.caret = step.caret_after;
         true
     }
 
     pub(super) fn set_width(&mut self, width: usize) {
         if self.rows.width() != width {
-            self.rows.set_width(width, &self.buffer, &self.blocks);
+            self.rows.set_width(width, &self.text, &self.placeholders);
         }
     }
 
-    /// Empties it for the next prompt: nothing can be taken back. Placeholders are kept when text
-    /// elsewhere may hold some.
-    pub(super) fn reset(&mut self, blocks_are_held: bool) {
-        let blocks = std::mem::take(&mut self.blocks);
-        let revision = self.revision + 1;
-        *self = Self::new(self.rows.width());
-        self.revision = revision;
-        if blocks_are_held {
-            self.blocks = blocks;
+    /// Empties the draft and its undo history for the next prompt. Pastes are kept if text
+    /// elsewhere may hold their placeholders.
+    pub(super) fn reset(&mut self, keep_placeholders: bool) {
+        let mut next = Self::new(self.rows.width());
+        next.revision = self.revision + 1;
+        if keep_placeholders {
+            next.placeholders = std::mem::take(&mut self.placeholders);
         }
+        *self = next;
     }
 
-    /// The word before the caret: from the last space, line end or block on.
-    pub(super) fn word_before_caret(&self) -> Range<usize> {
-        let mut start = self.caret;
-        while start > 0
-            && self
-                .buffer
-                .char_at(start - 1)
-                .is_some_and(|c| !c.is_whitespace() && !is_block(c))
-        {
-            start -= 1;
-        }
-        start..self.caret
-    }
-
-    fn swap(&mut self, range: Range<usize>, text: &str) {
+    fn splice(&mut self, range: Range<usize>, text: &str) {
         self.revision += 1;
-        self.buffer.replace(range.clone(), text);
-        let inserted = text.chars().count();
-        self.rows.edited(
-            range.start,
-            range.len(),
-            inserted,
-            &self.buffer,
-            &self.blocks,
-        );
+        self.text.replace_range(range.clone(), text);
+        let (at, removed) = (range.start, range.len());
+        self.rows
+            .edited(at, removed, text.len(), &self.text, &self.placeholders);
     }
 }

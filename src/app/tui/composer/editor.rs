@@ -6,9 +6,10 @@ use super::browse::{Age, Browse, Shown};
 use super::command::EditCommand;
 use super::draft::Draft;
 use super::history::History;
-use super::kill_ring::{Direction, KillRing};
+use super::kill_ring::KillRing;
 use super::layout::{ComposerLayout, layout};
-use super::placeholders::is_block;
+use super::motion;
+use super::placeholders::clean;
 use super::undo::StepKind;
 
 /// Columns and rows until [`Composer::resize`] is called.
@@ -70,41 +71,27 @@ impl Composer {
         let last = std::mem::replace(&mut self.last, Last::Other);
         let goal = self.goal.take();
         let caret = self.draft.caret();
-        let buffer = self.draft.buffer();
+        let text = self.draft.text();
         let done = match command {
-            E::Insert(c) => self.type_char(c),
-            E::InsertText(text) => {
-                let text = self.draft.blocks_mut().clean(&text);
-                self.insert(&text, StepKind::Single)
-            }
+            E::Insert(c) => self.insert(&clean(c.encode_utf8(&mut [0; 4])), StepKind::Typing),
             E::Paste(text) => {
-                let text = self.draft.blocks_mut().paste(&text);
+                let text = self.draft.placeholders_mut().paste(&text);
                 self.insert(&text, StepKind::Single)
             }
             E::NewLine => self.insert("\n", StepKind::Single),
-            E::Backspace => self.erase(buffer.prev(caret), caret),
-            E::Delete => self.erase(caret, buffer.next(caret)),
-            E::KillWordLeft => self.kill(buffer.word_left(caret), Direction::Left, last),
-            E::KillToSpaceLeft => self.kill(buffer.space_left(caret), Direction::Left, last),
-            E::KillWordRight => self.kill(buffer.word_right(caret), Direction::Right, last),
-            E::KillToLineStart => {
-                let start = buffer.line_start(caret);
-                let start = if start == caret {
-                    buffer.prev(caret)
-                } else {
-                    start
-                };
-                self.kill(start, Direction::Left, last)
-            }
-            E::KillToLineEnd => {
-                let end = buffer.line_end(caret);
-                let end = if end == caret {
-                    buffer.next(caret)
-                } else {
-                    end
-                };
-                self.kill(end, Direction::Right, last)
-            }
+            E::Backspace => self.erase(motion::prev(text, caret)..caret),
+            E::Delete => self.erase(caret..motion::next(text, caret)),
+            E::KillWordLeft => self.kill(motion::word_left(text, caret), last),
+            E::KillToSpaceLeft => self.kill(motion::space_left(text, caret), last),
+            E::KillWordRight => self.kill(motion::word_right(text, caret), last),
+            E::KillToLineStart => match motion::line_start(text, caret) {
+                start if start == caret => self.kill(motion::prev(text, caret), last),
+                start => self.kill(start, last),
+            },
+            E::KillToLineEnd => match motion::line_end(text, caret) {
+                end if end == caret => self.kill(motion::next(text, caret), last),
+                end => self.kill(end, last),
+            },
             E::Yank => self.yank(caret..caret),
             E::YankPop => match last {
                 Last::Yank { start, end } => {
@@ -113,21 +100,16 @@ impl Composer {
                 }
                 _ => false,
             },
-            E::Left => self.draft.move_to(buffer.prev(caret)),
-            E::Right => self.draft.move_to(buffer.next(caret)),
-            E::WordLeft => self.draft.move_to(buffer.word_left(caret)),
-            E::WordRight => self.draft.move_to(buffer.word_right(caret)),
+            E::Left => self.draft.move_to(motion::prev(text, caret)),
+            E::Right => self.draft.move_to(motion::next(text, caret)),
+            E::WordLeft => self.draft.move_to(motion::word_left(text, caret)),
+            E::WordRight => self.draft.move_to(motion::word_right(text, caret)),
             E::Up => self.up(goal, last),
             E::Down => self.down(goal, last),
-            E::LineStart => self.draft.move_to(buffer.line_start(caret)),
-            E::LineEnd => self.draft.move_to(buffer.line_end(caret)),
-            E::TextStart => self.draft.move_to(0),
-            E::TextEnd => self.draft.move_to(buffer.len()),
-            E::HistoryOlder => self.browse(Age::Older),
-            E::HistoryNewer => self.browse(Age::Newer),
+            E::LineStart => self.draft.move_to(motion::line_start(text, caret)),
+            E::LineEnd => self.draft.move_to(motion::line_end(text, caret)),
             E::Set(text) => {
-                let text = self.draft.blocks_mut().clean(&text);
-                self.draft.set(&text);
+                self.draft.set(&clean(&text));
                 true
             }
             E::Clear => self.clear(),
@@ -148,29 +130,19 @@ impl Composer {
 
     /// The visible rows and the caret, for the size last told.
     pub fn layout(&self) -> ComposerLayout {
-        let draft = &self.draft;
-        layout(
-            draft.buffer(),
-            draft.blocks(),
-            draft.rows(),
-            draft.caret(),
-            self.first_row,
-            self.max_rows,
-        )
+        layout(&self.draft, self.first_row, self.max_rows)
     }
 
     /// Puts the caret at a column and row of the visible layout (a mouse click).
     pub fn click(&mut self, col: u16, row: u16) {
-        self.last = Last::Other;
-        self.goal = None;
         let row = (self.first_row + usize::from(row)).min(self.draft.rows().count() - 1);
-        self.draft.move_to(self.position(row, col.into()));
-        self.scroll();
+        self.draft.move_to_cell(row, col.into());
+        self.settle();
     }
 
     /// The text with every paste in full.
     pub fn text(&self) -> String {
-        self.draft.text()
+        self.draft.expanded()
     }
 
     /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
@@ -178,30 +150,24 @@ impl Composer {
     pub fn take(&mut self) -> String {
         let text = self.text();
         self.history.push(&text);
-        self.draft.reset(self.kills.has_blocks());
+        self.draft.reset(self.kills.has_placeholders());
         self.browse = None;
-        self.goal = None;
-        self.last = Last::Other;
-        self.first_row = 0;
+        self.settle();
         text
     }
 
     /// Puts text that came back (queued messages) before the draft, with a blank line between. The
     /// caret stays where it is in the draft.
     pub fn prepend(&mut self, text: &str) {
-        let mut text = self.draft.blocks_mut().clean(text);
+        let mut text = clean(text);
         if text.is_empty() {
             return;
         }
         if !self.is_empty() {
             text.push_str("\n\n");
         }
-        let from_end = self.draft.buffer().len() - self.draft.caret();
-        self.draft.replace(0..0, &text, StepKind::Single);
-        self.draft.move_to_from_end(from_end);
-        self.last = Last::Other;
-        self.goal = None;
-        self.scroll();
+        self.draft.prepend(&text);
+        self.settle();
     }
 
     /// A number that is another one after every change of the text.
@@ -211,40 +177,19 @@ impl Composer {
 
     /// Whether there is nothing in it, not even a space.
     pub fn is_empty(&self) -> bool {
-        self.draft.buffer().len() == 0
+        self.draft.text().is_empty()
     }
 
     /// When the caret stands right behind a backslash: turns it into a new line (`\` Enter) and
     /// tells so.
     pub fn break_at_backslash(&mut self) -> bool {
         let caret = self.draft.caret();
-        let before = caret
-            .checked_sub(1)
-            .and_then(|at| self.draft.buffer().char_at(at));
-        if before != Some('\\') {
-            return false;
+        let found = self.draft.text()[..caret].ends_with('\\');
+        if found {
+            self.draft.replace(caret - 1..caret, "\n", StepKind::Single);
+            self.settle();
         }
-        self.draft.replace(caret - 1..caret, "\n", StepKind::Single);
-        self.last = Last::Other;
-        self.goal = None;
-        self.scroll();
-        true
-    }
-
-    /// The word before the caret, from the last space or line start on (for `@` and `/`
-    /// completion).
-    pub fn word_before_caret(&self) -> String {
-        self.draft.buffer().slice(self.draft.word_before_caret())
-    }
-
-    /// Replaces [`Composer::word_before_caret`], as one step of undo.
-    pub fn replace_word_before_caret(&mut self, text: &str) {
-        let text = self.draft.blocks_mut().clean(text);
-        self.draft
-            .replace(self.draft.word_before_caret(), &text, StepKind::Single);
-        self.last = Last::Other;
-        self.goal = None;
-        self.scroll();
+        found
     }
 
     /// Earlier prompts.
@@ -257,14 +202,11 @@ impl Composer {
         &mut self.history
     }
 
-    fn type_char(&mut self, c: char) -> bool {
-        let text = self.draft.blocks_mut().clean(c.encode_utf8(&mut [0; 4]));
-        let kind = if text.contains(is_block) {
-            StepKind::Single
-        } else {
-            StepKind::Typing
-        };
-        self.insert(&text, kind)
+    /// Ends a sequence of kills, yanks or vertical motions.
+    fn settle(&mut self) {
+        self.last = Last::Other;
+        self.goal = None;
+        self.scroll();
     }
 
     fn insert(&mut self, text: &str, kind: StepKind) -> bool {
@@ -273,24 +215,26 @@ impl Composer {
         !text.is_empty()
     }
 
-    fn erase(&mut self, start: usize, end: usize) -> bool {
-        self.draft.replace(start..end, "", StepKind::Erasing);
-        start < end
+    fn erase(&mut self, range: Range<usize>) -> bool {
+        let some = !range.is_empty();
+        self.draft.replace(range, "", StepKind::Erasing);
+        some
     }
 
-    fn kill(&mut self, to: usize, direction: Direction, last: Last) -> bool {
+    fn kill(&mut self, to: usize, last: Last) -> bool {
         let caret = self.draft.caret();
         let range = caret.min(to)..caret.max(to);
-        // A kill at the very end of the text still belongs to the kills around it.
-        self.last = Last::Kill;
         if range.is_empty() {
+            // A kill at the very end of the text still belongs to the kills around it.
             self.last = last;
             return false;
         }
-        let text = self.draft.buffer().slice(range.clone());
+        self.last = Last::Kill;
+        let text = &self.draft.text()[range.clone()];
         match last {
-            Last::Kill => self.kills.extend(text, direction),
-            _ => self.kills.push(text),
+            Last::Kill if to < caret => self.kills.prepend(text),
+            Last::Kill => self.kills.append(text),
+            _ => self.kills.push(text.to_owned()),
         }
         self.draft.replace(range, "", StepKind::Single);
         true
@@ -305,7 +249,7 @@ impl Composer {
         self.draft.replace(replaced, text, StepKind::Single);
         self.last = Last::Yank {
             start,
-            end: start + text.chars().count(),
+            end: start + text.len(),
         };
         true
     }
@@ -335,34 +279,21 @@ impl Composer {
     }
 
     fn move_to_row(&mut self, row: usize, goal: Option<usize>) -> bool {
-        let draft = &self.draft;
-        let goal = goal.unwrap_or_else(|| {
-            draft
-                .rows()
-                .column_of(draft.caret(), draft.buffer(), draft.blocks())
-        });
+        let goal = goal.unwrap_or_else(|| self.draft.column());
         self.goal = Some(goal);
-        let at = self.position(row, goal);
-        self.draft.move_to(at)
-    }
-
-    fn position(&self, row: usize, col: usize) -> usize {
-        let draft = &self.draft;
-        draft
-            .rows()
-            .position(row, col, draft.buffer(), draft.blocks())
+        self.draft.move_to_cell(row, goal)
     }
 
     fn browse(&mut self, age: Age) -> bool {
         let browse = self.browse.get_or_insert_with(Browse::new);
-        let shown = browse.go(age, self.draft.buffer().text(), &self.history);
+        let shown = browse.go(age, self.draft.text().to_owned(), &self.history);
         if browse.is_at_draft() {
             self.browse = None;
         }
         let text = match shown {
             None => return false,
             Some(Shown::Own(text)) => text,
-            Some(Shown::Prompt(text)) => self.draft.blocks_mut().clean(&text),
+            Some(Shown::Prompt(text)) => clean(&text),
         };
         self.draft.set(&text);
         self.last = Last::Browse;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::placeholders::is_block;
+use super::placeholders::is_placeholder;
 
 /// Kills that are remembered.
 const MAX_KILLS: usize = 60;
@@ -15,13 +15,6 @@ pub(super) struct KillRing {
     at: usize,
 }
 
-/// Which way a kill went from the caret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Left,
-    Right,
-}
-
 impl KillRing {
     /// Remembers a kill as the newest.
     pub(super) fn push(&mut self, text: String) {
@@ -30,13 +23,19 @@ impl KillRing {
         self.kills.truncate(MAX_KILLS);
     }
 
-    /// Makes a kill right after another one part of it.
-    pub(super) fn extend(&mut self, text: String, direction: Direction) {
+    /// Adds a kill to the end of the newest one.
+    pub(super) fn append(&mut self, text: &str) {
         self.at = 0;
-        match (self.kills.front_mut(), direction) {
-            (Some(newest), Direction::Right) => newest.push_str(&text),
-            (Some(newest), Direction::Left) => newest.insert_str(0, &text),
-            (None, _) => self.push(text),
+        if let Some(newest) = self.kills.front_mut() {
+            newest.push_str(text);
+        }
+    }
+
+    /// Adds a kill to the start of the newest one.
+    pub(super) fn prepend(&mut self, text: &str) {
+        self.at = 0;
+        if let Some(newest) = self.kills.front_mut() {
+            newest.insert_str(0, text);
         }
     }
 
@@ -50,8 +49,8 @@ impl KillRing {
         self.at = (self.at + 1) % self.kills.len().max(1);
     }
 
-    /// Whether any kill holds a block.
-    pub(super) fn has_blocks(&self) -> bool {
-        self.kills.iter().any(|kill| kill.contains(is_block))
+    /// Whether any kill holds a placeholder.
+    pub(super) fn has_placeholders(&self) -> bool {
+        self.kills.iter().any(|kill| kill.contains(is_placeholder))
     }
 }

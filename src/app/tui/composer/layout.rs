@@ -1,12 +1,10 @@
 //! The visible rows of the editor, as data for the view.
 
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
-use super::buffer::{Buffer, clusters};
-use super::placeholders::{PlaceholderLabel, Placeholders};
-use super::rows::Rows;
+use super::draft::Draft;
 use super::wrap::{capacity, columns};
+use crate::app::tui::text::width::ellipsis;
 
 /// What the editor looks like now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,40 +46,28 @@ pub enum SpanKind {
 }
 
 /// The rows from `first_row` on, at most `max_rows`, and the caret in them.
-pub(super) fn layout(
-    buffer: &Buffer,
-    blocks: &Placeholders,
-    rows: &Rows,
-    caret: usize,
-    first_row: usize,
-    max_rows: usize,
-) -> ComposerLayout {
+pub(super) fn layout(draft: &Draft, first_row: usize, max_rows: usize) -> ComposerLayout {
+    let rows = draft.rows();
     let end = rows.count().min(first_row + max_rows);
-    let row = rows.row_of(caret).clamp(first_row, end - 1) - first_row;
-    let col = rows
-        .column_of(caret, buffer, blocks)
-        .min(rows.width().saturating_sub(1));
+    let row = rows.row_of(draft.caret()).clamp(first_row, end - 1) - first_row;
+    let col = draft.column().min(rows.width().saturating_sub(1));
     ComposerLayout {
-        rows: (first_row..end)
-            .map(|row| paint(&buffer.slice(rows.range(row, buffer)), rows.width(), blocks))
-            .collect(),
+        rows: (first_row..end).map(|row| paint(draft, row)).collect(),
         cursor: (col as u16, row as u16),
         first_row,
         total_rows: rows.count(),
     }
 }
 
-fn paint(text: &str, width: usize, blocks: &Placeholders) -> Row {
+fn paint(draft: &Draft, number: usize) -> Row {
+    let (width, placeholders) = (draft.rows().width(), draft.placeholders());
     let mut row = Row::default();
     let mut col = 0;
-    for (_, cluster) in clusters(text) {
-        let columns = columns(cluster, col, width, blocks);
+    for cluster in draft.text()[draft.rows().range(number, draft.text())].graphemes(true) {
+        let columns = columns(cluster, col, width, placeholders);
         col += columns;
-        match cluster.chars().next().and_then(|c| blocks.label(c)) {
-            Some(PlaceholderLabel::Label(label)) => {
-                row.push(SpanKind::Placeholder, &shorten(label, capacity(width)));
-            }
-            Some(PlaceholderLabel::Text(text)) => row.push(SpanKind::Text, text),
+        match placeholders.label(cluster) {
+            Some(label) => row.push(SpanKind::Placeholder, &ellipsis(label, capacity(width))),
             None if cluster == "\t" => row.push(SpanKind::Text, &" ".repeat(columns)),
             None => row.push(SpanKind::Text, cluster),
         }
@@ -99,19 +85,4 @@ impl Row {
             }),
         }
     }
-}
-
-/// A label cut to some columns, with an ellipsis for what is missing.
-fn shorten(label: &str, columns: usize) -> String {
-    if label.width() <= columns {
-        return label.to_owned();
-    }
-    let mut short = String::new();
-    for cluster in label.graphemes(true) {
-        if short.width() + cluster.width() + 1 > columns {
-            break;
-        }
-        short.push_str(cluster);
-    }
-    short + "…"
 }

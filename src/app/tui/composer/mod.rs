@@ -1,6 +1,6 @@
 //! The editor the prompt is written in.
 //!
-//! [`Composer`] is the whole of it: text with atomic paste blocks, caret, undo, kill ring, soft
+//! [`Composer`] is the whole of it: text with placeholders for long pastes, caret, undo, kill ring, soft
 //! wrap and the way through earlier prompts. It is plain data: [`EditCommand`] in,
 //! [`ComposerLayout`] out, no terminal, no clock and no file. [`HistoryFile`] and
 //! [`DraftFile`] are the only parts that do IO, and only effects call them.
@@ -11,7 +11,7 @@ mod editor;
 
 mod draft;
 
-mod buffer;
+mod motion;
 
 mod placeholders;
 

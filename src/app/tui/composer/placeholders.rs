@@ -1,147 +1,86 @@
-//! Atomic blocks: what stands in the text as one character and is sent as many.
+//! Placeholders of long pastes: what stands in the text as one character and is sent as many.
 //!
-//! A block is a character of the top of the last private use plane, numbered by its place in
-//! [`Placeholders`]. Being one character, it cannot be cut by any edit, kill, undo or wrap. Characters
-//! of that range that a person really types become blocks of their own, so nothing is mistaken
-//! for a block and nothing is lost.
+//! A placeholder is an unassigned character, numbered by its place in [`Placeholders`]. Being one
+//! character, it cannot be cut by any edit, kill, undo or wrap; the segmentation rules of Unicode
+//! treat these like control characters, so it never joins a cluster with its neighbours. Input that
+//! holds such characters loses them with the other control characters.
 
-use std::sync::Arc;
+const FIRST: char = '\u{e01f0}';
+const LAST: char = '\u{e0fff}';
 
-/// The first character that stands for a block.
-const FIRST: u32 = 0x10_f000;
-/// The last one; the two above it are no characters.
-const LAST: u32 = 0x10_fffd;
-
-/// A paste of more lines than this is a block.
+/// A paste of more lines than this gets a placeholder.
 const MAX_PLAIN_LINES: usize = 10;
-/// A paste of more characters than this is a block.
+/// A paste of more characters than this gets a placeholder.
 const MAX_PLAIN_CHARS: usize = 1000;
 
-/// What the blocks of a text stand for. Placeholders are never removed while any text may hold one.
+/// The pastes that placeholders stand for. None is removed while any text may hold it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Placeholders(Vec<Block>);
+pub(super) struct Placeholders(Vec<Paste>);
 
 #[derive(Clone, Debug)]
-enum Block {
-    /// A long paste.
-    Paste { label: String, text: Arc<str> },
-    /// A character that looks like a block.
-    Character(String),
+struct Paste {
+    label: String,
+    text: String,
 }
 
-/// How a block is shown.
-pub(super) enum PlaceholderLabel<'a> {
-    /// By a label of ours.
-    Label(&'a str),
-    /// As it is.
-    Text(&'a str),
+pub(super) fn is_placeholder(c: char) -> bool {
+    (FIRST..=LAST).contains(&c)
 }
 
-/// Whether a character of the text is a block.
-pub(super) fn is_block(c: char) -> bool {
-    (FIRST..=LAST).contains(&u32::from(c))
-}
-
-/// Whether a character may not stand in the text as it is.
-fn needs_care(c: char) -> bool {
-    match c {
-        '\n' | '\t' | ' '..='~' => false,
-        '\u{2028}' | '\u{2029}' => true,
-        c => c.is_control() || is_block(c),
-    }
+/// Text as it may stand in the editor: line ends are `\n`, and of control characters only line
+/// feeds and tabs are left.
+pub(super) fn clean(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let chars = text.chars().filter_map(|c| match c {
+        '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some('\n'),
+        '\n' | '\t' => Some(c),
+        c => (!c.is_control() && !is_placeholder(c)).then_some(c),
+    });
+    chars.collect()
 }
 
 impl Placeholders {
-    /// Text as it may stand in the editor: line ends are `\n`, of control characters only line
-    /// ends and tabs are left, and what looks like a block is made one.
-    pub(super) fn clean(&mut self, text: &str) -> String {
-        let mut clean = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find(needs_care) {
-            clean.push_str(&rest[..at]);
-            let mut chars = rest[at..].chars();
-            match chars.next() {
-                Some('\r') => {
-                    rest = chars.as_str();
-                    rest = rest.strip_prefix('\n').unwrap_or(rest);
-                    clean.push('\n');
-                    continue;
-                }
-                Some('\u{85}' | '\u{2028}' | '\u{2029}') => clean.push('\n'),
-                Some(c) if is_block(c) => clean.push(self.add(Block::Character(c.into()))),
-                _ => {}
-            }
-            rest = chars.as_str();
-        }
-        clean.push_str(rest);
-        clean
-    }
-
-    /// A paste as it may stand in the editor: as cleaned text, or as a block when it is long.
+    /// A paste as it may stand in the editor: cleaned, and as a placeholder when it is long.
     pub(super) fn paste(&mut self, text: &str) -> String {
-        let clean = self.clean(text);
-        let lines = clean.lines().count();
-        let chars = clean.chars().count();
-        // Without a number left it is text: long, but whole.
-        if (lines <= MAX_PLAIN_LINES && chars <= MAX_PLAIN_CHARS) || self.is_full() {
-            return clean;
-        }
-        let number = 1 + self
-            .0
-            .iter()
-            .filter(|block| matches!(block, Block::Paste { .. }))
-            .count();
+        let text = clean(text);
+        let lines = text.lines().count();
+        let chars = text.chars().count();
+        let number = self.0.len();
+        let free = char::from_u32(u32::from(FIRST) + number as u32).filter(|c| is_placeholder(*c));
+        // With all placeholders in use it is text: long, but whole.
+        let (true, Some(placeholder)) = (lines > MAX_PLAIN_LINES || chars > MAX_PLAIN_CHARS, free)
+        else {
+            return text;
+        };
+        let number = number + 1;
         let label = if lines > MAX_PLAIN_LINES {
             format!("[paste #{number} +{lines} lines]")
         } else {
             format!("[paste #{number} {chars} chars]")
         };
-        let text = self.expand(&clean).into();
-        self.add(Block::Paste { label, text }).into()
+        self.0.push(Paste { label, text });
+        placeholder.into()
     }
 
-    /// Text of the editor with every block in full.
+    /// The text with every paste in full.
     pub(super) fn expand(&self, text: &str) -> String {
         let mut full = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find(is_block) {
-            full.push_str(&rest[..at]);
-            let mut chars = rest[at..].chars();
-            match chars.next().and_then(|c| self.get(c)) {
-                Some(Block::Paste { text, .. }) => full.push_str(text),
-                Some(Block::Character(text)) => full.push_str(text),
-                // Cannot happen: only `add` makes characters of that range.
-                None => {}
-            }
-            rest = chars.as_str();
+        for part in text.split_inclusive(is_placeholder) {
+            let plain = part.trim_end_matches(is_placeholder);
+            full.push_str(plain);
+            full.push_str(self.get(&part[plain.len()..]).map_or("", |paste| &paste.text));
         }
-        full.push_str(rest);
         full
     }
 
-    /// How a block is shown; `None` for a character that is none.
-    pub(super) fn label(&self, c: char) -> Option<PlaceholderLabel<'_>> {
-        Some(match self.get(c)? {
-            Block::Paste { label, .. } => PlaceholderLabel::Label(label),
-            Block::Character(text) => PlaceholderLabel::Text(text),
-        })
+    /// The label of a cluster that is a placeholder.
+    pub(super) fn label(&self, cluster: &str) -> Option<&str> {
+        self.get(cluster).map(|paste| paste.label.as_str())
     }
 
-    fn get(&self, c: char) -> Option<&Block> {
-        self.0.get(u32::from(c).checked_sub(FIRST)? as usize)
-    }
-
-    fn is_full(&self) -> bool {
-        self.0.len() > (LAST - FIRST) as usize
-    }
-
-    fn add(&mut self, block: Block) -> char {
-        if self.is_full() {
-            return char::REPLACEMENT_CHARACTER;
-        }
-        let number = FIRST + self.0.len() as u32;
-        self.0.push(block);
-        char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
+    fn get(&self, cluster: &str) -> Option<&Paste> {
+        let number = u32::from(cluster.chars().next()?).checked_sub(u32::from(FIRST))?;
+        self.0.get(number as usize)
     }
 }
 
@@ -150,50 +89,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_long_pastes_become_blocks() {
-        let label = |text: &str| {
-            let mut blocks = Placeholders::default();
-            let held = blocks.paste(text);
-            assert_eq!(blocks.expand(&held), text);
-            let mut chars = held.chars();
-            match (chars.next().and_then(|c| blocks.label(c)), chars.next()) {
-                (Some(PlaceholderLabel::Label(label)), None) => label.to_owned(),
-                _ => "text".to_owned(),
-            }
-        };
-        assert_eq!(label(""), "text");
-        assert_eq!(label(&"line\n".repeat(10)), "text");
-        assert_eq!(label(&"line\n".repeat(11)), "[paste #1 +11 lines]");
-        assert_eq!(label(&"x".repeat(1000)), "text");
-        assert_eq!(label(&"ä".repeat(1001)), "[paste #1 1001 chars]");
-        assert_eq!(label(&"x\u{10f000}".repeat(1001)), "[paste #1 2002 chars]");
+    fn only_long_pastes_get_placeholders() {
+        for (text, expected) in [
+            (String::new(), None),
+            ("line\n".repeat(10), None),
+            ("line\n".repeat(11), Some("[paste #1 +11 lines]")),
+            ("x".repeat(1000), None),
+            ("ä".repeat(1001), Some("[paste #1 1001 chars]")),
+        ] {
+            let mut placeholders = Placeholders::default();
+            let held = placeholders.paste(&text);
+            assert_eq!(placeholders.expand(&held), text);
+            assert_eq!(placeholders.label(&held), expected, "{text}");
+        }
     }
 
     #[test]
-    fn text_is_cleaned_of_what_a_terminal_would_obey() {
-        let mut blocks = Placeholders::default();
-        assert_eq!(blocks.clean("a\r\nb\rc\nd\te"), "a\nb\nc\nd\te");
-        assert_eq!(blocks.clean("\x1b[31mred\x07\0\x7f\u{9b}"), "[31mred");
-        assert_eq!(blocks.clean("a\u{2028}b\u{85}c"), "a\nb\nc");
+    fn text_is_cleaned_of_control_characters() {
+        for (text, expected) in [
+            ("a\r\nb\rc\nd\te", "a\nb\nc\nd\te"),
+            ("\x1b[31mred\x07\0\x7f\u{9b}", "[31mred"),
+            ("a\u{2028}b\u{85}c", "a\nb\nc"),
+            ("a\u{e01f0}b\u{e0fff}c\u{10f000}", "abc\u{10f000}"),
+        ] {
+            assert_eq!(clean(text), expected);
+        }
     }
 
     #[test]
-    fn what_looks_like_a_block_is_sent_as_typed() {
-        let mut blocks = Placeholders::default();
-        let typed = "a\u{10f000}b\u{10fffd}c";
-        let held = blocks.clean(typed);
-        assert_eq!(blocks.expand(&held), typed);
-        let typed = "[paste #1 +11 lines]";
-        assert_eq!(blocks.clean(typed), typed);
-    }
-
-    #[test]
-    fn without_numbers_left_a_paste_is_plain_text() {
-        let mut blocks = Placeholders::default();
+    fn with_all_placeholders_in_use_a_paste_is_plain_text() {
+        let mut placeholders = Placeholders::default();
         let long = "x\n".repeat(20);
         for _ in 0..5000 {
-            let held = blocks.paste(&long);
-            assert_eq!(blocks.expand(&held), long);
+            let held = placeholders.paste(&long);
+            assert_eq!(placeholders.expand(&held), long);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Undo {
 /// One replacement.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// Where, in characters.
+    /// The byte offset.
     pub at: usize,
     /// What was there.
     pub removed: String,
@@ -97,7 +97,7 @@ impl Step {
         }
         let joined = match self.kind {
             StepKind::Typing => {
-                let goes_on = self.at + self.inserted.chars().count() == next.at;
+                let goes_on = self.at + self.inserted.len() == next.at;
                 let new_word = self.inserted.ends_with(char::is_whitespace)
                     && !next.inserted.starts_with(char::is_whitespace);
                 if goes_on && !new_word {
@@ -109,7 +109,7 @@ impl Step {
                 self.removed.push_str(&next.removed);
                 true
             }
-            StepKind::Erasing if next.at + next.removed.chars().count() == self.at => {
+            StepKind::Erasing if next.at + next.removed.len() == self.at => {
                 self.removed.insert_str(0, &next.removed);
                 self.at = next.at;
                 true
