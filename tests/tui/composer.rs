@@ -317,7 +317,11 @@ fn control_characters_are_never_typed() {
 /// Nothing in a huge draft is cut, whatever its lines are like and wherever the caret is.
 #[test]
 fn a_huge_draft_is_edited_and_shown_like_any_other() {
-    for line in ["some words ".repeat(12), "x".repeat(5000), "日本語".repeat(500)] {
+    for line in [
+        "some words ".repeat(12),
+        "x".repeat(5000),
+        "日本語".repeat(500),
+    ] {
         let mut composer = Composer::new();
         composer.resize(80, 10);
         let text = format!("{line}\n").repeat(500);

@@ -68,7 +68,10 @@ impl Placeholders {
         for part in text.split_inclusive(is_placeholder) {
             let plain = part.trim_end_matches(is_placeholder);
             full.push_str(plain);
-            full.push_str(self.get(&part[plain.len()..]).map_or("", |paste| &paste.text));
+            full.push_str(
+                self.get(&part[plain.len()..])
+                    .map_or("", |paste| &paste.text),
+            );
         }
         full
     }

@@ -119,7 +119,10 @@ mod tests {
             assert_eq!(rows, expected, "{line:?} at {width}");
         }
         for (col, width, expected) in [(0, 20, 4), (3, 20, 1), (4, 6, 2)] {
-            assert_eq!(columns("\t", col, width, &Placeholders::default()), expected);
+            assert_eq!(
+                columns("\t", col, width, &Placeholders::default()),
+                expected
+            );
         }
     }
 }
