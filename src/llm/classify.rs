@@ -40,14 +40,11 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
     // Anthropic's and OpenAI's clients obey this header before any status.
     match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
         Some(b"true") if error.class == ErrorClass::Client => error.class = ErrorClass::Retryable,
-        Some(b"false") if error.class == ErrorClass::Retryable => {
-            error.class = ErrorClass::Client;
-            error.hint = Some("The provider says that a retry does not help".into());
-        }
+        Some(b"false") if error.class == ErrorClass::Retryable => error.retry_is_futile = true,
         _ => {}
     }
     error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
-    with_patience(error)
+    with_wait_hint(error)
 }
 
 /// The error an error event in the middle of a stream stands for. `body` is its JSON.
@@ -74,7 +71,7 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
     {
         error.class = ErrorClass::Retryable;
     }
-    with_patience(error)
+    with_wait_hint(error)
 }
 
 /// An event that is not valid JSON, or contradicts another. Skipping it would lose a part of the
@@ -138,9 +135,12 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
 }
 
 /// The same error; where waiting helps, its hint says so and for how long.
-fn with_patience(error: LlmError) -> LlmError {
+fn with_wait_hint(error: LlmError) -> LlmError {
     if error.class != ErrorClass::Retryable {
         return error;
+    }
+    if error.retry_is_futile {
+        return error.with_hint("The provider says that a retry does not help");
     }
     let hint = match error.retry_after_ms.map(|ms| ms.div_ceil(1000)) {
         Some(seconds @ 1..=120) => format!("Send it again in {seconds} s"),

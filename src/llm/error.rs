@@ -1,5 +1,5 @@
 //! What can go wrong between us and a model, as data: the class decides what happens next, the
-//! message is what the person reads.
+//! message is what the user reads.
 
 use std::fmt;
 
@@ -27,12 +27,14 @@ pub enum ErrorClass {
 pub struct LlmError {
     /// What it calls for.
     pub class: ErrorClass,
-    /// What happened, in words a person can act on; the provider's own message where it sent one.
+    /// What happened, in words a user can act on; the provider's own message where it sent one.
     pub message: String,
     /// HTTP status, when a response came.
     pub status: Option<u16>,
     /// How long the server asked us to wait, in milliseconds.
     pub retry_after_ms: Option<u64>,
+    /// The server says that a retry of this request does not help.
+    pub retry_is_futile: bool,
     /// The way out: an exact line to type or set.
     pub hint: Option<String>,
 }
@@ -45,6 +47,7 @@ impl LlmError {
             message: message.into(),
             status: None,
             retry_after_ms: None,
+            retry_is_futile: false,
             hint: None,
         }
     }

@@ -107,7 +107,7 @@ impl Default for Quirks {
             adaptive_thinking: None,
             thinking_binding: false,
             empty_signatures: false,
-            eager_tool_input: true,
+            eager_tool_input: false,
             betas: true,
             bearer: false,
             call_ids: true,

@@ -667,6 +667,8 @@ fn a_host_is_known_by_its_address_and_a_provider_behind_a_proxy() {
     assert_eq!(chat("lab", "http://127.0.0.1:1/v1"), plain);
     let cases = [
         ("openai", "https://api.openai.com/v1"),
+        ("openai", "https://eu.api.openai.com:443/v1"),
+        ("openai", "https://me@api.openai.com/v1"),
         ("openrouter", "https://OpenRouter.ai/api/v2"),
         ("mistral", "https://api.mistral.ai/v1"),
         ("moonshotai", "https://api.moonshot.cn/v1"),
@@ -684,6 +686,14 @@ fn a_host_is_known_by_its_address_and_a_provider_behind_a_proxy() {
         let proxied = chat(provider, "http://127.0.0.1:1/v1");
         assert_eq!(proxied, behind_a_proxy, "{provider}");
     }
+    assert_eq!(chat("mine", "https://notapi.openai.com.example/v1"), plain);
+    assert_eq!(
+        chat("mine", "https://me.services.ai.azure.com/v1"),
+        Quirks {
+            result_images: true,
+            ..plain
+        }
+    );
     // The address says more than the name.
     assert!(chat("openai", "https://api.deepseek.com").reasoning_always);
     assert_eq!(

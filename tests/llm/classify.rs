@@ -147,16 +147,18 @@ fn every_status_has_its_class() {
 #[test]
 fn the_server_may_say_whether_to_retry() {
     for (status, header, expected) in [
-        (429, "false", Client),
-        (500, "false", Client),
-        (400, "true", Retryable),
-        (401, "true", Auth),
-        (429, "nonsense", Retryable),
+        (429, "false", (Retryable, true)),
+        (500, "false", (Retryable, true)),
+        (400, "false", (Client, false)),
+        (400, "true", (Retryable, false)),
+        (401, "true", (Auth, false)),
+        (429, "nonsense", (Retryable, false)),
     ] {
         let mut headers = HeaderMap::new();
         headers.insert("x-should-retry", HeaderValue::from_static(header));
         let error = from_response(status, &headers, b"", &about());
-        assert_eq!(error.class, expected, "{status} {header}");
+        let got = (error.class, error.retry_is_futile);
+        assert_eq!(got, expected, "{status} {header}");
     }
 }
 

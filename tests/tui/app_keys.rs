@@ -315,7 +315,7 @@ fn missed_events_are_made_up_for() {
         steering: Vec::new(),
         follow_up: queued(QueueKind::FollowUp, &["then this"]),
     })));
-    assert_eq!(effects, [Effect::Terminal(TerminalEffect::LayOutAnew)]);
+    assert_eq!(effects, []);
     let frame = tui.frame();
     for words in ["the prompt", "then this", "read anew", "kept"] {
         assert!(frame.contains(words), "{words}: {frame}");

@@ -61,6 +61,7 @@ impl RetryPolicy {
     /// together do not come back together.
     pub fn after(&mut self, error: &LlmError, chance: f64) -> RetryDecision {
         match error.class {
+            ErrorClass::Retryable if error.retry_is_futile => self.fallback(),
             ErrorClass::Retryable => match self.retry(error.retry_after_ms, chance) {
                 Some(retry) => {
                     self.retries = retry.number;

@@ -79,17 +79,23 @@ impl Writer {
         loop {
             let settled = self.prompts.is_empty() && self.draft.is_none();
             let timeout = if settled { Duration::MAX } else { RETRY };
-            let mut flushed = None;
-            match jobs.recv_timeout(timeout) {
-                Ok(Job::Remember(prompts)) => self.prompts.extend(prompts),
-                Ok(Job::SaveDraft(draft)) => self.draft = Some(draft),
-                Ok(Job::LoadDraft) => self.load_draft(),
-                Ok(Job::Flush(done)) => flushed = Some(done),
-                Err(RecvTimeoutError::Timeout) => {}
+            let first = match jobs.recv_timeout(timeout) {
+                Ok(job) => Some(job),
+                Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return self.write(),
+            };
+            let mut flushed = Vec::new();
+            // All that waits is taken at once: of several drafts only the last is written.
+            for job in first.into_iter().chain(jobs.try_iter()) {
+                match job {
+                    Job::Remember(prompts) => self.prompts.extend(prompts),
+                    Job::SaveDraft(draft) => self.draft = Some(draft),
+                    Job::LoadDraft => self.load_draft(),
+                    Job::Flush(done) => flushed.push(done),
+                }
             }
             self.write();
-            if let Some(done) = flushed {
+            for done in flushed {
                 let _ = done.send(());
             }
         }

@@ -197,7 +197,8 @@ impl BuiltIn {
             let own = self
                 .provider(id)
                 .and_then(|entry| entry.base_url.as_deref());
-            own.and_then(authority) == Some(wanted)
+            own.and_then(authority)
+                .is_some_and(|own| is_host_or_below(wanted, own))
         });
         provider.or_else(|| {
             let mut hosts = self.head.hosts.iter();
@@ -208,8 +209,17 @@ impl BuiltIn {
     }
 }
 
-/// Host and port of a URL.
+/// Host of a URL, and its port where it is not the usual one.
 fn authority(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    rest.split('/').next().filter(|host| !host.is_empty())
+    let (scheme, rest) = url.split_once("://")?;
+    let whole = rest.split(['/', '?', '#']).next()?;
+    let host = whole.rsplit('@').next()?;
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    Some(host.strip_suffix(usual).unwrap_or(host)).filter(|host| !host.is_empty())
+}
+
+/// Whether `host` is `own` or a host below it: regions have subdomains of their own.
+fn is_host_or_below(host: &str, own: &str) -> bool {
+    host.strip_suffix(own)
+        .is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('.'))
 }

@@ -18,20 +18,21 @@ struct Limits {
     bytes: usize,
 }
 
-/// What the vendors document, less some room for the text. Over the chat API there are many hosts:
-/// a limit that most of them take.
+/// What the catalog says of the model; else what the vendor of its API documents. Over the chat API
+/// there are many hosts: a limit that most of them take. An eighth of the bytes is for the text.
 fn limits(model: &Model) -> Limits {
     let (count, mib) = match model.api {
-        // 100 for models with the older window, and 32 MiB for the whole request.
-        Api::AnthropicMessages if model.context_window <= 200_000 => (100, 28),
-        Api::AnthropicMessages => (600, 28),
-        Api::OpenAiResponses => (1500, 400),
-        Api::GoogleGenerateContent => (3000, 16),
-        Api::OpenAiChat | Api::Scripted => (100, 16),
+        Api::AnthropicMessages if model.context_window <= 200_000 => (100, 32),
+        Api::AnthropicMessages => (600, 32),
+        Api::OpenAiResponses => (1500, 512),
+        Api::GoogleGenerateContent => (3000, 20),
+        Api::OpenAiChat | Api::Scripted => (100, 20),
     };
+    let known = |limit: Option<u64>| usize::try_from(limit?).ok();
+    let bytes = known(model.limits.request_bytes).unwrap_or(mib * MIB);
     Limits {
-        count,
-        bytes: mib * MIB,
+        count: known(model.limits.images).unwrap_or(count),
+        bytes: bytes - bytes / 8,
     }
 }
 
@@ -100,6 +101,16 @@ mod tests {
             }))
         };
         sizes.iter().map(message).collect()
+    }
+
+    #[test]
+    fn the_catalog_knows_better() {
+        let mut model = Model::new("lab", "m", Api::OpenAiChat, "");
+        assert_eq!(limits(&model).count, 100);
+        model.limits.images = Some(5);
+        model.limits.request_bytes = Some(800);
+        let limits = limits(&model);
+        assert_eq!((limits.count, limits.bytes), (5, 700));
     }
 
     #[test]

@@ -5,15 +5,20 @@
 //! behind, and goes on with that very file: it is never deleted before its text is sent. Every call
 //! blocks and is made by an effect, never by the loop.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::history_file::{make_private_folder, open_regular};
+
+/// What the name of a file that is being written begins with.
+const PREFIX: &str = ".draft-";
+/// A file of that name which is older belongs to a program that was killed while it wrote.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
 /// What was typed and not sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,8 +67,10 @@ impl DraftFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             entries => entries?,
         };
+        let entries: Vec<DirEntry> = entries.flatten().collect();
+        entries.iter().for_each(remove_if_left_behind);
         let mut left: Vec<(SystemTime, PathBuf)> = entries
-            .flatten()
+            .iter()
             .filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
@@ -88,7 +95,7 @@ impl DraftFile {
         make_private_folder(&self.folder)?;
         // Written beside it and moved into place: what was kept before is whole until then.
         let mut file = tempfile::Builder::new()
-            .prefix(".draft-")
+            .prefix(PREFIX)
             .tempfile_in(&self.folder)?;
         // Where files cannot be locked, another program of this folder may show the draft too.
         let _ = file.as_file().try_lock();
@@ -103,6 +110,21 @@ impl DraftFile {
         let file = file.persist(&path).map_err(|error| error.error)?;
         self.held = Some((path, file));
         Ok(())
+    }
+}
+
+/// Removes a temporary file that a program which was killed while it wrote left behind.
+fn remove_if_left_behind(entry: &DirEntry) {
+    let old = || {
+        let age = entry.metadata().ok()?.modified().ok()?.elapsed().ok()?;
+        Some(age > LEFT_BEHIND)
+    };
+    let temporary = entry
+        .file_name()
+        .as_encoded_bytes()
+        .starts_with(PREFIX.as_bytes());
+    if temporary && old() == Some(true) {
+        let _ = fs::remove_file(entry.path());
     }
 }
 
@@ -157,6 +179,13 @@ mod tests {
         let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(folder.clone()), 0o700);
         assert!(files().all(|file| mode(file.path()) == 0o600));
+        let torn = folder.join(".draft-torn");
+        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        File::create(&torn).unwrap().set_modified(hour_ago).unwrap();
+        fs::write(folder.join(".draft-new"), "").unwrap();
+        assert_eq!(third.load().unwrap(), None);
+        assert!(!torn.exists() && folder.join(".draft-new").exists());
+        fs::remove_file(folder.join(".draft-new")).unwrap();
         second.save(&SavedDraft::default()).unwrap();
         assert_eq!(files().count(), 0);
     }
@@ -172,7 +201,7 @@ mod tests {
             };
             fs::write(&path, text).unwrap();
             let age = if name == "a" { 100 } else { 0 };
-            let time = SystemTime::now() - std::time::Duration::from_secs(age);
+            let time = SystemTime::now() - Duration::from_secs(age);
             File::options()
                 .write(true)
                 .open(&path)

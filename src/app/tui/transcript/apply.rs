@@ -2,11 +2,10 @@
 //! `AssistantMessage::apply`, as the agent does; its blocks are cells of their own, in order.
 
 use super::calls;
-use super::cell::{CellBody, ThinkingState, ToolState};
+use super::cell::{CellBody, ThinkingState, ToolState, user_text};
 use super::cells::Cells;
 use super::notices::{self, Retrying};
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
-use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
 
 /// Cells at the end among which an unconfirmed prompt is.
@@ -298,22 +297,6 @@ pub(super) fn close_open_cells(cells: &mut Cells) {
         }
         true
     });
-}
-
-/// A user's message as shown: its text, pictures as a note.
-pub(super) fn user_text(content: &[Content]) -> String {
-    let mut text = content_text(content);
-    for block in content {
-        if let Content::Image(image) = block {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push('[');
-            text.push_str(&image.mime_type);
-            text.push(']');
-        }
-    }
-    text
 }
 
 /// Appends what `whole` has beyond `text`. Constant work per delta: the beginning is not compared.

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use crate::agent::{Details, NoticeLevel, ToolStatus};
+use crate::llm::Content;
+use crate::llm::message::content_text;
 
 /// One piece of the transcript.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,4 +223,20 @@ impl Cell {
             _ => false,
         }
     }
+}
+
+/// A user's message as shown: its text, pictures as a note.
+pub(super) fn user_text(content: &[Content]) -> String {
+    let mut text = content_text(content);
+    for block in content {
+        if let Content::Image(image) = block {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push('[');
+            text.push_str(&image.mime_type);
+            text.push(']');
+        }
+    }
+    text
 }

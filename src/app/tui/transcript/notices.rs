@@ -1,8 +1,7 @@
 //! Notices that change or must not stand there twice: failures and their retries, what the program
 //! tells the model.
 
-use super::apply::user_text;
-use super::cell::CellBody;
+use super::cell::{CellBody, user_text};
 use super::cells::Cells;
 use crate::agent::NoticeLevel;
 use crate::agent::memory::NOTE_ORIGIN;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::apply::{close_open_cells, finish_message, user_text};
-use super::cell::CellBody;
+use super::apply::{close_open_cells, finish_message};
+use super::cell::{CellBody, user_text};
 use super::state::Transcript;
 use super::{calls, notices};
 use crate::agent::event::ToolStatus;

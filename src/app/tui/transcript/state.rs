@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::apply::{self, Pending, user_text};
-use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState};
+use super::apply::{self, Pending};
+use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState, user_text};
 use super::cells::Cells;
 use super::notices;
 use super::viewport::{Drawn, ScrollBy, Viewport};

@@ -3,7 +3,7 @@
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
 use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Queue, Resume};
-use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::effect::Effect;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
@@ -67,13 +67,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
 
 /// Events were missed, because the screen was stuck for too long: begins anew where the agent is.
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
-    let before = std::mem::replace(
-        &mut app.transcript,
-        Transcript::from_messages(&snapshot.messages),
-    );
-    app.transcript.set_fold_key(before.fold_key().to_owned());
-    for class in [CellClass::Tool, CellClass::Thinking] {
-        app.transcript.set_all(class, before.fold_of(class));
+    let folds =
+        [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
+    app.transcript
+        .replace(Transcript::from_messages(&snapshot.messages));
+    for (class, fold) in folds {
+        app.transcript.set_all(class, fold);
     }
     app.transcript.push_notice(
         NoticeLevel::Warning,
@@ -85,7 +84,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     };
     app.draft_changed();
     app.set_run(snapshot.state.clone());
-    vec![Effect::Terminal(TerminalEffect::LayOutAnew)]
+    Vec::new()
 }
 
 /// No event will come any more.

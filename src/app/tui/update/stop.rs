@@ -1,6 +1,5 @@
 //! Stopping: the run, the text, the program. What Esc, Ctrl+C and Ctrl+D come to.
 
-use super::editor;
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -60,7 +59,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
 /// Ctrl+D.
 pub fn quit(app: &mut App) -> Vec<Effect> {
     if !app.composer.is_empty() {
-        editor::act(app, Action::DeleteForward);
+        app.composer.apply(EditCommand::Delete);
         return Vec::new();
     }
     if app.is_running() {
