@@ -18,7 +18,7 @@ use super::history_file::{make_private_folder, open_regular};
 /// What the name of a file that is being written begins with.
 const PREFIX: &str = ".draft-";
 /// A file of that name which is older belongs to a program that was killed while it wrote.
-const LEFT_BEHIND: Duration = Duration::from_secs(60);
+const LEFT_BEHIND: Duration = Duration::from_mins(1);
 
 /// What was typed and not sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(mode(folder.clone()), 0o700);
         assert!(files().all(|file| mode(file.path()) == 0o600));
         let torn = folder.join(".draft-torn");
-        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        let hour_ago = SystemTime::now() - Duration::from_hours(1);
         File::create(&torn).unwrap().set_modified(hour_ago).unwrap();
         fs::write(folder.join(".draft-new"), "").unwrap();
         assert_eq!(third.load().unwrap(), None);
