@@ -31,13 +31,12 @@ pub struct SavedDraft {
 }
 
 impl SavedDraft {
-    /// Whether there is nothing to keep.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.text.is_empty()
     }
 
     /// All of it as one text for the editor, with blank lines between.
-    pub fn joined(&self) -> String {
+    pub(crate) fn joined(&self) -> String {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let texts: Vec<&str> = self.queue.iter().chain(text).map(String::as_str).collect();
         texts.join("\n\n")
@@ -46,7 +45,7 @@ impl SavedDraft {
 
 /// The draft of this program in one folder.
 #[derive(Debug)]
-pub struct DraftFile {
+pub(crate) struct DraftFile {
     folder: PathBuf,
     /// Our file, locked.
     held: Option<(PathBuf, File)>,
@@ -54,7 +53,7 @@ pub struct DraftFile {
 
 impl DraftFile {
     /// A draft below `folder`; nothing is read or made yet.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
             held: None,
@@ -62,7 +61,7 @@ impl DraftFile {
     }
 
     /// Takes over the newest draft that a dead program left behind.
-    pub fn load(&mut self) -> io::Result<Option<SavedDraft>> {
+    pub(crate) fn load(&mut self) -> io::Result<Option<SavedDraft>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             entries => entries?,
@@ -85,7 +84,7 @@ impl DraftFile {
     }
 
     /// Keeps this in place of what was kept before; an empty draft keeps nothing.
-    pub fn save(&mut self, draft: &SavedDraft) -> io::Result<()> {
+    pub(crate) fn save(&mut self, draft: &SavedDraft) -> io::Result<()> {
         if draft.is_empty() {
             return match self.held.take() {
                 Some((path, _)) => fs::remove_file(path),

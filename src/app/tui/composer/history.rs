@@ -61,14 +61,8 @@ impl History {
         (1..=self.entries.len()).filter(move |age| self.get(*age).is_some_and(&matches))
     }
 
-    /// How many prompts there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// A prompt by its age: 1 is the newest.

@@ -23,7 +23,7 @@ const MAX_ENTRY: usize = 1024 * 1024;
 
 /// The file earlier prompts are kept in.
 #[derive(Clone, Debug)]
-pub struct HistoryFile {
+pub(crate) struct HistoryFile {
     path: PathBuf,
 }
 
@@ -38,17 +38,12 @@ struct Line {
 
 impl HistoryFile {
     /// The file at this path; nothing is read or made yet.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The newest prompts, oldest first, at most 10,000. A file that does not exist is empty.
-    pub fn load(&self) -> io::Result<Vec<String>> {
+    pub(crate) fn load(&self) -> io::Result<Vec<String>> {
         let file = match open_regular(OpenOptions::new().read(true), &self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             file => file?,
@@ -65,8 +60,9 @@ impl HistoryFile {
         Ok(newest_first)
     }
 
-    /// Appends one prompt; one above 1 MiB is refused (`FileTooLarge`). Makes the file, readable by its owner only, and its folder.
-    pub fn append(&self, text: &str) -> io::Result<()> {
+    /// Appends one prompt; one above 1 MiB is refused (`FileTooLarge`). Makes the file, readable by
+    /// its owner only, and its folder.
+    pub(crate) fn append(&self, text: &str) -> io::Result<()> {
         if text.len() > MAX_ENTRY {
             return Err(ErrorKind::FileTooLarge.into());
         }
@@ -174,9 +170,9 @@ mod tests {
     fn only_the_owner_may_read_it() {
         let (_folder, file) = file();
         file.append("secret").unwrap();
-        let mode = || std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777;
+        let mode = || std::fs::metadata(&file.path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(), 0o600);
-        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(&file.path, std::fs::Permissions::from_mode(0o644)).unwrap();
         file.append("more").unwrap();
         assert_eq!(mode(), 0o600);
     }
@@ -185,7 +181,7 @@ mod tests {
     fn torn_and_foreign_lines_are_passed_over() {
         let (_folder, file) = file();
         file.append("first").unwrap();
-        let mut raw = OpenOptions::new().append(true).open(file.path()).unwrap();
+        let mut raw = OpenOptions::new().append(true).open(&file.path).unwrap();
         raw.write_all(b"\n\nnot json\n\xff\xfe\n[1]\n{\"text\":3}\n{\"other\":1}\n")
             .unwrap();
         raw.write_all(b"{\"text\":\"foreign but fine\",\"extra\":true}\n")
@@ -204,7 +200,7 @@ mod tests {
         file.append("x").unwrap();
         let line = |i| format!("{{\"time\":1,\"text\":\"prompt {i} {}\"}}", "x".repeat(100));
         let many: Vec<String> = (0..MAX_ENTRIES * 3).map(line).collect();
-        std::fs::write(file.path(), many.join("\n")).unwrap();
+        std::fs::write(&file.path, many.join("\n")).unwrap();
         let loaded = file.load().unwrap();
         assert_eq!(loaded.len(), MAX_ENTRIES);
         assert!(loaded[0].starts_with("prompt 20000 "), "{}", loaded[0]);

@@ -1,41 +1,29 @@
 //! The editor the prompt is written in.
 //!
-//! [`Composer`] is the whole of it: text with placeholders for long pastes, caret, undo, kill ring, soft
-//! wrap and the way through earlier prompts. It is plain data: [`EditCommand`] in,
-//! [`ComposerLayout`] out, no terminal, no clock and no file. [`HistoryFile`] and
-//! [`DraftFile`] are the only parts that do IO, and only effects call them.
+//! [`Composer`] is the whole of it: text with placeholders for long pastes, caret, undo, kill ring,
+//! soft wrap and prompt history. It is plain data: [`EditCommand`] in, [`ComposerLayout`] out, no
+//! terminal, no clock and no file. `HistoryFile` and `DraftFile` are the only parts that do IO, and
+//! only effects call them.
 
 mod command;
-
 mod editor;
-
 mod draft;
-
 mod motion;
-
 mod placeholders;
-
 mod undo;
-
 mod kill_ring;
-
 mod layout;
-
 mod rows;
-
 mod wrap;
-
 mod history;
-
 mod browse;
-
 mod history_file;
-
 mod draft_file;
 
 pub use command::EditCommand;
-pub use draft_file::{DraftFile, SavedDraft};
+pub(crate) use draft_file::DraftFile;
+pub use draft_file::SavedDraft;
 pub use editor::Composer;
 pub use history::History;
-pub use history_file::HistoryFile;
+pub(crate) use history_file::HistoryFile;
 pub use layout::{ComposerLayout, Row, Span, SpanKind};

@@ -1,121 +1,36 @@
-//! What a control sequence (`CSI parameters final`) means.
-//!
-//! Keys are in [`super::keyboard`], colors in [`super::report`]; here are the parts
-//! of a sequence, the mouse, focus, and the reports that are sequences.
+//! What a control sequence means: keys are in [`super::keyboard`]; here are the mouse, focus and
+//! the reports that are sequences.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::event::{InputEvent, TerminalReport};
-use super::key::KeyPress;
 use super::keyboard;
+use super::sequence::{Csi, Meaning};
 
-/// What a sequence means.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    Key(KeyPress),
-    /// Text that is not one key (an input method under the kitty protocol).
-    Text(Vec<char>),
-    Event(InputEvent),
-    PasteStart,
-    /// A key that was let go, or a sequence we do not know.
-    Nothing,
-}
-
-/// The parts of a sequence.
-pub(super) struct Csi<'a> {
-    /// `<`, `=`, `>` or `?` before the parameters.
-    prefix: Option<u8>,
-    parameters: Vec<&'a [u8]>,
-    /// What stands between parameters and final byte.
-    intermediates: &'a [u8],
-}
-
-impl<'a> Csi<'a> {
-    fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let (prefix, bytes) = match bytes {
-            [prefix @ b'<'..=b'?', rest @ ..] => (Some(*prefix), rest),
-            _ => (None, bytes),
-        };
-        let end = bytes
-            .iter()
-            .position(|byte| *byte < b'0')
-            .unwrap_or(bytes.len());
-        let (parameters, intermediates) = bytes.split_at(end);
-        if parameters.iter().any(|byte| *byte > b';') {
-            return None;
+/// What the sequence with these bytes between `CSI` and its final byte means; `None` for a key that
+/// was released and for unknown sequences.
+pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
+    let csi = Csi::parse(bytes)?;
+    let event = match (csi.prefix, csi.intermediates, last) {
+        (None, b"", b'I' | b'O') => InputEvent::Focus(last == b'I'),
+        (None, b"", b'~') if csi.number(0) == 200 => return Some(Meaning::PasteStart),
+        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => return None,
+        (None, b"", _) => return keyboard::from_csi(&csi, last),
+        (Some(b'<'), b"", b'M' | b'm') if csi.count() == 3 => {
+            mouse(csi.number(0), csi.number(1), csi.number(2), last == b'm')?
         }
-        let parameters = if parameters.is_empty() {
-            Vec::new()
-        } else {
-            parameters.split(|byte| *byte == b';').collect()
-        };
-        Some(Self {
-            prefix,
-            parameters,
-            intermediates,
-        })
-    }
-
-    /// How many parameters there are.
-    pub(super) fn count(&self) -> usize {
-        self.parameters.len()
-    }
-
-    /// A parameter's first number; 0 where there is none.
-    pub(super) fn number(&self, index: usize) -> u32 {
-        self.sub(index, 0).unwrap_or(0)
-    }
-
-    /// One of the numbers of a parameter (`a:b:c`).
-    pub(super) fn sub(&self, index: usize, sub: usize) -> Option<u32> {
-        let parameter = self.parameters.get(index)?;
-        number(parameter.split(|byte| *byte == b':').nth(sub)?)
-    }
-
-    /// All numbers of a parameter.
-    pub(super) fn subs(&self, index: usize) -> impl Iterator<Item = u32> {
-        let parameter = self.parameters.get(index).copied().unwrap_or_default();
-        parameter.split(|byte| *byte == b':').filter_map(number)
-    }
-}
-
-/// What the sequence with these bytes between `CSI` and its final byte means.
-pub(super) fn meaning(bytes: &[u8], last: u8) -> Meaning {
-    let Some(csi) = Csi::parse(bytes) else {
-        return Meaning::Nothing;
-    };
-    let meaning = match (csi.prefix, csi.intermediates, last) {
-        (None, b"", b'M') => mouse(&csi, last, Encoding::Urxvt).map(Meaning::Event),
-        (None, b"", b'I' | b'O') => Some(Meaning::Event(InputEvent::Focus(last == b'I'))),
-        (None, b"", b'~') if csi.number(0) == 200 => Some(Meaning::PasteStart),
-        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => None,
-        (None, b"", _) => keyboard::from_csi(&csi, last),
-        (Some(b'<'), b"", b'M' | b'm') => mouse(&csi, last, Encoding::Sgr).map(Meaning::Event),
-        (Some(b'?'), _, _) => {
-            reply(&csi, last).map(|report| Meaning::Event(InputEvent::Report(report)))
+        (Some(b'?'), b"", b'u') => {
+            InputEvent::Report(TerminalReport::KittyFlags(csi.number(0) as u8))
         }
-        _ => None,
+        (Some(b'?'), b"", b'c') => InputEvent::Report(TerminalReport::PrimaryAttributes),
+        _ => return None,
     };
-    meaning.unwrap_or(Meaning::Nothing)
-}
-
-/// The report of a sequence with the prefix `?`, if it is one we ask for.
-fn reply(csi: &Csi<'_>, last: u8) -> Option<TerminalReport> {
-    match (csi.intermediates, last) {
-        (b"", b'u') => Some(TerminalReport::KittyFlags(csi.number(0) as u8)),
-        (b"", b'c') => Some(TerminalReport::PrimaryAttributes),
-        _ => None,
-    }
-}
-
-/// Whether these bytes are a single number.
-pub(super) fn is_one_number(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
+    Some(Meaning::Event(event))
 }
 
 /// A mouse report in its oldest form; its numbers as sent, less 32.
 pub(super) fn old_mouse(button: u32, col: u32, row: u32) -> Option<InputEvent> {
-    mouse_event(button, col, row, button & 3 == 3 && button & 0xe0 == 0)
+    mouse(button, col, row, button & 3 == 3 && button & 0xe0 == 0)
 }
 
 /// `CSI 1 ; 2 R` is Shift+F3 as well as a cursor report; the key is likelier.
@@ -123,28 +38,8 @@ fn may_be_f3(csi: &Csi<'_>) -> bool {
     csi.number(0) == 1 && (2..=16).contains(&csi.number(1))
 }
 
-/// How a mouse report is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    /// `CSI < button ; col ; row M`, with `m` for a release (mode 1006).
-    Sgr,
-    /// `CSI button ; col ; row M`, the button 32 higher, 3 for a release (mode 1015).
-    Urxvt,
-}
-
-fn mouse(csi: &Csi<'_>, last: u8, encoding: Encoding) -> Option<InputEvent> {
-    if csi.count() != 3 {
-        return None;
-    }
-    let (button, col, row) = (csi.number(0), csi.number(1), csi.number(2));
-    match encoding {
-        Encoding::Sgr => mouse_event(button, col, row, last == b'm'),
-        Encoding::Urxvt => old_mouse(button.checked_sub(32)?, col, row),
-    }
-}
-
-/// The event of a button code as all encodings share it; `col` and `row` count from 1.
-fn mouse_event(code: u32, col: u32, row: u32, released: bool) -> Option<InputEvent> {
+/// The event of a button code as both encodings share it; `col` and `row` count from 1.
+fn mouse(code: u32, col: u32, row: u32, released: bool) -> Option<InputEvent> {
     const MOVED: u32 = 32;
     let kind = match (code & 3) | (code & 0xc0) {
         64 => MouseEventKind::ScrollUp,
@@ -187,16 +82,4 @@ fn mouse_event(code: u32, col: u32, row: u32, released: bool) -> Option<InputEve
 
 fn clamp(number: u32) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
-}
-
-/// A number of ASCII digits; too large ones are the largest. `None` where there are no digits.
-fn number(digits: &[u8]) -> Option<u32> {
-    if !is_one_number(digits) {
-        return None;
-    }
-    Some(digits.iter().fold(0_u32, |number, digit| {
-        number
-            .saturating_mul(10)
-            .saturating_add(u32::from(digit - b'0'))
-    }))
 }

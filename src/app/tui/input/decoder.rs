@@ -12,12 +12,14 @@ use std::mem;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyModifiers};
+use memchr::memmem;
 
-use super::csi::{self, Meaning};
+use super::csi;
 use super::event::InputEvent;
 use super::key::KeyPress;
 use super::keyboard;
 use super::report::{self, StringKind};
+use super::sequence::{Meaning, is_one_number};
 
 /// Parameter bytes of one sequence that are kept; a longer sequence means nothing to us.
 const MAX_CSI: usize = 256;
@@ -165,7 +167,7 @@ impl Decoder {
             State::LinuxConsole(before) => {
                 self.begin(State::Ground);
                 match byte {
-                    b'A'..=b'E' => before.key(KeyCode::F(byte - b'A' + 1), out),
+                    b'A'..=b'E' => before.press(KeyPress::plain(KeyCode::F(byte - b'A' + 1)), out),
                     _ => self.step(byte, out),
                 }
             }
@@ -269,7 +271,7 @@ impl Decoder {
                 self.state = State::OldMouse;
             }
             // rxvt ends Shift with a key in `$`, which elsewhere may not end a sequence.
-            b'$' if csi::is_one_number(&self.held) => self.finish_csi(byte, before, out),
+            b'$' if is_one_number(&self.held) => self.finish_csi(byte, before, out),
             0x20..=0x3f => self.hold(byte, MAX_CSI),
             0x40..=0x7e => self.finish_csi(byte, before, out),
             _ => self.start_over(byte, out),
@@ -277,28 +279,21 @@ impl Decoder {
     }
 
     fn finish_csi(&mut self, last: u8, before: Before, out: &mut Vec<InputEvent>) {
-        let meaning = if self.overlong {
-            Meaning::Nothing
-        } else {
-            csi::meaning(&self.held, last)
-        };
+        let known = !self.overlong;
+        let meaning = known.then(|| csi::meaning(&self.held, last)).flatten();
         self.begin(State::Ground);
+        if let Some(Meaning::Key(press)) = meaning {
+            return before.press(press, out);
+        }
+        before.push(out);
         match meaning {
-            Meaning::Key(press) => before.press(press, out),
-            Meaning::Nothing => before.push(out),
-            Meaning::Text(text) => {
-                before.push(out);
+            Some(Meaning::Text(text)) => {
                 let presses = text.into_iter().map(|c| KeyPress::plain(KeyCode::Char(c)));
                 out.extend(presses.map(InputEvent::Key));
             }
-            Meaning::Event(event) => {
-                before.push(out);
-                out.push(event);
-            }
-            Meaning::PasteStart => {
-                before.push(out);
-                self.state = State::Paste;
-            }
+            Some(Meaning::Event(event)) => out.push(event),
+            Some(Meaning::PasteStart) => self.state = State::Paste,
+            Some(Meaning::Key(_)) | None => {}
         }
     }
 
@@ -365,13 +360,13 @@ impl Decoder {
         let tail = &self.held[self.held.len().saturating_sub(PASTE_END.len() - 1)..];
         let head = &bytes[..bytes.len().min(PASTE_END.len() - 1)];
         let seam = [tail, head].concat();
-        if let Some(at) = find(&seam, PASTE_END) {
+        if let Some(at) = memmem::find(&seam, PASTE_END) {
             let used = at + PASTE_END.len() - tail.len();
             self.held.truncate(self.held.len() - tail.len() + at);
             self.finish_paste(out);
             return used;
         }
-        if let Some(at) = find(bytes, PASTE_END) {
+        if let Some(at) = memmem::find(bytes, PASTE_END) {
             self.held.extend_from_slice(&bytes[..at]);
             self.finish_paste(out);
             return at + PASTE_END.len();
@@ -399,31 +394,14 @@ impl Before {
 
     /// A key, with Alt if there was an ESC.
     fn press(self, press: KeyPress, out: &mut Vec<InputEvent>) {
-        match self {
-            Self::Nothing => push_key(press, out),
-            Self::Escape => push_key(
-                KeyPress::new(press.code, press.mods | KeyModifiers::ALT),
-                out,
-            ),
-        }
-    }
-
-    fn key(self, code: KeyCode, out: &mut Vec<InputEvent>) {
-        self.press(KeyPress::plain(code), out);
+        let alt = match self {
+            Self::Nothing => KeyModifiers::NONE,
+            Self::Escape => KeyModifiers::ALT,
+        };
+        push_key(KeyPress::new(press.code, press.mods | alt), out);
     }
 }
 
 fn push_key(press: KeyPress, out: &mut Vec<InputEvent>) {
     out.push(InputEvent::Key(press));
-}
-
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    while let Some(at) = haystack[from..].iter().position(|byte| *byte == needle[0]) {
-        if haystack[from + at..].starts_with(needle) {
-            return Some(from + at);
-        }
-        from += at + 1;
-    }
-    None
 }

@@ -186,19 +186,17 @@ fn shifted(c: char) -> char {
 }
 
 fn upper_of(c: char) -> Option<char> {
-    let mut upper = c.to_uppercase();
-    match (upper.next(), upper.next()) {
-        (Some(upper), None) if upper != c => Some(upper),
-        _ => None,
-    }
+    other_case(c, c.to_uppercase())
 }
 
 fn lower_of(c: char) -> Option<char> {
-    let mut lower = c.to_lowercase();
-    match (lower.next(), lower.next()) {
-        (Some(lower), None) if lower != c => Some(lower),
-        _ => None,
-    }
+    other_case(c, c.to_lowercase())
+}
+
+/// A case of `c` that is another, single character.
+fn other_case(c: char, mut cased: impl Iterator<Item = char>) -> Option<char> {
+    let first = cased.next().filter(|first| *first != c)?;
+    cased.next().is_none().then_some(first)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 
 use crossterm::event::{KeyCode, KeyModifiers};
 
-use super::csi::{Csi, Meaning};
 use super::key::KeyPress;
+use super::sequence::{Csi, Meaning};
 
 /// The key of one ASCII byte (ESC excepted), held with `mods`.
 pub(super) fn from_ascii(byte: u8, mods: KeyModifiers) -> KeyPress {
@@ -157,25 +157,7 @@ fn from_code_point(code: u32, mods: KeyModifiers, shift: Shift) -> Option<KeyPre
 
 /// The kitty protocol's keys without a character. Lock, modifier and media keys do nothing here.
 fn functional(code: u32) -> Option<KeyCode> {
-    const KEYPAD: [KeyCode; 28] = [
-        KeyCode::Char('0'),
-        KeyCode::Char('1'),
-        KeyCode::Char('2'),
-        KeyCode::Char('3'),
-        KeyCode::Char('4'),
-        KeyCode::Char('5'),
-        KeyCode::Char('6'),
-        KeyCode::Char('7'),
-        KeyCode::Char('8'),
-        KeyCode::Char('9'),
-        KeyCode::Char('.'),
-        KeyCode::Char('/'),
-        KeyCode::Char('*'),
-        KeyCode::Char('-'),
-        KeyCode::Char('+'),
-        KeyCode::Enter,
-        KeyCode::Char('='),
-        KeyCode::Char(','),
+    const NAVIGATION: [KeyCode; 10] = [
         KeyCode::Left,
         KeyCode::Right,
         KeyCode::Up,
@@ -190,7 +172,12 @@ fn functional(code: u32) -> Option<KeyCode> {
     match code {
         57363 => Some(KeyCode::Menu),
         57376..=57398 => Some(KeyCode::F((code - 57376 + 13) as u8)),
-        57399.. => KEYPAD.get((code - 57399) as usize).copied(),
+        57414 => Some(KeyCode::Enter),
+        57399..=57416 => {
+            let keypad = b"0123456789./*-+\r=,"[(code - 57399) as usize];
+            Some(KeyCode::Char(char::from(keypad)))
+        }
+        57417.. => NAVIGATION.get((code - 57417) as usize).copied(),
         _ => None,
     }
 }

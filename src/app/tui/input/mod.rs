@@ -14,6 +14,7 @@ mod reader;
 mod decoder;
 mod csi;
 mod keyboard;
+mod sequence;
 mod report;
 
 mod event;

@@ -46,65 +46,12 @@ impl StringKind {
 
 /// What a string says, if it is something we ask for.
 pub(super) fn from_string(kind: StringKind, bytes: &[u8]) -> Option<TerminalReport> {
-    let text = str::from_utf8(bytes).ok()?;
-    let value = text
-        .strip_prefix("11;")
-        .filter(|_| kind == StringKind::Osc)?;
-    let (r, g, b) = color(value)?;
-    Some(TerminalReport::Background(r, g, b))
-}
-
-/// A color as X11 writes it (`rgb:ffff/ffff/ffff`, `rgba:...`, `#ffffff`), in 8 bits each.
-fn color(text: &str) -> Option<(u8, u8, u8)> {
-    let parts: Vec<&str> = if let Some(hex) = text.strip_prefix('#') {
-        let digits = hex.len() / 3;
-        if !hex.is_ascii() || digits == 0 || hex.len() % 3 != 0 {
-            return None;
-        }
-        (0..3).map(|i| &hex[i * digits..(i + 1) * digits]).collect()
-    } else {
-        let text = text
-            .strip_prefix("rgb:")
-            .or_else(|| text.strip_prefix("rgba:"))?;
-        text.split('/').collect()
-    };
-    match parts[..] {
-        [r, g, b] | [r, g, b, _] => Some((channel(r)?, channel(g)?, channel(b)?)),
-        _ => None,
-    }
-}
-
-/// A channel of 1 to 4 hexadecimal digits, scaled to 8 bits.
-fn channel(digits: &str) -> Option<u8> {
-    if !(1..=4).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    let value = bytes.strip_prefix(b"11;")?;
+    // The parser of colors panics where a digit is not ASCII.
+    if kind != StringKind::Osc || !value.is_ascii() {
         return None;
     }
-    let value = u32::from_str_radix(digits, 16).ok()?;
-    let max = (1_u32 << (4 * digits.len())) - 1;
-    Some((value * 255 / max) as u8)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colors_are_scaled_to_eight_bits() {
-        for (text, expected) in [
-            ("rgb:ffff/8080/0000", Some((255, 128, 0))),
-            ("rgb:ff/80/00", Some((255, 128, 0))),
-            ("rgb:f/8/0", Some((255, 136, 0))),
-            ("rgba:1e1e/2e2e/3e3e/ffff", Some((30, 46, 62))),
-            ("#1e2e3e", Some((30, 46, 62))),
-            ("#fff", Some((255, 255, 255))),
-            ("rgb:ffff/ffff", None),
-            ("rgb:fffff/0/0", None),
-            ("rgb:+f/0/0", None),
-            ("#12345", None),
-            ("#ääää", None),
-            ("red", None),
-        ] {
-            assert_eq!(color(text), expected, "{text}");
-        }
-    }
+    let color = xterm_color::Color::parse(value).ok()?;
+    let [r, g, b] = [color.red, color.green, color.blue].map(|channel| (channel >> 8) as u8);
+    Some(TerminalReport::Background(r, g, b))
 }
