@@ -20,11 +20,6 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder that has seen nothing.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The record of `event`; none for events that pi's protocol does not have a record for.
     pub fn record(&mut self, event: &Event) -> Option<Value> {
         let mut record = self.body(&event.kind)?;
@@ -271,7 +266,7 @@ mod tests {
             (ToolStatus::Skipped, true),
             (ToolStatus::Cancelled, true),
         ] {
-            let mut recorder = Recorder::new();
+            let mut recorder = Recorder::default();
             let start = AgentEvent::ToolStart {
                 call_id: "c".into(),
                 name: "bash".into(),

@@ -77,7 +77,6 @@ fn notices_and_running_calls() {
     let mut stage = Stage::new(70, 30);
     stage
         .user("two lines\nof prompt that is long enough to be wrapped at seventy columns of width");
-    stage.transcript.push_divider("compacted");
     stage
         .transcript
         .push_notice(NoticeLevel::Info, "Good to know");
@@ -583,7 +582,6 @@ proptest! {
         stage.user(&text);
         stage.say(&other, 5);
         stage.transcript.push_notice(NoticeLevel::Error, text.clone());
-        stage.transcript.push_divider(text.clone());
         stage.tool_end("a", &other, ToolStatus::Ok, "", Details::Command(CommandDetails {
             command: text.clone(), output: other.clone(), ..Default::default()
         }), Some(1));
@@ -670,7 +668,6 @@ fn cells_are_in_the_order_of_the_message() {
             CellBody::Thinking { .. } => "thinking".to_owned(),
             CellBody::Tool(tool) => tool.name.clone(),
             CellBody::Notice { .. } => "notice".to_owned(),
-            CellBody::Divider { .. } => "divider".to_owned(),
         })
         .collect();
     assert_eq!(

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
+
 use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
@@ -53,55 +55,54 @@ impl Settings {
         let read = Reader(layers);
         Ok(Self {
             rules: LoopRules {
-                max_iterations: u32::try_from(read.number("agent.max_iterations")?)
-                    .unwrap_or(u32::MAX),
-                skip_on_steering: read.truth("agent.skip_on_steering")?,
+                max_iterations: read.get("agent.max_iterations")?,
+                skip_on_steering: read.get("agent.skip_on_steering")?,
                 steering_mode: read.queue_mode("agent.steering_mode")?,
                 follow_up_mode: read.queue_mode("agent.follow_up_mode")?,
-                parallel_tools: read.truth("agent.parallel_tool_execution")?,
+                parallel_tools: read.get("agent.parallel_tool_execution")?,
                 retry: RetryRules {
-                    max: u32::try_from(read.number("retry.max")?).unwrap_or(u32::MAX),
-                    base_ms: read.number("retry.base_ms")?,
-                    max_wait_s: read.number("retry.max_wait_s")?,
-                    jitter: read.truth("retry.jitter")?,
+                    max: read.get("retry.max")?,
+                    base_ms: read.get("retry.base_ms")?,
+                    max_wait_s: read.get("retry.max_wait_s")?,
+                    jitter: read.get("retry.jitter")?,
                 },
                 loop_guard: LoopGuardRules {
-                    enabled: read.truth("agent.loop_guard.enabled")?,
-                    window: read.size("agent.loop_guard.window")?,
-                    early_trip: read.size("agent.loop_guard.early_trip")?,
-                    message: read.text("agent.loop_guard.message")?,
+                    enabled: read.get("agent.loop_guard.enabled")?,
+                    window: read.get("agent.loop_guard.window")?,
+                    early_trip: read.get("agent.loop_guard.early_trip")?,
+                    message: read.get("agent.loop_guard.message")?,
                 },
             },
             tools: ToolSettings {
-                bash_timeout_s: read.number("tools.bash.timeout_seconds")?,
-                bash_max_timeout_s: read.number("tools.bash.max_timeout_seconds")?,
-                bash_max_output_chars: read.size("tools.bash.max_output_chars")?,
-                bash_max_output_lines: read.size("tools.bash.max_output_lines")?,
-                bash_max_spill_bytes: read.number("tools.bash.max_spill_bytes")?,
-                bash_secret_env: read.list("tools.bash.secret_env")?,
-                read_max_lines: read.size("tools.read.max_lines")?,
-                read_max_bytes: read.size("tools.read.max_bytes")?,
-                search_max_bytes: read.size("tools.search.max_bytes")?,
-                search_timeout_s: read.number("tools.search.timeout_seconds")?,
+                bash_timeout_s: read.get("tools.bash.timeout_seconds")?,
+                bash_max_timeout_s: read.get("tools.bash.max_timeout_seconds")?,
+                bash_max_output_chars: read.get("tools.bash.max_output_chars")?,
+                bash_max_output_lines: read.get("tools.bash.max_output_lines")?,
+                bash_max_spill_bytes: read.get("tools.bash.max_spill_bytes")?,
+                bash_secret_env: read.get("tools.bash.secret_env")?,
+                read_max_lines: read.get("tools.read.max_lines")?,
+                read_max_bytes: read.get("tools.read.max_bytes")?,
+                search_max_bytes: read.get("tools.search.max_bytes")?,
+                search_timeout_s: read.get("tools.search.timeout_seconds")?,
             },
             tool_set: read.parsed("tools.set", str::parse)?,
-            model: read.text("models.default")?,
+            model: read.get("models.default")?,
             thinking: read.parsed("models.thinking", str::parse)?,
-            fallback: read.list("models.fallback")?,
-            context_window: read.number("models.context_window")?,
-            min_context_window: read.number("models.min_context_window")?,
-            catalogue_url: read.text("models.catalogue_url")?,
-            caching: if read.truth("models.auto_cache")? {
+            fallback: read.get("models.fallback")?,
+            context_window: read.get("models.context_window")?,
+            min_context_window: read.get("models.min_context_window")?,
+            catalogue_url: read.get("models.catalogue_url")?,
+            caching: if read.get("models.auto_cache")? {
                 Caching::Asked
             } else {
                 Caching::Left
             },
             aliases: layers.open_table("models.aliases"),
-            env_file_folders: read.list("auth.env_file_folders")?,
-            favorites: read.list("models.favorites")?,
+            env_file_folders: read.get("auth.env_file_folders")?,
+            favorites: read.get("models.favorites")?,
             servers: read.servers()?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
-            theme: read.text("ui.theme")?,
+            theme: read.get("ui.theme")?,
         })
     }
 }
@@ -109,43 +110,17 @@ impl Settings {
 struct Reader<'a>(&'a Layers);
 
 impl Reader<'_> {
-    fn value(&self, key: &str) -> Result<&toml::Value, ConfigError> {
-        self.0
-            .get(key)
-            .map(|(value, _)| value)
-            .ok_or_else(|| ConfigError(format!("setting {key} has no value")))
-    }
-
-    fn text(&self, key: &str) -> Result<String, ConfigError> {
-        Ok(self.value(key)?.as_str().unwrap_or_default().to_owned())
-    }
-
-    fn truth(&self, key: &str) -> Result<bool, ConfigError> {
-        Ok(self.value(key)?.as_bool().unwrap_or_default())
-    }
-
-    fn number(&self, key: &str) -> Result<u64, ConfigError> {
-        Ok(self
-            .value(key)?
-            .as_integer()
-            .and_then(|n| u64::try_from(n).ok())
-            .unwrap_or_default())
-    }
-
-    fn size(&self, key: &str) -> Result<usize, ConfigError> {
-        Ok(usize::try_from(self.number(key)?).unwrap_or(usize::MAX))
-    }
-
-    fn list(&self, key: &str) -> Result<Vec<String>, ConfigError> {
-        let items = self
-            .value(key)?
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        Ok(items
-            .iter()
-            .filter_map(|item| item.as_str().map(str::to_owned))
-            .collect())
+    fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, ConfigError> {
+        let Some((value, origin)) = self.0.get(key) else {
+            return Err(ConfigError(format!("setting {key} has no value")));
+        };
+        value.clone().try_into().map_err(|error| {
+            let error = error.to_string();
+            ConfigError(format!(
+                "setting {key} = {value} ({origin}): {}",
+                error.trim_end()
+            ))
+        })
     }
 
     fn parsed<T>(
@@ -153,13 +128,10 @@ impl Reader<'_> {
         key: &str,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, ConfigError> {
-        let text = self.text(key)?;
+        let text: String = self.get(key)?;
         parse(&text).map_err(|error| {
-            let origin = self
-                .0
-                .get(key)
-                .map(|(_, origin)| origin.to_string())
-                .unwrap_or_default();
+            let origin = self.0.get(key).map(|(_, origin)| origin.to_string());
+            let origin = origin.unwrap_or_default();
             ConfigError(format!("setting {key} = \"{text}\" ({origin}): {error}"))
         })
     }
@@ -183,7 +155,7 @@ impl Reader<'_> {
             self.parsed(&format!("models.servers.{}", server.id()), parse)
         };
         let places = Places {
-            wanted: self.truth("models.local")?,
+            wanted: self.get("models.local")?,
             ollama: place(LocalServer::Ollama)?,
             llama_cpp: place(LocalServer::LlamaCpp)?,
             lm_studio: place(LocalServer::LmStudio)?,

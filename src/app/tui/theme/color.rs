@@ -50,31 +50,14 @@ pub(super) fn parse(text: &str) -> Option<Color> {
     }
 }
 
-const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
 fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
-    let step = |value: u8| {
-        (0..6_u8)
-            .min_by_key(|&index| CUBE[usize::from(index)].abs_diff(value))
-            .unwrap_or(0)
-    };
-    let (cr, cg, cb) = (step(r), step(g), step(b));
-    let cube = (
-        CUBE[usize::from(cr)],
-        CUBE[usize::from(cg)],
-        CUBE[usize::from(cb)],
-    );
-    let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
-    let gray_index = (mean.saturating_sub(3) / 10).min(23) as u8;
-    let gray = 8 + 10 * gray_index;
-    if distance((r, g, b), (gray, gray, gray)) < distance((r, g, b), cube) {
-        232 + gray_index
-    } else {
-        16 + 36 * cr + 6 * cg + cb
-    }
+    (16..=255)
+        .min_by_key(|&index| distance((r, g, b), indexed_rgb(index)))
+        .unwrap_or(0)
 }
 
 fn indexed_rgb(index: u8) -> (u8, u8, u8) {
+    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
     if index >= 232 {
         let gray = 8 + 10 * (index - 232);
         return (gray, gray, gray);

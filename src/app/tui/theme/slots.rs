@@ -110,8 +110,6 @@ theme! {
     error,
     /// The way out of a failure.
     hint,
-    /// A line across the transcript.
-    divider,
     /// A heading.
     heading,
     /// A heading below the second level.
@@ -188,10 +186,6 @@ theme! {
     context_free,
     /// The pill saying that there are new lines below.
     pill,
-    /// Selected text.
-    selection,
-    /// Found text.
-    search_match,
     /// Inside of a popup.
     popup,
     /// Border of a popup.

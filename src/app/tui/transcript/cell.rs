@@ -57,11 +57,6 @@ pub enum CellBody {
         /// What happened; the lines after the first are the way out.
         text: String,
     },
-    /// A line across, with a label on it.
-    Divider {
-        /// The label.
-        label: String,
-    },
 }
 
 /// How far thinking is.
@@ -198,7 +193,6 @@ impl Cell {
             | CellBody::Assistant { text, .. }
             | CellBody::Thinking { text, .. }
             | CellBody::Notice { text, .. } => Cow::Borrowed(text),
-            CellBody::Divider { label } => Cow::Borrowed(label),
             CellBody::Tool(tool) => tool.source(),
         }
     }

@@ -109,13 +109,6 @@ impl Transcript {
         notices::push(&mut self.cells, level, text);
     }
 
-    /// Adds a line across with a label on it.
-    pub fn push_divider(&mut self, label: impl Into<String>) {
-        self.cells.push(CellBody::Divider {
-            label: label.into(),
-        });
-    }
-
     /// Lets time pass for what runs. Answers whether a shown second changed.
     pub fn tick(&mut self, now: i64) -> bool {
         // Events move the time on as well, without a look at what else runs.

@@ -3,11 +3,10 @@
 //!
 //! A block is closed when another begins after it, as far as complete lines tell: a partial line
 //! (`|`, `#`) can pass for a block that it will not be. Fenced code closes line by line. A block
-//! that grows beyond a bound is closed in pieces (by item, by table row, by line), which may look
-//! rough at the seam; such a text, and one with link definitions, is written once more when it is
-//! complete.
+//! that grows beyond [`MAX_OPEN`] is closed at its last line, which may look rough at the seam;
+//! such a text, and one with link definitions, is written once more when it is complete.
 
-use super::chunk::{BlockKind, BlockStart, Chunk, RenderOutput};
+use super::chunk::{Chunk, RenderOutput};
 use super::fence::{CodeText, Fence, write_code};
 use super::writer::write;
 use crate::app::tui::text::RenderContext;
@@ -15,8 +14,8 @@ use crate::app::tui::text::code::CodeStore;
 use crate::app::tui::text::row::{Line, Row};
 use ratatui::style::Style;
 
-/// Bytes an open block may have before it is closed in pieces.
-const BOUND: usize = 8 * 1024;
+/// Bytes an open block may have before it is closed at a line end.
+const MAX_OPEN: usize = 8 * 1024;
 
 /// The rows of a growing markdown text.
 #[derive(Debug, Default)]
@@ -31,38 +30,32 @@ pub struct MarkdownRows {
     /// Up to where complete lines were searched for closed blocks.
     searched: usize,
     /// Up to where lone CRs were looked for.
-    looked: usize,
-    mode: Mode,
+    searched_for_cr: usize,
+    /// The fenced code block that is open, if one is.
+    code: Option<OpenFence>,
     /// Whether the rows may differ from those of the whole text.
-    rough: bool,
+    is_rough: bool,
     stats: RenderStats,
 }
 
-/// What was done so far, in bytes of source: for tests and benchmarks.
+/// Bytes of source written so far: for tests and benchmarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderStats {
     /// Written for good.
     pub closed: usize,
-    /// RenderOutput in all, the open block each time.
+    /// Written in all, the open block each time.
     pub written: usize,
     /// The most that one update wrote.
     pub most: usize,
 }
 
-/// What the open block is part of.
-#[derive(Debug, Default)]
-enum Mode {
-    #[default]
-    Blocks,
-    /// A fenced code block; so many lines of it are closed.
-    Code {
-        fence: Fence,
-        /// Byte of the source at which the fence stands.
-        start: usize,
-        lines: usize,
-    },
-    /// A table whose first rows are closed: the source of its head, and its widths.
-    Table { head: String, widths: Vec<usize> },
+/// A fenced code block whose end has not come; so many lines of it are closed.
+#[derive(Debug)]
+struct OpenFence {
+    fence: Fence,
+    /// Byte of the source at which the fence stands.
+    start: usize,
+    lines: usize,
 }
 
 impl MarkdownRows {
@@ -71,7 +64,7 @@ impl MarkdownRows {
         &self.rows
     }
 
-    /// What was done so far.
+    /// Bytes of source written so far.
     pub fn stats(&self) -> RenderStats {
         self.stats
     }
@@ -92,38 +85,37 @@ impl MarkdownRows {
         };
         let before = self.stats.written;
         let is_first = self.closed == 0;
-        self.look_for_old_line_ends(source);
+        self.search_lone_cr(source);
         self.rows.truncate(self.closed_rows);
         while self.step(context, source, live, store) {}
-        if !live && self.rough && !is_first {
+        if !live && std::mem::take(&mut self.is_rough) && !is_first {
             *self = Self {
                 stats: self.stats,
                 ..Self::default()
             };
             self.finish(context, source, store);
-        }
-        if !live {
-            self.rough = false;
+            self.is_rough = false;
         }
         self.stats.most = self.stats.most.max(self.stats.written - before);
     }
 
     /// A lone CR ends a line of markdown, but not one of ours: a text with one is written as a whole
     /// at its end.
-    fn look_for_old_line_ends(&mut self, source: &str) {
-        let fresh = source.as_bytes().get(self.looked..).unwrap_or_default();
+    fn search_lone_cr(&mut self, source: &str) {
+        let fresh = source.as_bytes().get(self.searched_for_cr..);
+        let fresh = fresh.unwrap_or_default();
         for (at, _) in fresh.iter().enumerate().filter(|(_, byte)| **byte == b'\r') {
             match fresh.get(at + 1) {
                 Some(b'\n') => {}
-                Some(_) => self.rough = true,
+                Some(_) => self.is_rough = true,
                 // What comes behind it decides.
                 None => {
-                    self.looked += at;
+                    self.searched_for_cr += at;
                     return;
                 }
             }
         }
-        self.looked = source.len();
+        self.searched_for_cr = source.len();
     }
 
     /// Closes what can be closed and writes the rest. Answers whether there is more to do.
@@ -134,8 +126,8 @@ impl MarkdownRows {
         live: bool,
         store: &mut CodeStore,
     ) -> bool {
-        if matches!(self.mode, Mode::Code { .. }) {
-            return self.step_code(context, source, live, store);
+        if let Some(code) = self.code.take() {
+            return self.step_code(context, source, code, live, store);
         }
         if !live {
             self.finish(context, source, store);
@@ -144,7 +136,8 @@ impl MarkdownRows {
         if self.close_blocks(context, source, store) {
             return true;
         }
-        if source.len() - self.closed > BOUND && self.close_piece(context, source, store) {
+        if source.len() - self.closed > MAX_OPEN {
+            self.close_lines(context, source, store);
             return true;
         }
         self.write(context, source, source.len(), true, store);
@@ -153,8 +146,8 @@ impl MarkdownRows {
 
     /// Writes everything that is left, for good.
     fn finish(&mut self, context: &RenderContext<'_>, source: &str, store: &mut CodeStore) {
-        let written = self.write(context, source, source.len(), false, store);
-        self.close(source.len(), written.gap, written.code_blocks);
+        let output = self.write(context, source, source.len(), false, store);
+        self.close(source.len(), output.gap, output.code_blocks);
     }
 
     /// Closes the blocks before the last one, if complete lines have come since the last look.
@@ -164,177 +157,103 @@ impl MarkdownRows {
         source: &str,
         store: &mut CodeStore,
     ) -> bool {
-        let Some(line_end) = source[self.closed..]
-            .rfind('\n')
-            .map(|at| self.closed + at + 1)
-        else {
-            return false;
-        };
+        let line_end = source[self.closed..].rfind('\n');
+        let line_end = line_end.map_or(0, |at| self.closed + at + 1);
         if line_end <= self.searched {
             return false;
         }
         self.searched = line_end;
         let open_from = self.rows.len();
-        let head = self.head_len();
-        let written = self.write(context, source, line_end, true, store);
-        let mut from_last = written.block_starts.iter().rev();
-        let last = from_last
-            .find(|mark| mark.kind == BlockKind::Block)
-            .copied();
-        let Some(last) = last else {
-            self.rows.truncate(open_from);
-            return false;
-        };
-        if last.byte < head {
-            self.rows.truncate(open_from);
-            return false;
-        }
-        let start = self.closed + last.byte - head;
-        let fence = first_line(&source[start..]).and_then(Fence::open);
-        let enters_code = fence.is_some();
-        if start > self.closed || enters_code {
-            self.rows.truncate(last.rows);
-            self.close(start, last.gap, last.code_blocks);
-            if let Some(fence) = fence {
-                self.enter_code(source, fence);
+        let output = self.write(context, source, line_end, true, store);
+        if let Some(last) = output.last_block {
+            let start = self.closed + last.byte;
+            let fence = first_line(&source[start..]).and_then(Fence::open);
+            if start > self.closed || fence.is_some() {
+                self.rows.truncate(last.rows);
+                self.close(start, last.gap, last.code_blocks);
+                if let Some(fence) = fence {
+                    self.enter_code(source, fence);
+                }
+                return true;
             }
-            return true;
         }
         self.rows.truncate(open_from);
         false
     }
 
-    /// Closes a chunk of a block that has grown too large.
-    fn close_piece(
-        &mut self,
-        context: &RenderContext<'_>,
-        source: &str,
-        store: &mut CodeStore,
-    ) -> bool {
-        let open_from = self.rows.len();
-        let line_end = source[self.closed..]
-            .rfind('\n')
-            .map(|at| self.closed + at + 1);
-        if let Some(line_end) = line_end {
-            let head = self.head_len();
-            let written = self.write(context, source, line_end, true, store);
-            let inner = written
-                .block_starts
-                .iter()
-                .rev()
-                .find(|mark| mark.kind != BlockKind::Block);
-            if let Some(mark) = inner.copied().filter(|mark| mark.byte > head) {
-                self.close_inner(source, mark, head, written);
-                return true;
-            }
-            self.rows.truncate(open_from);
-        }
-        // Anything else: at the end of a line, of a word, of a character.
+    /// Closes the lines of a block that has grown too large, or else its words or characters.
+    fn close_lines(&mut self, context: &RenderContext<'_>, source: &str, store: &mut CodeStore) {
         let open = &source[self.closed..];
-        let cut = open[..open.floor_char_boundary(open.len() - 1)]
+        let last_char = open.floor_char_boundary(open.len() - 1);
+        let cut = open[..last_char]
             .rfind('\n')
             .or_else(|| open.trim_end_matches(' ').rfind(' '))
             .map(|at| at + 1)
-            .filter(|&cut| cut >= BOUND / 2)
-            .unwrap_or_else(|| open.floor_char_boundary(open.len() - 1));
-        if cut == 0 {
-            return false;
-        }
+            .filter(|&cut| cut >= MAX_OPEN / 2)
+            .unwrap_or(last_char);
         let end = self.closed + cut;
-        let written = self.write(context, source, end, false, store);
-        self.rough = true;
-        self.mode = Mode::Blocks;
-        self.close(end, false, written.code_blocks);
-        true
+        let output = self.write(context, source, end, false, store);
+        self.is_rough = true;
+        self.close(end, false, output.code_blocks);
     }
 
-    fn close_inner(&mut self, source: &str, mark: BlockStart, head: usize, written: RenderOutput) {
-        let end = self.closed + mark.byte - head;
-        if mark.kind == BlockKind::TableRow && matches!(self.mode, Mode::Blocks) {
-            let open = &source[self.closed..end];
-            let head: String = open.split_inclusive('\n').take(2).collect();
-            self.mode = Mode::Table {
-                head,
-                widths: written.table_widths,
-            };
-        }
-        self.rough = true;
-        self.rows.truncate(mark.rows);
-        self.close(end, mark.gap, mark.code_blocks);
-    }
-
-    /// Closes the lines of a code block that are complete.
+    /// Closes the lines of a fenced code block that are complete.
     fn step_code(
         &mut self,
         context: &RenderContext<'_>,
         source: &str,
+        mut code: OpenFence,
         live: bool,
         store: &mut CodeStore,
     ) -> bool {
-        let Mode::Code {
-            fence,
-            start,
-            mut lines,
-        } = std::mem::take(&mut self.mode)
-        else {
-            return false;
-        };
         let before = Line::of(" ".repeat(context.margin), Style::new());
         let block = self.code_blocks;
-        let mut code = |rows: &mut Vec<Row>, number, text, byte, open| {
+        let mut write_line = |rows: &mut Vec<Row>, code: &OpenFence, text, byte: usize, open| {
             let code = CodeText {
                 block,
-                number,
+                number: code.lines,
                 text,
-                language: &fence.language,
+                language: &code.fence.language,
                 open,
                 byte: byte as u32,
             };
             write_code(context, &before, &code, store, rows);
         };
         let mut at = self.closed;
+        let mut ended = !live;
+        // The last line, which is not complete, or the only line of an empty block.
+        let mut open_line = None;
         for line in source[self.closed..].split_inclusive('\n') {
             let complete = line.ends_with('\n') || !live;
             self.stats.written += line.len();
-            if fence.is_closed_by(line) && complete {
-                if lines == 0 {
-                    code(&mut self.rows, 0, "", start, false);
-                }
-                self.close(at + line.len(), true, block + 1);
-                return self.closed < source.len();
+            if complete && code.fence.is_closed_by(line) {
+                at += line.len();
+                ended = true;
+                break;
             }
+            let (indent, text) = code.fence.content(line);
             if !complete {
-                self.close(at, false, block);
-                if !fence.may_be_closed_by(line) {
-                    let (indent, text) = fence.content(line);
-                    code(&mut self.rows, lines, text, at + indent, true);
-                }
-                self.mode = Mode::Code {
-                    fence,
-                    start,
-                    lines,
-                };
-                return false;
+                open_line = Some((text, at + indent, code.fence.may_be_closed_by(line)));
+                break;
             }
-            let (indent, text) = fence.content(line);
-            code(&mut self.rows, lines, text, at + indent, false);
-            lines += 1;
+            write_line(&mut self.rows, &code, text, at + indent, false);
+            code.lines += 1;
             at += line.len();
         }
-        if !live && lines == 0 {
-            code(&mut self.rows, 0, "", start, false);
+        if ended && code.lines == 0 {
+            write_line(&mut self.rows, &code, "", code.start, false);
         }
-        self.close(at, !live, block + u32::from(!live));
-        if live {
-            if lines == 0 {
-                code(&mut self.rows, 0, "", start, true);
-            }
-            self.mode = Mode::Code {
-                fence,
-                start,
-                lines,
-            };
+        self.close(at, ended, block + u32::from(ended));
+        if ended {
+            return self.closed < source.len();
         }
+        match open_line {
+            Some((.., true)) => {}
+            Some((text, byte, _)) => write_line(&mut self.rows, &code, text, byte, true),
+            None if code.lines == 0 => write_line(&mut self.rows, &code, "", code.start, true),
+            None => {}
+        }
+        self.code = Some(code);
         false
     }
 
@@ -344,11 +263,11 @@ impl MarkdownRows {
             self.rows.push(blank);
         }
         let opening = first_line(&source[self.closed..]).map_or(0, |line| line.len() + 1);
-        self.mode = Mode::Code {
+        self.code = Some(OpenFence {
             start: self.closed + fence.indent,
             fence,
             lines: 0,
-        };
+        });
         self.close(self.closed + opening, false, self.code_blocks);
     }
 
@@ -361,50 +280,26 @@ impl MarkdownRows {
         open: bool,
         store: &mut CodeStore,
     ) -> RenderOutput {
-        let open_source = &source[self.closed..end];
-        self.stats.written += open_source.len();
-        let joined;
-        let (text, table) = match &self.mode {
-            Mode::Table { head, widths } => {
-                joined = format!("{head}{open_source}");
-                (joined.as_str(), Some((head.len(), widths.clone())))
-            }
-            _ => (open_source, None),
-        };
         let chunk = Chunk {
-            source: text,
+            source: &source[self.closed..end],
             base: self.closed,
             gap: self.gap,
             code_blocks: self.code_blocks,
             open,
-            table,
         };
-        let written = write(context, &chunk, store, &mut self.rows);
-        self.rough |= written.has_definitions;
-        written
+        self.stats.written += chunk.source.len();
+        let output = write(context, &chunk, store, &mut self.rows);
+        self.is_rough |= output.has_definitions;
+        output
     }
 
     /// Everything up to here will not change any more.
     fn close(&mut self, end: usize, gap: bool, code_blocks: u32) {
-        let is_continued = matches!(self.mode, Mode::Table { .. }) && !gap;
-        if !is_continued {
-            self.mode = match std::mem::take(&mut self.mode) {
-                Mode::Table { .. } => Mode::Blocks,
-                other => other,
-            };
-        }
         self.stats.closed += end - self.closed;
         self.closed = end;
         self.closed_rows = self.rows.len();
         self.gap = gap;
         self.code_blocks = code_blocks;
-    }
-
-    fn head_len(&self) -> usize {
-        match &self.mode {
-            Mode::Table { head, .. } => head.len(),
-            _ => 0,
-        }
     }
 }
 

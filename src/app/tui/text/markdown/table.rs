@@ -16,10 +16,6 @@ pub struct Table {
     pub alignments: Vec<Alignment>,
     /// The cells, row by row.
     pub rows: Vec<Vec<Line>>,
-    /// Widths from an earlier part of the same table, so that its columns go on.
-    pub widths: Option<Vec<usize>>,
-    /// Whether only the body is written: the head stands further up.
-    pub continued: bool,
 }
 
 const SEPARATOR: &str = " │ ";
@@ -27,27 +23,16 @@ const SEPARATOR: &str = " │ ";
 const MIN_COLUMN: usize = 8;
 
 impl Table {
-    /// Writes the table behind `before` and gives the widths of its columns, and for each row of
-    /// the table the number of rows of the screen above its first.
-    pub fn write(
-        &self,
-        context: &RenderContext<'_>,
-        before: &Line,
-        rows: &mut Vec<Row>,
-    ) -> (Vec<usize>, Vec<usize>) {
+    /// Writes the table behind `before`.
+    pub fn write(&self, context: &RenderContext<'_>, before: &Line, rows: &mut Vec<Row>) {
         let room = context.columns.saturating_sub(width(&before.text)).max(2);
         let columns = self.alignments.len().max(1);
-        let widths = match &self.widths {
-            Some(widths) => widths.clone(),
-            None => self.fit(room),
-        };
-        let mut starts = Vec::with_capacity(self.rows.len());
+        let widths = self.fit(room);
         let separators = (columns - 1) * 3;
         let as_records = widths.iter().sum::<usize>() + separators > room;
         for (index, cells) in self.rows.iter().enumerate() {
-            starts.push(rows.len());
             if index == 0 {
-                if !self.continued && !as_records {
+                if !as_records {
                     self.write_row(context, before, &widths, cells, rows);
                     rows.push(border(context, before, &widths, rows));
                 }
@@ -57,7 +42,6 @@ impl Table {
                 self.write_row(context, before, &widths, cells, rows);
             }
         }
-        (widths, starts)
     }
 
     /// What each column gets of `room`: what it needs, or a fair share.
@@ -128,7 +112,12 @@ impl Table {
                     .unwrap_or(Alignment::None);
                 push_cell(&mut line, lines.get(index), widths[column], alignment, last);
             }
-            rows.push(line.into_row());
+            let mut row = line.into_row();
+            if let (true, Some(above)) = (row.source.is_empty(), rows.last()) {
+                // Nothing of it comes from the source: it stands where the row above begins.
+                row.source = above.source.start..above.source.start;
+            }
+            rows.push(row);
         }
     }
 
@@ -153,6 +142,9 @@ impl Table {
             let mut line = head.clone().without_source();
             line.push(": ", context.theme.dim);
             line.push_part(cell, 0..cell.text.len());
+            if cell.is_empty() {
+                line.end_at(end_of(rows));
+            }
             wrap(
                 &line,
                 &Prefix::both(before.clone()),

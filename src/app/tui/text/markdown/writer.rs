@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 
-use super::chunk::{BlockKind, BlockStart, Chunk, RenderOutput};
+use super::chunk::{BlockStart, Chunk, RenderOutput};
 use super::container::{self, Container};
 use super::fence::{CodeText, OpenCode, language, write_code};
 use super::table::Table;
@@ -81,7 +81,7 @@ impl Writer<'_, '_> {
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) => {
-                self.mark(&tag, &range);
+                self.start_block(&range);
                 self.depth += 1;
                 self.start(tag, &range);
             }
@@ -125,7 +125,7 @@ impl Writer<'_, '_> {
             Event::SoftBreak => self.inline(" ", self.style(), &range),
             Event::HardBreak => self.hard_break(),
             Event::Rule => {
-                self.start_outer_block(&range);
+                self.start_block(&range);
                 self.begin_block();
                 let mut line = self.prefix().first;
                 let used = width(&line.text);
@@ -152,32 +152,18 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn mark(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
-        match (self.depth, tag) {
-            (0, _) => self.start_outer_block(range),
-            (1, Tag::Item) => self.start_block(BlockKind::Item, range),
-            (1, Tag::TableRow) => self.start_block(BlockKind::TableRow, range),
-            _ => {}
+    /// Notes where an outermost block begins.
+    fn start_block(&mut self, range: &Range<usize>) {
+        if self.depth > 0 {
+            return;
         }
-    }
-
-    fn start_outer_block(&mut self, range: &Range<usize>) {
-        if self.depth == 0 {
-            self.start_block(BlockKind::Block, range);
-        }
-    }
-
-    fn start_block(&mut self, kind: BlockKind, range: &Range<usize>) {
-        let byte = self.chunk.source[..range.start]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let line_start = self.chunk.source[..range.start].rfind('\n');
         self.flush();
-        self.out.block_starts.push(BlockStart {
-            byte,
+        self.out.last_block = Some(BlockStart {
+            byte: line_start.map_or(0, |at| at + 1),
             rows: self.rows.len(),
             gap: self.gap,
             code_blocks: self.out.code_blocks,
-            kind,
         });
     }
 
@@ -241,16 +227,9 @@ impl Writer<'_, '_> {
             }
             Tag::Table(alignments) => {
                 self.begin_block();
-                let continued = self
-                    .chunk
-                    .table
-                    .as_ref()
-                    .filter(|_| self.depth == 1 && range.start == 0);
                 self.table = Some(Table {
                     alignments,
                     rows: Vec::new(),
-                    widths: continued.map(|(_, widths)| widths.clone()),
-                    continued: continued.is_some(),
                 });
             }
             Tag::TableHead | Tag::TableRow => {
@@ -362,10 +341,7 @@ impl Writer<'_, '_> {
                 text: line.strip_suffix('\r').unwrap_or(line),
                 language: &code.language,
                 open: unfinished && number == last,
-                byte: self
-                    .chunk
-                    .byte(*code.lines.get(number).unwrap_or(&code.byte))
-                    as u32,
+                byte: self.byte(*code.lines.get(number).unwrap_or(&code.byte)),
             };
             write_code(self.context, &prefix.first, &line, self.store, self.rows);
         }
@@ -377,17 +353,7 @@ impl Writer<'_, '_> {
             return;
         };
         let prefix = self.prefix();
-        let (widths, starts) = table.write(self.context, &prefix.first, self.rows);
-        if self.depth == 0 {
-            // The block_starts of its rows were set before the rows were written.
-            let block_starts = self.out.block_starts.iter_mut().rev();
-            let of_rows = block_starts.take_while(|mark| mark.kind == BlockKind::TableRow);
-            for (mark, start) in of_rows.zip(starts.iter().rev()) {
-                mark.rows = *start;
-                mark.gap = false;
-            }
-            self.out.table_widths = widths;
-        }
+        table.write(self.context, &prefix.first, self.rows);
         self.gap = true;
     }
 
@@ -451,8 +417,11 @@ impl Writer<'_, '_> {
 
     /// A range of the chunk as one of the whole source.
     fn source(&self, range: &Range<usize>) -> Range<u32> {
-        let byte = |at| self.chunk.byte(at) as u32;
-        byte(range.start)..byte(range.end)
+        self.byte(range.start)..self.byte(range.end)
+    }
+
+    fn byte(&self, at: usize) -> u32 {
+        (self.chunk.base + at) as u32
     }
 
     fn style(&self) -> Style {

@@ -8,8 +8,7 @@ use crate::app::humanize::duration;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::{MarkdownRows, RenderStats};
-use crate::app::tui::text::width::ellipsis;
-use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, width, wrap};
+use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcript};
 
@@ -104,7 +103,6 @@ impl CellRows {
                 body::write(context, tool, cell.fold, options, store, &mut rows.head);
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
-            CellBody::Divider { label } => rows.head.push(divider(context, label)),
         }
         rows
     }
@@ -230,22 +228,4 @@ fn notice(context: RenderContext<'_>, level: NoticeLevel, text: &str, rows: &mut
         wrap(&line, &prefix, context.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }
-}
-
-fn divider(context: RenderContext<'_>, label: &str) -> Row {
-    let label = visible_line(label);
-    let mut line = Line::of(" ".repeat(context.margin), Style::new());
-    let room = context.columns - context.margin;
-    let label = if label.is_empty() {
-        String::new()
-    } else {
-        format!(" {label} ")
-    };
-    let label = ellipsis(&label, room);
-    let left = room.saturating_sub(width(&label)).min(3);
-    let right = room.saturating_sub(left + width(&label));
-    line.push(&"─".repeat(left), context.theme.divider);
-    line.push(&label, context.theme.dim);
-    line.push(&"─".repeat(right), context.theme.divider);
-    line.into_row()
 }

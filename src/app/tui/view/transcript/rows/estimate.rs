@@ -20,7 +20,6 @@ pub fn estimate(cell: &Cell, width: u16) -> usize {
         },
         CellBody::Tool(tool) => 1 + tool_rows(tool, cell.fold, columns),
         CellBody::Notice { text, .. } => 1 + text_rows(text, columns),
-        CellBody::Divider { .. } => 2,
     }
 }
 
