@@ -87,7 +87,7 @@ impl Models {
     pub fn new(options: ModelsOptions) -> Self {
         let places = options
             .places
-            .with_ollama_host(options.keys.get("OLLAMA_HOST"));
+            .with_ollama_env(|name| options.keys.get(name));
         Self {
             catalog: options.catalog,
             keys: options.keys,

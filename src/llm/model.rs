@@ -243,7 +243,7 @@ pub enum EditFormat {
     Replace,
 }
 
-/// Output limit in tokens of a model nobody told us about.
+/// Output limit in tokens of a model that is not listed.
 pub const DEFAULT_MAX_OUTPUT: u64 = 16_384;
 
 impl Model {
@@ -274,6 +274,14 @@ impl Model {
             edit_format: EditFormat::default(),
             quirks: Quirks::of_api(api),
             options: Map::new(),
+        }
+    }
+
+    /// The window in tokens; 0 when it is unknown or only an estimate.
+    pub fn known_window(&self) -> u64 {
+        match self.window_source {
+            WindowSource::Estimate => 0,
+            _ => self.context_window,
         }
     }
 

@@ -25,7 +25,7 @@ pub fn hidden(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     }
     let usage = &message.usage;
     let prompt = usage.input + usage.cache_read + usage.cache_write;
-    let window = model.context_window;
+    let window = model.known_window();
     let too_long = match message.stop_reason {
         _ if filled_the_window(message) => true,
         StopReason::Stop => window > 0 && prompt > window,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +25,13 @@ pub trait Provider: Send + Sync {
     /// called while the user types; the default does nothing.
     fn warm(&self, model: &Model) {
         let _ = model;
+    }
+
+    /// The window in tokens that the server gave `model` when it loaded it, for a model that comes
+    /// with an estimate. None when the window is known already or the server does not say.
+    fn loaded_window(&self, model: &Model) -> BoxFuture<'static, Option<u64>> {
+        let _ = model;
+        ready(None).boxed()
     }
 }
 

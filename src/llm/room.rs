@@ -30,7 +30,7 @@ pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
         .min(model.max_output)
         .max(1);
     // A guess must not cut an answer short.
-    if model.context_window == 0 || model.window_source == WindowSource::Default {
+    if model.known_window() == 0 || model.window_source == WindowSource::Default {
         return wanted;
     }
     let image = |_: &Image| IMAGE_TOKENS * BYTES_PER_TOKEN;

@@ -1,15 +1,15 @@
-//! The size of a model's window, where the figure comes from, and whether it is enough to work
-//! with. Pure: says what is the matter and sends nothing.
+//! The size of a model's window, where the figure comes from, and whether it is large
+//! enough for a run. Sends nothing.
 
 use super::error::{ErrorClass, LlmError};
 use super::local::LocalServer;
 use super::model::Model;
 
 /// Tokens below which no run is started, unless the settings say otherwise.
-pub const SMALLEST: u64 = 16_000;
+pub const MIN_CONTEXT: u64 = 16_000;
 /// Tokens below which a run is started with a warning.
-pub const COMFORTABLE: u64 = 32_000;
-/// The window, in tokens, of a model of which nobody told it.
+pub const WARN_CONTEXT: u64 = 32_000;
+/// The window, in tokens, of a model of unknown size.
 pub const DEFAULT: u64 = 100_000;
 
 /// Where the size of a window comes from.
@@ -19,17 +19,20 @@ pub enum WindowSource {
     Model,
     /// The setting `models.context_window`.
     Config,
-    /// Nobody told: a guess.
+    /// What the server is expected to load the model with; corrected after the first answer.
+    Estimate,
+    /// The default for a model of unknown size.
     #[default]
     Default,
 }
 
 impl WindowSource {
-    /// `model`, `config` or `default`.
+    /// `model`, `config`, `estimate` or `default`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Model => "model",
             Self::Config => "config",
+            Self::Estimate => "estimate",
             Self::Default => "default",
         }
     }
@@ -40,13 +43,13 @@ impl WindowSource {
 pub struct Window {
     /// Tokens.
     pub tokens: u64,
-    /// Who says so.
+    /// Where the figure comes from.
     pub source: WindowSource,
 }
 
 impl Window {
-    /// The window of a model that tells `model` tokens when the settings say `config`; 0 for either
-    /// is nothing.
+    /// The window of a model that is listed with `model` tokens while the settings say `config`; 0
+    /// for either is unset.
     pub fn of(model: u64, config: u64) -> Self {
         let (tokens, source) = match (model, config) {
             (0, 0) => (DEFAULT, WindowSource::Default),
@@ -57,36 +60,41 @@ impl Window {
     }
 }
 
-/// Why no run can be made with `model`, if its window is below `smallest` tokens. Another model may
-/// do.
-pub fn block(model: &Model, smallest: u64) -> Option<LlmError> {
-    let tokens = model.context_window;
-    (tokens > 0 && tokens < smallest).then(|| {
+/// The error that refuses a run with `model` if its window is known to be below `min` tokens. A
+/// fallback model may do.
+pub fn check_min(model: &Model, min: u64) -> Option<LlmError> {
+    let tokens = model.known_window();
+    (tokens > 0 && tokens < min).then(|| {
         LlmError::new(
             ErrorClass::NoModel,
             format!(
-                "{}: Model context window too small ({tokens} tokens). Minimum is {smallest}.",
+                "{}: Model context window too small ({tokens} tokens). Minimum is {min}.",
                 model.full_id()
             ),
         )
-        .with_hint(match LocalServer::from_id(&model.provider) {
-            Some(server) => format!("Give it a larger window: {}", server.larger_window()),
-            None => "Choose a model with a larger window: -m provider/id, or models.fallback in \
-                     config.toml"
-                .to_owned(),
-        })
+        .with_hint(enlarge_hint(model).unwrap_or_else(|| {
+            "Choose a model with a larger window: -m provider/id, or models.fallback in config.toml"
+                .to_owned()
+        }))
     })
 }
 
-/// What to say before a run with `model`, if its window is small.
+/// The warning before a run with `model`, if its window is known to be small.
 pub fn warning(model: &Model) -> Option<String> {
-    let tokens = model.context_window;
-    (tokens > 0 && tokens < COMFORTABLE).then(|| {
+    let tokens = model.known_window();
+    (tokens > 0 && tokens < WARN_CONTEXT).then(|| {
+        let model_id = model.full_id();
+        let hint = enlarge_hint(model).map_or_else(String::new, |hint| format!("\n{hint}"));
         format!(
-            "Low context window for {}: {tokens} tokens (warn threshold: {COMFORTABLE})",
-            model.full_id()
+            "Low context window for {model_id}: {tokens} tokens (warn threshold: {WARN_CONTEXT}){hint}"
         )
     })
+}
+
+/// How the server of a local model is told to give it a larger window.
+fn enlarge_hint(model: &Model) -> Option<String> {
+    let server = LocalServer::from_id(&model.provider)?;
+    Some(format!("Give it a larger window: {}", server.larger_window()))
 }
 
 #[cfg(test)]
@@ -125,8 +133,8 @@ mod tests {
         for (tokens, refused, warned) in cases {
             let mut model = Model::new("lab", "m", Api::OpenAiChat, "");
             model.context_window = tokens;
-            let block = block(&model, SMALLEST).map(|error| error.message);
-            assert_eq!(block.as_deref(), refused, "{tokens}");
+            let error = check_min(&model, MIN_CONTEXT).map(|error| error.message);
+            assert_eq!(error.as_deref(), refused, "{tokens}");
             if refused.is_none() {
                 assert_eq!(warning(&model).as_deref(), warned, "{tokens}");
             }

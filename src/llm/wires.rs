@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::anthropic::{self, AnthropicDecoder};
@@ -19,6 +20,7 @@ use super::event::StreamEvent;
 use super::exchange;
 use super::google::{self, GoogleDecoder};
 use super::http::Http;
+use super::local;
 use super::model::{Api, Model};
 use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
@@ -57,14 +59,14 @@ impl Wires {
             keys,
             scripted,
             http: Http::default(),
-            smallest_window: window::SMALLEST,
+            smallest_window: window::MIN_CONTEXT,
             caching: Caching::Asked,
             terse: Arc::default(),
         }
     }
 
     /// The same for models with a window of at least this many tokens, instead of
-    /// [`SMALLEST`](window::SMALLEST).
+    /// [`MIN_CONTEXT`](window::MIN_CONTEXT).
     pub fn with_smallest_window(mut self, tokens: u64) -> Self {
         self.smallest_window = tokens;
         self
@@ -293,7 +295,7 @@ fn write(request: &Request) -> Vec<u8> {
 impl Provider for Wires {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
         let request = self.fit(request);
-        if let Some(error) = window::block(&request.model, self.smallest_window) {
+        if let Some(error) = window::check_min(&request.model, self.smallest_window) {
             return failed(error);
         }
         if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {
@@ -302,6 +304,10 @@ impl Provider for Wires {
         let wires = self.clone();
         let answer = async move { wires.answer(&request).await };
         stream::once(answer).flatten().boxed()
+    }
+
+    fn loaded_window(&self, model: &Model) -> BoxFuture<'static, Option<u64>> {
+        local::loaded_window(model.clone()).boxed()
     }
 
     /// Fetches the key, builds the client and opens a connection, by a request for the host's root

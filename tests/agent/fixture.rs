@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::memory::Today;
@@ -21,7 +21,7 @@ use tiller::agent::{
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
-    ToolSpec,
+    ToolSpec, WindowSource,
 };
 use tokio::sync::{Notify, Semaphore, mpsc};
 
@@ -92,6 +92,8 @@ pub async fn eventually(holds: impl Fn() -> bool) {
 /// Plays one script per request and keeps the requests.
 #[derive(Default)]
 pub struct Script {
+    /// The window the server loads a model with.
+    pub loaded_window: Option<u64>,
     answers: Mutex<VecDeque<Vec<Step>>>,
     requests: Mutex<Vec<Request>>,
     live: Arc<()>,
@@ -116,6 +118,12 @@ impl Script {
 }
 
 impl Provider for Script {
+    fn loaded_window(&self, model: &Model) -> BoxFuture<'static, Option<u64>> {
+        let estimated = model.window_source == WindowSource::Estimate;
+        let window = self.loaded_window.filter(|_| estimated);
+        std::future::ready(window).boxed()
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
         self.requests.lock().unwrap().push(request);
         let steps = self
@@ -366,6 +374,7 @@ pub struct Bench {
 #[derive(Default)]
 pub struct Setup {
     pub answers: Vec<Vec<Step>>,
+    pub loaded_window: Option<u64>,
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
     pub fallback: Vec<Model>,
@@ -403,7 +412,10 @@ pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> 
 impl Setup {
     pub fn start(self) -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let script = Arc::new(Script::with(self.answers));
+        let script = Arc::new(Script {
+            loaded_window: self.loaded_window,
+            ..Script::with(self.answers)
+        });
         let log = Arc::new(Mutex::new(Vec::new()));
         let tools = self
             .tools

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RunOutcome};
+use tiller::llm::{Model, WindowSource};
 
 use super::fixture::*;
 use super::steering::queued;
@@ -113,4 +114,50 @@ async fn going_on_with_nothing_to_do_does_nothing() {
     bench.prompt("Again");
     assert_eq!(bench.settled().await, RunOutcome::Done);
     assert_eq!(bench.script.requests().len(), 2);
+}
+
+// F4, F7
+#[tokio::test]
+async fn an_estimated_window_is_corrected_after_the_first_answer() {
+    let estimated = Model {
+        provider: "ollama".into(),
+        context_window: 4096,
+        window_source: WindowSource::Estimate,
+        ..model()
+    };
+    let mut bench = Setup {
+        answers: vec![call(&[("c1", "a", json!({}))]), say("ok"), say("again")],
+        tools: vec![("a", false, Act::Succeed("done".into()))],
+        loaded_window: Some(8192),
+        model: Some(estimated),
+        ..Setup::default()
+    }
+    .start();
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    bench.prompt("More");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let windows = bench.script.requests().into_iter();
+    let windows: Vec<_> = windows
+        .map(|request| (request.model.context_window, request.model.window_source))
+        .collect();
+    let known = (8192, WindowSource::Model);
+    assert_eq!(windows, [(4096, WindowSource::Estimate), known, known]);
+    let told: Vec<String> = bench
+        .seen
+        .iter()
+        .filter_map(|event| match &event.kind {
+            AgentEvent::ModelChanged { model, .. } => Some(model.context_window.to_string()),
+            AgentEvent::Notice { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "8192",
+            "Low context window for ollama/scripted: 8192 tokens (warn threshold: 32000)\n\
+             Give it a larger window: OLLAMA_CONTEXT_LENGTH=32768 ollama serve"
+        ]
+    );
 }

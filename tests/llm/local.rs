@@ -5,9 +5,9 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use tiller::llm::local::{self, Address, Found, LocalServer, Places};
-use tiller::llm::{Model, ThinkingLevel};
+use tiller::llm::{Model, ThinkingLevel, WindowSource, window};
 
-use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, ollama, play};
+use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, SHOW, TAGS, ollama, play};
 
 /// Long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -46,20 +46,29 @@ async fn ollama_tells_its_models_windows_and_what_they_can() {
         .iter()
         .map(|model| {
             let can = (model.vision, model.tools, model.reasoning);
-            (model.full_id(), model.context_window, can)
+            let window = (model.context_window, model.window_source.as_str());
+            (model.full_id(), window, can)
         })
         .collect();
     assert_eq!(
         told,
         [
-            // The window its Modelfile sets; the one it could have; the one it has in memory.
+            // The window its Modelfile sets; what Ollama loads a model with; what it has in memory.
             (
                 "ollama/deepseek-r1:latest".to_owned(),
-                24_576,
+                (24_576, "model"),
                 (false, false, true)
             ),
-            ("ollama/llava:13b".to_owned(), 16_384, (true, false, false)),
-            ("ollama/qwen3:8b".to_owned(), 32_768, (false, true, true)),
+            (
+                "ollama/llava:13b".to_owned(),
+                (4096, "estimate"),
+                (true, false, false)
+            ),
+            (
+                "ollama/qwen3:8b".to_owned(),
+                (32_768, "model"),
+                (false, true, true)
+            ),
         ]
     );
     assert_eq!(models[0].name, "deepseek-r1:latest (7.6B, Q4_K_M)");
@@ -70,6 +79,50 @@ async fn ollama_tells_its_models_windows_and_what_they_can() {
     assert_eq!(models[2].thinking_word(ThinkingLevel::Off), Some("none"));
     let best = local::best(&found).expect("a model");
     assert_eq!(best.id, "qwen3:8b", "the one in memory");
+}
+
+// F1
+#[tokio::test]
+async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
+    let server = play(&[
+        ("/api/tags", TAGS.to_owned()),
+        ("/api/show", SHOW.to_owned()),
+    ]);
+    for (variable, tokens) in [
+        (None, 4096),
+        (Some("8192"), 8192),
+        (Some(" 8192 "), 8192),
+        // More than the model has.
+        (Some("131072"), 40_960),
+        (Some("0"), 4096),
+        (Some("much"), 4096),
+    ] {
+        let addresses = ollama_at(server.port)
+            .with_ollama_env(|name| variable.filter(|_| name == "OLLAMA_CONTEXT_LENGTH"));
+        let found = local::find(&addresses, PATIENCE).await;
+        let model = models(&found)[2].clone();
+        assert_eq!(model.context_window, tokens, "{variable:?}");
+        assert_eq!(model.window_source, WindowSource::Estimate);
+        // An estimate refuses nothing and warns of nothing.
+        assert_eq!(window::check_min(&model, window::MIN_CONTEXT), None);
+        assert_eq!(window::warning(&model), None);
+        assert_eq!(
+            local::loaded_window(model.clone()).await,
+            None,
+            "not in memory"
+        );
+        let loaded = ollama();
+        let model = Model {
+            base_url: format!("http://127.0.0.1:{}/v1", loaded.port),
+            ..model
+        };
+        assert_eq!(local::loaded_window(model.clone()).await, Some(32_768));
+        let known = Model {
+            window_source: WindowSource::Model,
+            ..model
+        };
+        assert_eq!(local::loaded_window(known).await, None, "known already");
+    }
 }
 
 #[tokio::test]
@@ -84,6 +137,7 @@ async fn lm_studio_and_llama_cpp_tell_theirs() {
         ollama: None,
         llama_cpp: at(llama.port),
         lm_studio: at(studio.port),
+        ..Places::default()
     };
     let found = local::find(&places, PATIENCE).await;
     let told: Vec<_> = models(&found)
@@ -178,6 +232,7 @@ async fn silence_and_absence_cost_no_more_than_was_allowed() {
         ollama: at(port),
         llama_cpp: at(port),
         lm_studio: at(port),
+        ..Places::default()
     };
     let began = Instant::now();
     assert_eq!(local::find(&places, local::PATIENCE).await, []);

@@ -233,6 +233,23 @@ impl Actor {
         self.thinking = thinking;
     }
 
+    /// Takes the window of `model` for that of the same model from now on, here and on the screen.
+    fn correct_window(&mut self, model: Arc<Model>) {
+        let fallback = self.activity.run().and_then(|run| run.fallback.as_mut());
+        if let Some(asked) = fallback
+            && asked.full_id() == model.full_id()
+        {
+            *asked = Arc::clone(&model);
+        }
+        if self.model.full_id() == model.full_id() {
+            self.conversation.send(AgentEvent::ModelChanged {
+                model: Arc::clone(&model),
+                thinking: self.thinking,
+            });
+            self.model = model;
+        }
+    }
+
     fn shut_down(&mut self, done: Option<oneshot::Sender<()>>) {
         self.recall_next();
         let run = self.activity.take_run().map(|(run, _)| run);
@@ -271,6 +288,7 @@ impl Actor {
             Some(RunMessage::ReopenTurn(change, reply)) => {
                 let _ = reply.send(self.reopen_turn(change));
             }
+            Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::Advise(text)) => {
                 if let Some(run) = self.activity.run() {
                     run.advice = Some(text);

@@ -14,9 +14,9 @@ use super::call_ids::CallIds;
 use super::env::RunEnv;
 use super::execution::panic_text;
 use super::link::{RunLink, Turn};
-use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
+use crate::agent::event::{AgentEvent, Phase, now_ms};
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, overflow,
+    AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, WindowSource, overflow,
 };
 
 /// What one request came to.
@@ -69,8 +69,9 @@ impl Attempt {
                 break;
             }
         }
+        let model = &loaded_model(link, env, turn).await;
         if attempt.failure.is_none() {
-            let (message, model) = (&attempt.message, &turn.model);
+            let message = &attempt.message;
             attempt.failure =
                 overflow::hidden(message, model).or_else(|| no_answer(message, model));
         }
@@ -93,10 +94,7 @@ impl Attempt {
             }
         }
         if !self.begun {
-            if let Some(text) = env.context_warnings.warning(&turn.model) {
-                let level = NoticeLevel::Warning;
-                link.emit(AgentEvent::Notice { level, text }).await;
-            }
+            env.warn_of_window(link, &turn.model).await;
             self.begin(link).await;
             link.phase(Phase::Streaming).await;
         }
@@ -146,6 +144,27 @@ fn says_nothing(event: &StreamEvent) -> bool {
         }
         _ => false,
     }
+}
+
+/// The model of `turn` with the window its server has loaded it with, where that was an estimate.
+/// Everybody hears of the new window, and of one that is small.
+async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
+    let window = select! {
+        biased;
+        () = turn.interrupt.cancelled() => None,
+        window = env.provider.loaded_window(&turn.model) => window,
+    };
+    let Some(context_window) = window else {
+        return Arc::clone(&turn.model);
+    };
+    let model = Arc::new(Model {
+        context_window,
+        window_source: WindowSource::Model,
+        ..(*turn.model).clone()
+    });
+    link.correct_window(Arc::clone(&model)).await;
+    env.warn_of_window(link, &model).await;
+    model
 }
 
 fn empty_message(turn: &Turn) -> AssistantMessage {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::link::Turn;
+use super::link::{RunLink, Turn};
+use crate::agent::event::{AgentEvent, NoticeLevel};
 use crate::llm::{Model, Provider, Request, window};
 
 /// The unchanging part of an agent.
@@ -40,6 +41,14 @@ impl ContextWarnings {
 }
 
 impl RunEnv {
+    /// Says that the window of `model` is small, once.
+    pub async fn warn_of_window(&self, link: &RunLink, model: &Model) {
+        if let Some(text) = self.context_warnings.warning(model) {
+            let level = NoticeLevel::Warning;
+            link.emit(AgentEvent::Notice { level, text }).await;
+        }
+    }
+
     /// The request that asks the model of `turn`.
     pub fn request(&self, turn: &Turn) -> Request {
         Request {

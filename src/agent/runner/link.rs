@@ -38,6 +38,8 @@ pub(in crate::agent) enum RunMessage {
     /// May the turn be asked once more, with this change? If so, the waiting steering messages join
     /// the conversation.
     ReopenTurn(Change, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// The server gave this model another window than was estimated.
+    CorrectWindow(Arc<Model>),
     /// The model is to be told this with the next turn.
     Advise(String),
     /// Does a steering message wait?
@@ -135,6 +137,11 @@ impl RunLink {
         self.ask(|reply| RunMessage::ReopenTurn(change, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// Has `model` take the place of the same one with an estimated window.
+    pub async fn correct_window(&self, model: Arc<Model>) {
+        let _ = self.messages.send(RunMessage::CorrectWindow(model)).await;
     }
 
     /// Has the model told something with the next turn.

@@ -159,6 +159,7 @@ impl Reader<'_> {
             ollama: place(LocalServer::Ollama)?,
             llama_cpp: place(LocalServer::LlamaCpp)?,
             lm_studio: place(LocalServer::LmStudio)?,
+            ollama_window: None,
         };
         Ok(places)
     }
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(settings.rules, LoopRules::default());
         assert_eq!(settings.tools, ToolSettings::default());
         assert_eq!(settings.thinking, ThinkingLevel::Medium);
-        assert_eq!(settings.min_context_window, window::SMALLEST);
+        assert_eq!(settings.min_context_window, window::MIN_CONTEXT);
     }
 
     // A10, A11, C1, D3, J8
@@ -290,6 +291,7 @@ mod tests {
                 ollama: Address::parse(":1", 7).ok(),
                 llama_cpp: Address::parse("localhost", 8080).ok(),
                 lm_studio: Address::parse(":3", 7).ok(),
+                ollama_window: None,
             },
             permission: "plan".to_owned(),
             theme: "light".to_owned(),

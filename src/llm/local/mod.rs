@@ -10,6 +10,6 @@ mod replies;
 mod names;
 
 pub use names::{absent, resolve, server_of};
-pub use probe::{Found, PATIENCE, best, find, is_listening};
+pub use probe::{Found, PATIENCE, best, find, is_listening, loaded_window};
 pub use replies::LocalModel;
 pub use server::{Address, LocalServer, Places};

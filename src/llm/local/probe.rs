@@ -15,10 +15,12 @@ use tokio::time::{Instant, timeout_at};
 use super::replies::{self, LocalModel};
 use super::server::{Address, LocalServer, Places};
 use crate::llm::model::Model;
-use crate::llm::window;
+use crate::llm::window::{self, WindowSource};
 
 /// How long local servers are given when somebody waits for them.
 pub const PATIENCE: Duration = Duration::from_millis(50);
+/// How long Ollama is given to say what it has loaded.
+const LOADED_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most bytes read of a reply.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// Models of one Ollama asked about at the same time.
@@ -49,7 +51,7 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
         };
         async move {
             let models = match server {
-                LocalServer::Ollama => ollama(&ask, address).await,
+                LocalServer::Ollama => ollama(&ask, address, places.ollama_window).await,
                 LocalServer::LlamaCpp => {
                     let (models, props) = tokio::join!(ask.get("/v1/models"), ask.get("/props"));
                     replies::llama_cpp(&models?, &props.unwrap_or_default(), address)
@@ -73,11 +75,28 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
 pub fn best(found: &[Found]) -> Option<&Model> {
     let all = found.iter().flat_map(|found| &found.models);
     let rank = |local: &&LocalModel| {
-        let cramped = window::block(&local.model, window::SMALLEST).is_some();
+        let cramped = window::check_min(&local.model, window::MIN_CONTEXT).is_some();
         (cramped, !local.loaded, !local.model.tools)
     };
     // Of equals the first.
     all.min_by_key(rank).map(|local| &local.model)
+}
+
+/// The window that Ollama has loaded `model` with, if the one in `model` is an estimate and it is in
+/// memory now.
+pub async fn loaded_window(model: Model) -> Option<u64> {
+    if model.window_source != WindowSource::Estimate {
+        return None;
+    }
+    let ask = Ask {
+        client: client().ok()?,
+        base: model.base_url.trim_end_matches("/v1").to_owned(),
+        deadline: Instant::now() + LOADED_TIMEOUT,
+    };
+    let running = replies::ollama_running(&ask.get("/api/ps").await?);
+    let tagged = format!("{}:latest", model.id);
+    let window = running.get(&model.id).or_else(|| running.get(&tagged));
+    window.copied().filter(|tokens| *tokens > 0)
 }
 
 /// Whether anything at all listens at one of `places`. On this machine a closed port says so at
@@ -92,11 +111,15 @@ pub fn is_listening(places: &Places) -> bool {
     })
 }
 
-async fn ollama(ask: &Ask, address: &Address) -> Option<Vec<LocalModel>> {
+async fn ollama(
+    ask: &Ask,
+    address: &Address,
+    default_window: Option<u64>,
+) -> Option<Vec<LocalModel>> {
     let (tags, running) = tokio::join!(ask.get("/api/tags"), ask.get("/api/ps"));
     let models = replies::ollama_tags(&tags?, address)?;
     let running: BTreeMap<String, u64> = replies::ollama_running(&running.unwrap_or_default());
-    let shown = stream::iter(models).map(|local| show(ask, local, &running));
+    let shown = stream::iter(models).map(|local| show(ask, local, &running, default_window));
     let shown: Vec<Option<LocalModel>> = shown.buffered(AT_ONCE).collect().await;
     Some(shown.into_iter().flatten().collect())
 }
@@ -106,11 +129,12 @@ async fn show(
     ask: &Ask,
     mut local: LocalModel,
     running: &BTreeMap<String, u64>,
+    default_window: Option<u64>,
 ) -> Option<LocalModel> {
     let request = ask.client.post(format!("{}/api/show", ask.base));
     let body = json!({ "model": local.model.id }).to_string();
     if let Some(reply) = ask.send(request.body(body)).await
-        && !replies::ollama_show(&reply, &mut local.model)
+        && !replies::ollama_show(&reply, &mut local.model, default_window)
     {
         return None;
     }
@@ -118,6 +142,7 @@ async fn show(
         local.loaded = true;
         if *window > 0 {
             local.model.context_window = *window;
+            local.model.window_source = WindowSource::Model;
         }
     }
     Some(local)

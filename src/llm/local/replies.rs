@@ -11,6 +11,8 @@ use crate::llm::window::WindowSource;
 
 /// Models of one server at most; nobody has more, and a list must stay a list.
 const MOST_MODELS: usize = 500;
+/// Tokens of the window that Ollama loads a model with unless it is told otherwise.
+const OLLAMA_WINDOW: u64 = 4096;
 /// Bytes of a model's id at most.
 const LONGEST_ID: usize = 200;
 
@@ -28,7 +30,10 @@ pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
     let base_url = format!("{}/v1", address.url());
     let mut model = Model::new(server.id(), id, Api::OpenAiChat, base_url);
     model.context_window = 0;
-    model.window_source = WindowSource::Model;
+    model.window_source = match server {
+        LocalServer::Ollama => WindowSource::Estimate,
+        LocalServer::LlamaCpp | LocalServer::LmStudio => WindowSource::Model,
+    };
     model
 }
 
@@ -67,8 +72,10 @@ pub(super) fn ollama_running(reply: &[u8]) -> BTreeMap<String, u64> {
 }
 
 /// Ollama's `/api/show` of one model: what it can do, and how much it takes. False when it is no
-/// model to talk to (one that only embeds).
-pub(super) fn ollama_show(reply: &[u8], model: &mut Model) -> bool {
+/// model to talk to (one that only embeds). The window that its Modelfile sets is what it is loaded
+/// with; without one, `default_window` or Ollama's own default is an estimate, for Ollama loads more
+/// where there is much video memory.
+pub(super) fn ollama_show(reply: &[u8], model: &mut Model, default_window: Option<u64>) -> bool {
     let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
     let set = reply.get("parameters").and_then(Value::as_str);
     let set = set.and_then(num_ctx).unwrap_or_default();
@@ -76,10 +83,13 @@ pub(super) fn ollama_show(reply: &[u8], model: &mut Model) -> bool {
     let most = info.into_iter().flatten();
     let most = most.filter(|(key, _)| key.ends_with(".context_length"));
     let most = most.map(|(_, value)| tokens(Some(value))).max();
-    model.context_window = match set {
-        0 => most.unwrap_or_default(),
-        set => set,
-    };
+    let most = most.filter(|most| *most > 0).unwrap_or(u64::MAX);
+    if set > 0 {
+        model.context_window = set.min(most);
+        model.window_source = WindowSource::Model;
+    } else {
+        model.context_window = default_window.unwrap_or(OLLAMA_WINDOW).min(most);
+    }
     let Some(capabilities) = reply.get("capabilities").and_then(Value::as_array) else {
         return true;
     };

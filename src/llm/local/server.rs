@@ -148,16 +148,21 @@ pub struct Places {
     pub llama_cpp: Option<Address>,
     /// LM Studio.
     pub lm_studio: Option<Address>,
+    /// The window Ollama is told to load models with, in tokens.
+    pub ollama_window: Option<u64>,
 }
 
 impl Places {
-    /// The same with Ollama where `OLLAMA_HOST` says, unless its place is settled; without either at
-    /// its usual port. Another machine is none of ours: then it is nowhere.
-    pub fn with_ollama_host(mut self, host: Option<&str>) -> Self {
-        let port = LocalServer::Ollama.port();
+    /// The same with Ollama's own variables: `OLLAMA_HOST` says where it listens, unless the settings
+    /// do; without either it is looked for at its usual port, and not at all on another machine.
+    /// `OLLAMA_CONTEXT_LENGTH` is the window it loads models with.
+    pub fn with_ollama_env<'a>(mut self, variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         if self.ollama.is_none() {
-            self.ollama = Address::parse(host.unwrap_or_default(), port).ok();
+            let host = variable("OLLAMA_HOST").unwrap_or_default();
+            self.ollama = Address::parse(host, LocalServer::Ollama.port()).ok();
         }
+        let window = variable("OLLAMA_CONTEXT_LENGTH").and_then(|text| text.trim().parse().ok());
+        self.ollama_window = window.filter(|tokens| *tokens > 0);
         self
     }
 
@@ -241,7 +246,7 @@ mod tests {
                 ollama: settled.and_then(|text| Address::parse(text, 7).ok()),
                 ..Places::default()
             };
-            let places = places.with_ollama_host(host);
+            let places = places.with_ollama_env(|name| host.filter(|_| name == "OLLAMA_HOST"));
             let found = places.of(LocalServer::Ollama).map(Address::to_string);
             assert_eq!(found.as_deref(), expected, "{settled:?} {host:?}");
         }
