@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::schema::Schema;
 use super::tool::Tool;
+use crate::llm::nearest::nearest;
 use crate::llm::{EditFormat, ToolSpec};
 
 /// What policies call the editing tools: they are shapes of one. Which is offered depends on the
@@ -238,13 +239,8 @@ impl FromStr for ToolSelection {
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
-    let near = known
-        .iter()
-        .map(|known| (strsim::damerau_levenshtein(name, known), known))
-        .filter(|(distance, _)| *distance <= 2)
-        .min();
-    let hint = match near {
-        Some((_, near)) => format!(" (did you mean '{near}'?)"),
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!(" (did you mean '{near}'?)"),
         None => String::new(),
     };
     let known = known.join(", ");

@@ -118,6 +118,7 @@ impl RunArgs {
         if self.print || self.mode.is_some() || rest.len() > 1 || !self.prompt.iter().all(bare) {
             return None;
         }
+        // Stricter than `nearest`: `commit` is a prompt, although it resembles `config`.
         let likeness = |name: &str| strsim::damerau_levenshtein(word, name);
         let nearest = Args::command()
             .get_subcommands()

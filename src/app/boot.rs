@@ -30,7 +30,7 @@ use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Resumed, SlowReader, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Catalog, Content, Model, Provider, ThinkingLevel, Wires};
+use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -210,7 +210,7 @@ fn auth(
 ) -> Result<Outcome, StartError> {
     let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
     let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
-    let catalog = Catalog::load(&dirs.models_file()).map_err(StartError::usage)?;
+    let catalog = plan::catalog(&settings, dirs)?;
     let runtime = current_thread()?;
     let outcome = runtime.block_on(async {
         let processes = Processes::new();

@@ -1,15 +1,27 @@
-//! "Did you mean": the known word most like a misspelt one.
+//! "Did you mean": the known names most similar to a misspelt one, by Jaro-Winkler similarity.
 
-/// The one of `known` most like `word`, when it is like it at all.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    known
+/// Less similar names are not suggested.
+const MIN_SIMILARITY: f64 = 0.75;
+
+/// The one of `known` most similar to `name`, if any is similar enough.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_few(name, known.into_iter().map(|known| (known, known)), 1).pop()
+}
+
+/// What belongs to the names of `known` most similar to `name`, at most `limit` of them, the most
+/// similar first.
+pub fn nearest_few<'a, T>(
+    name: &str,
+    known: impl IntoIterator<Item = (&'a str, T)>,
+    limit: usize,
+) -> Vec<T> {
+    let name = name.to_lowercase();
+    let mut similar: Vec<(f64, T)> = known
         .into_iter()
-        .map(|candidate| {
-            let likeness = strsim::jaro_winkler(&word, &candidate.to_lowercase());
-            (likeness, candidate)
-        })
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+        .map(|(known, of)| (strsim::jaro_winkler(&name, &known.to_lowercase()), of))
+        .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
+        .collect();
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+    similar.truncate(limit);
+    similar.into_iter().map(|(_, of)| of).collect()
 }

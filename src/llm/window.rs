@@ -94,7 +94,10 @@ pub fn warning(model: &Model) -> Option<String> {
 /// How the server of a local model is told to give it a larger window.
 fn enlarge_hint(model: &Model) -> Option<String> {
     let server = LocalServer::from_id(&model.provider)?;
-    Some(format!("Give it a larger window: {}", server.larger_window()))
+    Some(format!(
+        "Give it a larger window: {}",
+        server.larger_window()
+    ))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ fn host(provider: &str, id: &str) -> Model {
     let home = match provider {
         "openai" => "https://api.openai.com/v1",
         "moonshotai" => "https://api.moonshot.ai/v1",
+        "mistral" => "https://api.mistral.ai/v1",
         _ => "http://127.0.0.1:8080/v1",
     };
     let mut model = Model::new(provider, id, Api::OpenAiChat, home);
@@ -150,7 +151,7 @@ fn each_host_is_asked_in_its_own_way() {
             "magistral",
             &[(Off, "none"), (High, "high")],
             Off,
-            json!({ "max_tokens": 16384, "reasoning_effort": "none" }),
+            json!({ "max_tokens": 16384, "prompt_cache_key": "session-1", "reasoning_effort": "none" }),
         ),
         (
             "moonshotai",

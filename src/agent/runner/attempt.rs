@@ -16,7 +16,8 @@ use super::execution::panic_text;
 use super::link::{RunLink, Turn};
 use crate::agent::event::{AgentEvent, Phase, now_ms};
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, WindowSource, overflow,
+    AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, WindowSource,
+    overflow,
 };
 
 /// What one request came to.

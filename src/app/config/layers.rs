@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use crate::llm::nearest::nearest_few;
+
 /// The default settings, in the form of a user's file.
 pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
 
@@ -277,21 +279,13 @@ fn kind(value: &Value) -> &'static str {
 fn unknown(root: &Table, key: &str, origin: &Origin) -> ConfigError {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);
-    let nearest = keys
-        .iter()
-        .map(|known| {
-            // The last part alone is what people remember: `max_iterations` finds
-            // `agent.max_iterations`.
-            let last = known.rsplit('.').next().unwrap_or(known);
-            (
-                strsim::jaro_winkler(known, key).max(strsim::jaro_winkler(last, key)),
-                known,
-            )
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(score, _)| *score > 0.75);
-    let way_out = match nearest {
-        Some((_, known)) => format!("did you mean {known}?"),
+    // The last part alone is what people remember: `max_iterations` finds `agent.max_iterations`.
+    let names = keys.iter().flat_map(|known| {
+        let last = known.rsplit('.').next().unwrap_or(known);
+        [(known.as_str(), known), (last, known)]
+    });
+    let way_out = match nearest_few(key, names, 1).pop() {
+        Some(known) => format!("did you mean {known}?"),
         None => "`tiller config show` lists all settings".to_owned(),
     };
     ConfigError(format!("unknown setting {key} ({origin}): {way_out}"))

@@ -8,10 +8,12 @@ use super::pattern::{Fit, Name, fit};
 use super::snapshot::Listing;
 use crate::llm::auth::Keys;
 use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::nearest::nearest;
+use crate::llm::nearest::{nearest, nearest_few};
 
 /// Most candidates an error lists.
 const LISTED: usize = 12;
+/// Most similar names an error lists.
+const NEAREST: usize = 3;
 
 /// What names are looked up in.
 pub struct Names<'a> {
@@ -224,19 +226,13 @@ impl Names<'_> {
                 all.join(", ")
             ));
         }
-        let likeness = |other: &str| strsim::jaro_winkler(name, other);
         let ids = self.listing.ids();
-        let mut near: Vec<(f64, String)> = ids
-            .map(|(provider, id)| (likeness(id), format!("  {provider}/{id}")))
-            .chain(self.aliases.iter().map(|(alias, target)| {
-                (likeness(alias), format!("  {alias} (an alias of {target})"))
-            }))
-            .filter(|(likeness, _)| *likeness > 0.75)
-            .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        near.truncate(3);
-        let near: Vec<String> = near.into_iter().map(|(_, id)| id).collect();
-        let near = match near.as_slice() {
+        let ids = ids.map(|(provider, id)| (id, format!("  {provider}/{id}")));
+        let aliases = self
+            .aliases
+            .iter()
+            .map(|(alias, target)| (alias.as_str(), format!("  {alias} (an alias of {target})")));
+        let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
             [] => String::new(),
             near => format!("; the nearest are\n{}", near.join("\n")),
         };
