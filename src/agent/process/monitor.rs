@@ -70,10 +70,11 @@ impl Monitor {
     }
 
     /// Sends orders and receives reports until the supervisor closes the channel or is given up.
+    /// Nothing can be sent to a supervisor that has ended, but what it reported before is read.
     async fn follow(&mut self, control: StdUnixStream, request: Vec<u8>) -> io::Result<()> {
         let (reader, mut writer) = UnixStream::from_std(control)?.into_split();
         let mut reports = BufReader::new(reader).lines();
-        writer.write_all(&request).await?;
+        let _ = writer.write_all(&request).await;
         let mut given = Order::Run;
         let mut next_check = Instant::now() + CHECK;
         // When the supervisor is given up unless it reports before.
@@ -84,7 +85,7 @@ impl Monitor {
                 Ok(()) = self.orders.changed() => {
                     given = *self.orders.borrow_and_update();
                     self.wake();
-                    writer.write_all(&[given.byte()]).await?;
+                    let _ = writer.write_all(&[given.byte()]).await;
                     deadline = Some(Instant::now() + ANSWER);
                     next_check = Instant::now() + CHECK_ENDING;
                 }
@@ -104,7 +105,7 @@ impl Monitor {
                     } else {
                         let now = table::entry(self.pid);
                         if now.is_some_and(|entry| entry.state == State::Stopped) {
-                            writer.write_all(&[Order::Run.byte()]).await?;
+                            let _ = writer.write_all(&[Order::Run.byte()]).await;
                             self.wake();
                         }
                         next_check = Instant::now() + CHECK;
@@ -174,5 +175,44 @@ fn note(status: &mut Status, report: Report) {
         Report::Left(process) => status.left.push(process),
         Report::Done => status.gone = true,
         Report::Ack => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::process::Command;
+
+    use super::*;
+    use crate::agent::process::registry::Orphans;
+    use crate::agent::process::wire;
+
+    #[tokio::test]
+    async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
+        let (control, mut supervisor) = StdUnixStream::pair().unwrap();
+        control.set_nonblocking(true).unwrap();
+        wire::send(&mut supervisor, &Report::Exited(3));
+        wire::send(&mut supervisor, &Report::Done);
+        drop(supervisor);
+        let orders = watch::Sender::new(Order::Run);
+        let status = watch::Sender::new(Status::default());
+        let told = status.subscribe();
+        let child = Command::new("true").spawn().unwrap();
+        let monitor = Monitor {
+            pid: Pid::from_raw(child.id().unwrap() as i32),
+            child,
+            started: 0,
+            orders: orders.subscribe(),
+            status,
+            registry: Arc::new(Registry::new("true".into(), Orphans::Leave)),
+            id: 1,
+        };
+        orders.send(Order::Stop).unwrap();
+        monitor.run(control, wire::request("exit 3")).await;
+        let expected = Status {
+            shell: Some(Exit::Exited(3)),
+            gone: true,
+            left: Vec::new(),
+        };
+        assert_eq!(*told.borrow(), expected);
     }
 }
