@@ -153,6 +153,16 @@ fn grep_says_when_there_is_more() {
         ),
         "a.rs:1: fn one() {}\na.rs-2- let x = 1;\n[Showing first 1 matches. Use limit=2 for more.]"
     );
+    // Also where it is of the next file.
+    shop.put("two/a", "last\n");
+    shop.put("two/b", "one\ntwo\nlast\n");
+    assert_eq!(
+        shop.ok(
+            "grep",
+            grep("last", json!({"limit": 1, "context": 2, "path": "two"}))
+        ),
+        "two/a:1: last\n[Showing first 1 matches. Use limit=2 for more.]"
+    );
     let Details::Matches(details) = shop
         .call("grep", grep("fn", json!({"limit": 2})))
         .unwrap()

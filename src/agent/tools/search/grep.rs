@@ -203,17 +203,21 @@ impl Query {
     fn lines(&self, hits: Hits) -> (Vec<Line>, bool) {
         let mut lines: Vec<Line> = Vec::new();
         let (mut matches, mut last) = (0, 0);
-        for line in hits.into_sorted().flat_map(|(_, hit)| hit.lines) {
-            if line.is_match {
-                if matches == self.limits.count {
-                    // Context before a match that is not shown.
-                    lines.truncate(last + self.context);
-                    return (lines, true);
+        for (_, hit) in hits.into_sorted() {
+            let start = lines.len();
+            for line in hit.lines {
+                if line.is_match {
+                    if matches == self.limits.count {
+                        // Without the context before this match, which is not shown.
+                        let in_this_file = last > start;
+                        lines.truncate(if in_this_file { last + self.context } else { start });
+                        return (lines, true);
+                    }
+                    matches += 1;
+                    last = lines.len() + 1;
                 }
-                matches += 1;
-                last = lines.len() + 1;
+                lines.push(line);
             }
-            lines.push(line);
         }
         (lines, false)
     }
