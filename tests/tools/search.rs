@@ -475,6 +475,17 @@ fn a_search_stops_in_time_and_says_so() {
 }
 
 #[test]
+fn a_time_limit_may_be_longer_than_the_clock_counts() {
+    let shop = Workshop::with(&ToolSettings {
+        search_timeout_s: u64::MAX,
+        ..ToolSettings::default()
+    });
+    shop.put("f", "x\n");
+    assert_eq!(shop.ok("grep", grep("x", json!({}))), "f:1: x");
+    assert_eq!(shop.ok("ls", json!({})), "f");
+}
+
+#[test]
 fn a_cancelled_search_ends_at_once() {
     let shop = Workshop::new();
     // A file without line ends, far longer than one wants to wait for.

@@ -23,7 +23,8 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Budget {
     cancel: CancellationToken,
     seconds: u64,
-    deadline: Instant,
+    /// None if it is later than the clock can count.
+    deadline: Option<Instant>,
     timed_out: AtomicBool,
     omitted: Mutex<[Omitted; 3]>,
 }
@@ -52,7 +53,7 @@ impl Budget {
         Self {
             cancel,
             seconds,
-            deadline: Instant::now() + Duration::from_secs(seconds),
+            deadline: Instant::now().checked_add(Duration::from_secs(seconds)),
             timed_out: AtomicBool::new(false),
             omitted: Mutex::default(),
         }
@@ -60,7 +61,7 @@ impl Budget {
 
     /// Whether the search has to end now.
     pub fn is_spent(&self) -> bool {
-        if Instant::now() >= self.deadline {
+        if self.deadline.is_some_and(|it| Instant::now() >= it) {
             self.timed_out.store(true, Ordering::Relaxed);
         }
         self.timed_out() || self.cancel.is_cancelled()
@@ -90,11 +91,27 @@ impl Budget {
         }
     }
 
-    /// Notes what could not be read. A file that is gone was never there.
+    /// Notes what could not be read: `path` as in results, empty for the working directory. A file
+    /// that is gone was never there.
     pub fn omit_unreadable(&self, error: &io::Error, path: String) {
         if error.kind() != io::ErrorKind::NotFound {
+            let path = if path.is_empty() { ".".into() } else { path };
             self.omit(Omission::Unreadable, path);
         }
+    }
+
+    /// The entries of `folder` that can be read, until the search has to end. Notes the folder for
+    /// each that cannot.
+    pub fn readable<T>(
+        &self,
+        entries: impl Iterator<Item = io::Result<T>>,
+        folder: &str,
+    ) -> impl Iterator<Item = T> {
+        entries.take_while(|_| !self.is_spent()).filter_map(|entry| {
+            entry
+                .inspect_err(|error| self.omit_unreadable(error, folder.into()))
+                .ok()
+        })
     }
 
     /// What to tell the model about all that.
@@ -146,7 +163,7 @@ pub async fn run<T: Send + 'static>(
     search: impl FnOnce(&Budget) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let budget = Budget::new(cancel.clone(), seconds);
-    let limit = Duration::from_secs(seconds) + GRACE;
+    let limit = Duration::from_secs(seconds).saturating_add(GRACE);
     let search = call::blocking_cancellable(&cancel, move || search(&budget));
     tokio::time::timeout(limit, search).await.unwrap_or_else(|_| {
         Err(ToolError::new(format!(
@@ -190,6 +207,24 @@ mod tests {
                 "[1 file has lines longer than 8.0 MB, which were searched only to that length: \
                  wide]"
             ]
+        );
+    }
+
+    #[test]
+    fn entries_that_cannot_be_read_are_noted_but_not_those_that_are_gone() {
+        let budget = Budget::new(CancellationToken::new(), 9);
+        for (folder, error) in [
+            ("", io::ErrorKind::PermissionDenied),
+            ("sub/", io::ErrorKind::Other),
+            ("gone/", io::ErrorKind::NotFound),
+        ] {
+            let entries = [Ok(1), Err(error.into()), Ok(3)].into_iter();
+            let readable: Vec<i32> = budget.readable(entries, folder).collect();
+            assert_eq!(readable, [1, 3], "{folder}");
+        }
+        assert_eq!(
+            budget.notes(),
+            ["[2 files or folders could not be read: ., sub/]"]
         );
     }
 }

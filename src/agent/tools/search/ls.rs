@@ -93,10 +93,7 @@ fn list(raw: &str, cwd: &Path, limits: Limits, budget: &Budget) -> Result<ToolOu
     // Sorted by what names look like, then by what they are.
     let hits = Hits::new(limits.count, limits.max_bytes);
     let mut total = 0;
-    for entry in entries.flatten() {
-        if budget.is_spent() {
-            break;
-        }
+    for entry in budget.readable(entries, &root.prefix()) {
         total += 1;
         let name = paths::readable(&entry.file_name());
         let hit = Hit::name(&name);
