@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use tiller::agent::{Details, ToolContext, ToolSettings};
 
 use super::{Workshop, fifo, is_root, text};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
 
 fn tree() -> Workshop {
     let shop = Workshop::new();
@@ -592,6 +594,90 @@ fn ignore_files_have_their_usual_precedence() {
     // The rules above the folder that is searched count too.
     let found = shop.ok("find", json!({"pattern": "*", "path": "deep"}));
     assert_eq!(found, "deep/.gitignore\ndeep/again.log\ndeep/top.rs");
+}
+
+// As in git and ripgrep: `.gitignore` and `.git/info/exclude` count up to the repository's root,
+// `.ignore` also above it.
+#[test]
+fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
+    let shop = Workshop::new();
+    shop.put(".gitignore", "*.rs\n/hidden/\n");
+    shop.put(".git/info/exclude", "*.bak\n");
+    shop.put(".ignore", "*.tmp\n");
+    shop.put("inner/.git/HEAD", "");
+    shop.put("inner/.gitignore", "own.rs\n");
+    // In a linked working tree and in a submodule `.git` is a file.
+    shop.put("linked/.git", "gitdir: ../elsewhere\n");
+    shop.put("hidden/.git/HEAD", "");
+    for name in [
+        "a.rs",
+        "plain/b.rs",
+        "inner/c.bak",
+        "inner/c.rs",
+        "inner/c.tmp",
+        "inner/deep/d.rs",
+        "inner/deep/own.rs",
+        "linked/e.rs",
+        "hidden/f.rs",
+    ] {
+        shop.put(name, "fn\n");
+    }
+    let cases = [
+        (".", "inner/c.bak inner/c.rs inner/deep/d.rs linked/e.rs"),
+        ("inner", "inner/c.bak inner/c.rs inner/deep/d.rs"),
+        ("inner/deep", "inner/deep/d.rs"),
+        ("linked", "linked/e.rs"),
+        // A folder that is asked for is searched.
+        ("hidden", "hidden/f.rs"),
+        ("plain", "No files found"),
+    ];
+    for (path, expected) in cases {
+        let found = shop.ok("find", json!({"pattern": "?.*", "path": path}));
+        assert_eq!(found.replace('\n', " "), expected, "{path}");
+    }
+    assert_eq!(
+        shop.ok("grep", grep("fn", json!({"path": "inner/deep"}))),
+        "inner/deep/d.rs:1: fn"
+    );
+}
+
+// Anchored patterns of the list begin at the repository's root, elsewhere at the folder searched.
+#[test]
+fn the_ignore_list_of_the_user_holds_in_each_repository() {
+    let find = |path| json!({"pattern": "*.{rs,log}", "path": path});
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::text("Look.")
+            .and_call("find", find("outer"))
+            .and_call("find", find("outer/sub"))
+            .and_call("find", find("plain")),
+        Reply::text("Done."),
+    ]);
+    sandbox.write("../home/.config/git/ignore", "/top.rs\n*.log\n");
+    sandbox.write("outer/.git/HEAD", "");
+    sandbox.write("outer/inner/.git/HEAD", "");
+    sandbox.write("outer/kept/.gitignore", "!*.log\n");
+    for name in [
+        "outer/top.rs",
+        "outer/sub/top.rs",
+        "outer/sub/a.log",
+        "outer/inner/top.rs",
+        "outer/inner/sub/top.rs",
+        "outer/kept/b.log",
+        "plain/top.rs",
+        "plain/sub/top.rs",
+    ] {
+        sandbox.write(name, "");
+    }
+    let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(
+        server.requests()[1].results(),
+        [
+            "outer/inner/sub/top.rs\nouter/kept/b.log\nouter/sub/top.rs",
+            "outer/sub/top.rs",
+            "plain/sub/top.rs"
+        ]
+    );
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Which paths a search leaves out: those that `.ignore`, `.gitignore` and `.git/info/exclude` files
-//! name, in the folder itself and in all above it, and the user's own list of git. The patterns are
+//! name, in the folder itself and in those above it, and the user's own list of git. As in ripgrep,
+//! the files of git count up to the root of the repository, `.ignore` also above it. The patterns are
 //! the `ignore` crate's. The files are opened here, since a repository can hold pipes, devices and
 //! files of any size under these names, and what one search spends on patterns has a limit.
 
 use std::io::Read as _;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,55 +30,73 @@ pub struct IgnoreRules {
     /// From the strongest to the weakest: `.ignore`, `.gitignore`, `.git/info/exclude`. A weaker
     /// one decides only where no stronger one of any folder does.
     kinds: [Gitignore; 3],
+    /// The folder, if it is the root of a repository: the files of git above it do not count.
+    repository: Option<PathBuf>,
     above: Rules,
 }
+
+/// The place of `.ignore` in [`IgnoreRules::kinds`].
+const DOT_IGNORE: usize = 0;
 
 /// The rules of a folder; none where no ignore file says anything.
 pub type Rules = Option<Arc<IgnoreRules>>;
 
-/// Whether `rules` leave out the file or folder at `path`.
-pub fn is_ignored(rules: &Rules, path: &Path, is_folder: bool) -> bool {
-    let Some(nearest) = rules else {
-        return false;
-    };
-    for kind in 0..nearest.kinds.len() {
-        let mut folder = Some(nearest);
-        while let Some(rules) = folder {
-            match rules.kinds[kind].matched(path, is_folder) {
-                Match::None => folder = rules.above.as_ref(),
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-            }
-        }
-    }
-    false
+/// The rules of a folder and of those above it, the nearest first.
+fn folders(rules: &Rules) -> impl Iterator<Item = &IgnoreRules> {
+    iter::successors(rules.as_deref(), |rules| rules.above.as_deref())
 }
 
 /// Reads the ignore files of one search.
 pub struct IgnoreLoader<'s> {
+    root: &'s Path,
     budget: &'s Budget,
     memory_left: AtomicUsize,
+    /// The user's own list. Its patterns are for paths relative to the root of the repository;
+    /// outside repositories, to the folder that is searched.
+    user: Gitignore,
 }
 
 impl<'s> IgnoreLoader<'s> {
-    pub fn new(budget: &'s Budget) -> Self {
-        Self {
+    /// For a search in the folder `root`.
+    pub fn new(root: &'s Path, budget: &'s Budget) -> Self {
+        let mut loader = Self {
+            root,
             budget,
             memory_left: AtomicUsize::new(MAX_MEMORY),
+            user: Gitignore::empty(),
+        };
+        if let Some(path) = gitconfig_excludes_path().filter(|path| path.exists()) {
+            let shown = paths::readable(path.as_os_str());
+            loader.user = loader.load(Path::new(""), &path, shown);
         }
+        loader
     }
 
-    /// The rules that hold for the folder `root` from outside: the user's own and those of the
-    /// folders above.
-    pub fn above(&self, root: &Path) -> Rules {
-        let user = gitconfig_excludes_path().filter(|path| path.exists());
-        let mut rules = user.map(|path| {
-            let shown = paths::readable(path.as_os_str());
-            let user = self.load(root, &path, shown);
-            let kinds = [Gitignore::empty(), Gitignore::empty(), user];
-            Arc::new(IgnoreRules { kinds, above: None })
-        });
-        let folders: Vec<&Path> = root.ancestors().skip(1).collect();
+    /// Whether `rules`, or else the user's list, leave out the file or folder at `path`.
+    pub fn is_ignored(&self, rules: &Rules, path: &Path, is_folder: bool) -> bool {
+        for kind in 0..3 {
+            for folder in folders(rules) {
+                match folder.kinds[kind].matched(path, is_folder) {
+                    Match::None => {}
+                    Match::Ignore(_) => return true,
+                    Match::Whitelist(_) => return false,
+                }
+                if kind != DOT_IGNORE && folder.repository.is_some() {
+                    break;
+                }
+            }
+        }
+        let repository = folders(rules).find_map(|folder| folder.repository.as_deref());
+        let below = path.strip_prefix(repository.unwrap_or(self.root));
+        self.user
+            .matched(below.unwrap_or(path), is_folder)
+            .is_ignore()
+    }
+
+    /// The rules that hold for the root of the search from outside: those of the folders above.
+    pub fn above(&self) -> Rules {
+        let mut rules = None;
+        let folders: Vec<&Path> = self.root.ancestors().skip(1).collect();
         for folder in folders.into_iter().rev() {
             let shown = paths::readable(folder.join("").as_os_str());
             let exists = |name: &str| folder.join(name).symlink_metadata().is_ok();
@@ -101,17 +121,23 @@ impl<'s> IgnoreLoader<'s> {
                 Gitignore::empty()
             }
         };
-        let exclude = holds(".git")
-            .then(|| git_folder(folder).join("info/exclude"))
+        let repository = holds(".git").then(|| folder.to_path_buf());
+        let exclude = repository
+            .as_deref()
+            .map(|folder| git_folder(folder).join("info/exclude"))
             .filter(|path| path.symlink_metadata().is_ok())
             .map_or_else(Gitignore::empty, |path| {
                 self.load(folder, &path, paths::readable(path.as_os_str()))
             });
         let kinds = [own(".ignore"), own(".gitignore"), exclude];
-        if kinds.iter().all(Gitignore::is_empty) {
+        if repository.is_none() && kinds.iter().all(Gitignore::is_empty) {
             return above;
         }
-        Some(Arc::new(IgnoreRules { kinds, above }))
+        Some(Arc::new(IgnoreRules {
+            kinds,
+            repository,
+            above,
+        }))
     }
 
     fn load(&self, folder: &Path, path: &Path, shown: String) -> Gitignore {

@@ -3,7 +3,7 @@
 //! for whatever an ignore file is, and for threads that could not be started.
 
 use std::ffi::OsString;
-use std::fs::{self, FileType};
+use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::thread::{self, available_parallelism};
 
 use super::budget::Budget;
 use super::hits::Hits;
-use super::ignores::{self, IgnoreLoader, Rules};
+use super::ignores::{IgnoreLoader, Rules};
 use super::root::SearchRoot;
 use crate::agent::tools::paths;
 
@@ -39,13 +39,13 @@ pub fn walk<V: FnMut(Entry)>(
     let walker = Walker {
         budget,
         hits,
-        ignores: IgnoreLoader::new(budget),
+        ignores: IgnoreLoader::new(&root.path, budget),
         queue: Queue::default(),
     };
     walker.queue.push(vec![Task::Folder(Folder {
         path: root.path.clone(),
         shown: root.prefix(),
-        rules: walker.ignores.above(&root.path),
+        rules: walker.ignores.above(),
     })]);
     let work = || walker.work(make_visitor());
     thread::scope(|scope| {
@@ -120,7 +120,7 @@ impl Walker<'_> {
         let (mut entries, mut tasks) = (Vec::new(), Vec::new());
         for (name, kind) in names {
             let path = folder.path.join(&name);
-            if name == ".git" || ignores::is_ignored(&rules, &path, kind.is_dir()) {
+            if name == ".git" || self.ignores.is_ignored(&rules, &path, kind.is_dir()) {
                 continue;
             }
             let slash = if kind.is_dir() { "/" } else { "" };
@@ -146,17 +146,9 @@ impl Walker<'_> {
 
     /// The names in a folder, as many as can be read.
     fn names(&self, folder: &Folder) -> io::Result<Vec<(OsString, FileType)>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&folder.path)? {
-            if self.budget.is_spent() {
-                break;
-            }
-            match entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))) {
-                Ok(named) => names.push(named),
-                Err(error) => self.budget.omit_unreadable(&error, folder.shown.clone()),
-            }
-        }
-        Ok(names)
+        let named = |entry: DirEntry| Ok((entry.file_name(), entry.file_type()?));
+        let entries = fs::read_dir(&folder.path)?.map(|entry| entry.and_then(named));
+        Ok(self.budget.readable(entries, &folder.shown).collect())
     }
 }
 
