@@ -107,11 +107,13 @@ impl Budget {
         entries: impl Iterator<Item = io::Result<T>>,
         folder: &str,
     ) -> impl Iterator<Item = T> {
-        entries.take_while(|_| !self.is_spent()).filter_map(|entry| {
-            entry
-                .inspect_err(|error| self.omit_unreadable(error, folder.into()))
-                .ok()
-        })
+        entries
+            .take_while(|_| !self.is_spent())
+            .filter_map(|entry| {
+                entry
+                    .inspect_err(|error| self.omit_unreadable(error, folder.into()))
+                    .ok()
+            })
     }
 
     /// What to tell the model about all that.

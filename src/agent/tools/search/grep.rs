@@ -210,7 +210,11 @@ impl Query {
                     if matches == self.limits.count {
                         // Without the context before this match, which is not shown.
                         let in_this_file = last > start;
-                        lines.truncate(if in_this_file { last + self.context } else { start });
+                        lines.truncate(if in_this_file {
+                            last + self.context
+                        } else {
+                            start
+                        });
                         return (lines, true);
                     }
                     matches += 1;
