@@ -227,6 +227,8 @@ pub enum Act {
     Fail(String),
     /// Panics with this text.
     Panic(String),
+    /// Panics with this text, also when asked for its effects.
+    PanicEarly(String),
     /// Waits at the gate, then succeeds; looks at nothing meanwhile.
     Gate(Arc<Gate>),
     /// Like `Gate`, but gives up as soon as it is cancelled.
@@ -272,6 +274,9 @@ impl Tool for FakeTool {
     }
 
     fn effects(&self, _args: &Value) -> Effects {
+        if let Act::PanicEarly(text) = &self.act {
+            panic!("{text}");
+        }
         if self.read_only {
             Effects::default()
         } else {
@@ -297,7 +302,7 @@ impl Tool for FakeTool {
             let text = match &self.act {
                 Act::Succeed(text) => text.clone(),
                 Act::Fail(text) => return Err(ToolError::new(text)),
-                Act::Panic(text) => panic!("{text}"),
+                Act::Panic(text) | Act::PanicEarly(text) => panic!("{text}"),
                 Act::Gate(gate) => {
                     gate.pass().await;
                     format!("{name} done")

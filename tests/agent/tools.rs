@@ -200,11 +200,14 @@ async fn a_failing_or_panicking_tool_is_an_error_result() {
                     ("c2", "bad", json!({})),
                     ("c3", "worse", json!({})),
                     ("c4", "a", json!({})),
+                    ("c5", "worst", json!({})),
+                    ("c6", "a", json!({})),
                 ]),
                 say("ok"),
             ],
             vec![
                 ("a", read_only, Act::Succeed("fine".into())),
+                ("worst", read_only, Act::PanicEarly("bang".into())),
                 ("bad", read_only, Act::Fail("no such thing".into())),
                 ("worse", read_only, Act::Panic("boom".into())),
             ],
@@ -218,6 +221,8 @@ async fn a_failing_or_panicking_tool_is_an_error_result() {
                 "c2!: no such thing",
                 "c3!: Tool execution failed: boom",
                 "c4: fine",
+                "c5!: Tool execution failed: bang",
+                "c6: fine",
             ]
         );
     }

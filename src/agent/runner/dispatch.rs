@@ -78,7 +78,8 @@ async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> O
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
         Lookup::Tool(tool) => {
-            turn.rules.parallel_tools && tool.effects(&call.arguments).only_reads()
+            turn.rules.parallel_tools
+                && guarded(|| tool.effects(&call.arguments).only_reads()).unwrap_or(false)
         }
         _ => false,
     };
@@ -151,9 +152,14 @@ async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Arc<Details
     details
 }
 
+/// What a tool says of a call; none when it panics.
+fn guarded<T>(ask: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(ask)).ok()
+}
+
 fn preview(turn: &Turn, call: &ToolCall) -> Details {
     if let Lookup::Tool(tool) = turn.toolbox.find(&call.name)
-        && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&call.arguments)))
+        && let Some(details) = guarded(|| tool.preview(&call.arguments))
     {
         return details;
     }
