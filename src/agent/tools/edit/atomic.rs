@@ -4,22 +4,30 @@
 //! owner, a folder we may not write) the file is written in place, and put back if that fails. Does
 //! not decide whether the write is wanted.
 
+use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::libc::{ETXTBSY, O_NONBLOCK};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 use tokio_util::sync::CancellationToken;
 use xattr::FileExt;
 
-/// Larger files are not kept in memory to be put back after a failed write in place.
+use crate::agent::tools::kind;
+
+/// Larger files are not written in place: the old content is kept in memory, to be put back if the
+/// write fails.
 const MAX_BACKUP: u64 = 64 * 1024 * 1024;
 /// How the names of temporary files begin.
 const PREFIX: &str = ".tiller-";
-/// How they end.
+/// How the names of files begin that a patch takes away: what was left of these is the user's only
+/// copy, so it never counts as left over.
+const ASIDE_PREFIX: &str = ".tiller.removed-";
+/// How the names of both end.
 const SUFFIX: &str = ".tmp";
 /// A temporary file older than this was left by a program that was killed.
 const LEFT_OVER: Duration = Duration::from_hours(1);
@@ -76,7 +84,7 @@ pub fn stage<'a>(
             return Ok(staged);
         }
     }
-    remove_left_over(dir);
+    sweep(dir);
     let mode = if like.is_some() { 0o600 } else { 0o666 };
     let mut temp = match temporary(dir, mode) {
         Ok(temp) => temp,
@@ -129,8 +137,20 @@ impl Drop for Staged<'_> {
 
 /// A new, empty file in `dir` that goes when it is dropped.
 pub fn temporary(dir: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    create(dir, PREFIX, mode)
+}
+
+/// Renames the file at `entry`; it goes when its new name is dropped.
+pub fn set_aside(entry: &Path) -> io::Result<TempPath> {
+    let dir = entry.parent().unwrap_or(Path::new("/"));
+    let kept = create(dir, ASIDE_PREFIX, 0o600)?.into_temp_path();
+    fs::rename(entry, &kept).map_err(|error| io::Error::from(error.kind()))?;
+    Ok(kept)
+}
+
+fn create(dir: &Path, prefix: &str, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
+    builder.prefix(prefix).suffix(SUFFIX);
     builder.permissions(Permissions::from_mode(mode));
     // The temporary name is nobody's business.
     builder
@@ -138,7 +158,18 @@ pub fn temporary(dir: &Path, mode: u32) -> io::Result<NamedTempFile> {
         .map_err(|error| io::Error::from(error.kind()))
 }
 
-/// Removes temporary files that nobody is writing any more.
+/// Removes temporary files that nobody is writing any more: once for each folder, before the first
+/// write in it, since a large folder takes long to list.
+fn sweep(dir: &Path) {
+    static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = swept.insert(dir.to_path_buf());
+    drop(swept);
+    if first {
+        remove_left_over(dir);
+    }
+}
+
 fn remove_left_over(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -257,12 +288,19 @@ fn in_place(path: &Path, bytes: &[u8], before: Option<&Metadata>) -> Result<(), 
     if before.is_none_or(|before| !is_same(&now, before)) {
         return Err(WriteError::Changed);
     }
-    let mut old = Vec::new();
-    if now.len() <= MAX_BACKUP {
-        file.read_to_end(&mut old)?;
+    if now.len() > MAX_BACKUP {
+        let (size, most) = (kind::size(now.len()), kind::size(MAX_BACKUP));
+        let text = format!(
+            "it has {size} and can only be overwritten in place, because it has hard links, another \
+             owner or a folder that may not be written; that is done for files up to {most}, which \
+             can be put back if the write fails"
+        );
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text).into());
     }
+    let mut old = Vec::with_capacity(now.len() as usize);
+    file.read_to_end(&mut old)?;
     let result = overwrite(&mut file, bytes);
-    if result.is_err() && !old.is_empty() {
+    if result.is_err() {
         let _ = overwrite(&mut file, &old);
     }
     Ok(result?)
@@ -329,6 +367,20 @@ mod tests {
         let mut names = names(dir.path());
         names.sort();
         assert_eq!(names, ["f", "g"]);
+    }
+
+    #[test]
+    fn what_was_set_aside_is_nothing_left_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let old = File::create(&path).unwrap();
+        old.set_modified(std::time::UNIX_EPOCH).unwrap();
+        let kept = set_aside(&path).unwrap();
+        assert!(!path.exists());
+        remove_left_over(dir.path());
+        assert!(kept.exists());
+        drop(kept);
+        assert_eq!(names(dir.path()), [""; 0]);
     }
 
     // H5
