@@ -483,6 +483,21 @@ fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
         );
         shop.put("g", format!("other {body}\n"));
     }
+    // Nor is a section safe because one before it was.
+    shop.put("f", "a\nseen\n");
+    shop.ok("read", json!({ "file_path": "f" }));
+    for last in [
+        "*** Delete File: f",
+        "*** Add File: f\n+x",
+        "*** Update File: f\n@@\n-A \n+B",
+    ] {
+        shop.put("f", format!("a\nseen\nnot seen {last}\n"));
+        let text = err(&shop, &format!("*** Update File: f\n@@\n-a\n+A\n{last}"));
+        assert!(
+            text.contains("f has changed on disk since you last read it"),
+            "{text}"
+        );
+    }
     // The refusal counts as a read, and so does a patch of ours.
     shop.put("g", "z\n");
     err(&shop, "*** Delete File: g");

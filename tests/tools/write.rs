@@ -204,6 +204,13 @@ fn what_a_killed_write_left_is_removed_by_the_next() {
     shop.ok("write", json!({"file_path": "f", "content": "x"}));
     assert!(!old.exists());
     assert_eq!(names(&shop), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
+    // A folder is searched once.
+    shop.put(".tiller-new.tmp", "half");
+    let file = std::fs::File::open(shop.path(".tiller-new.tmp")).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    shop.ok("write", json!({"file_path": "f", "content": "y"}));
+    assert_eq!(names(&shop), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
 }
 
 // H5
@@ -244,6 +251,57 @@ fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
     shop.ok("write", json!({"file_path": "f", "content": "again\n"}));
+}
+
+// An edit of a changed file says that it had changed, not what: the rest is still unread.
+#[test]
+fn an_edit_of_a_changed_file_is_no_read_of_it() {
+    let patch = |body: &str| json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch")});
+    let pair = |old: &str, new: &str| json!({"file_path": "f", "old_text": old, "new_text": new});
+    let edits = [
+        ("edit", pair("b b", "B b"), "f"),
+        (
+            "apply_patch",
+            patch("*** Update File: f\n@@\n-b b\n+B b"),
+            "f",
+        ),
+        (
+            "apply_patch",
+            patch("*** Update File: f\n*** Move to: g\n@@\n-b b\n+B b"),
+            "g",
+        ),
+    ];
+    let mut all = pair("b", "x");
+    all["replace_all"] = true.into();
+    let unsafe_calls = [
+        ("write", json!({"file_path": "f", "content": "a\nB b\n"})),
+        ("edit", all),
+        ("edit", pair("a \nB b", "q")),
+        ("apply_patch", patch("*** Delete File: f")),
+        ("apply_patch", patch("*** Add File: f\n+a")),
+        ("apply_patch", patch("*** Update File: f\n@@\n-B b  \n+q")),
+    ];
+    for (edit, edit_args, name) in &edits {
+        for (tool, args) in &unsafe_calls {
+            let shop = Workshop::new();
+            shop.put("f", "a\nb b\n");
+            shop.ok("read", json!({"file_path": "f"}));
+            shop.put("f", "a\nb b\nuser\n");
+            let told = shop.ok(edit, edit_args.clone());
+            assert!(told.contains("had changed on disk"), "{told}");
+            let args = args.to_string().replace("\"f\"", &format!("\"{name}\""));
+            let args = args.replace("File: f", &format!("File: {name}"));
+            let args: serde_json::Value = serde_json::from_str(&args).unwrap();
+            let error = shop.err(tool, args.clone());
+            assert!(
+                error.contains("has changed on disk") && error.contains("+3 user"),
+                "{tool} {args}: {error}"
+            );
+            assert_eq!(shop.bytes(name), b"a\nB b\nuser\n");
+            // All of the difference was shown.
+            shop.ok(tool, args);
+        }
+    }
 }
 
 #[test]
@@ -290,6 +348,23 @@ fn binary_and_huge_files_can_be_replaced() {
     assert_eq!(shop.bytes("huge"), b"small\n");
 }
 
+// H5
+#[test]
+fn what_could_not_be_put_back_is_not_written_in_place() {
+    let shop = Workshop::new();
+    let file = std::fs::File::create(shop.path("huge")).unwrap();
+    file.set_len(65 << 20).unwrap();
+    std::fs::hard_link(shop.path("huge"), shop.path("link")).unwrap();
+    let error = shop.err("write", json!({"file_path": "huge", "content": "small\n"}));
+    assert_eq!(
+        error,
+        "Failed to write file: it has 65.0 MB and can only be overwritten in place, because it has \
+         hard links, another owner or a folder that may not be written; that is done for files up \
+         to 64.0 MB, which can be put back if the write fails"
+    );
+    assert_eq!(shop.path("huge").metadata().unwrap().len(), 65 << 20);
+}
+
 /// A folder on a disk of 64 KB; none where one may not mount.
 struct SmallDisk(tempfile::TempDir);
 
@@ -321,16 +396,15 @@ fn a_full_disk_costs_nothing() {
     };
     let shop = Workshop::new();
     let old = "old\n".repeat(9000);
-    let (plain, first, second) = (
-        disk.0.path().join("plain"),
-        disk.0.path().join("first"),
-        disk.0.path().join("second"),
-    );
+    let [plain, first, second, empty, other] =
+        ["plain", "first", "second", "empty", "other"].map(|name| disk.0.path().join(name));
     std::fs::write(&plain, "short").unwrap();
     std::fs::write(&first, &old).unwrap();
     std::fs::hard_link(&first, &second).unwrap();
+    std::fs::write(&empty, "").unwrap();
+    std::fs::hard_link(&empty, &other).unwrap();
     let content = "new\n".repeat(20_000);
-    for path in [&plain, &first] {
+    for path in [&plain, &first, &empty] {
         let error = shop.err("write", json!({"file_path": path, "content": content}));
         assert_eq!(
             error,
@@ -339,5 +413,6 @@ fn a_full_disk_costs_nothing() {
     }
     assert_eq!(std::fs::read_to_string(&plain).unwrap(), "short");
     assert_eq!(std::fs::read_to_string(&second).unwrap(), old);
-    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 3);
+    assert_eq!(other.metadata().unwrap().len(), 0);
+    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 5);
 }

@@ -168,15 +168,16 @@ impl LockedFile {
         })
     }
 
-    /// Replaces the content with `bytes`, which the model knows by this. `before` is what `load`
-    /// gave; none for a new file.
+    /// Replaces the content with `bytes`, and records it (see [`Self::record`]). `before` is what
+    /// `load` gave; none for a new file.
     pub fn write(&self, bytes: &[u8], before: Option<&CurrentFile>) -> Result<(), ToolError> {
         let meta = before.map(|current| &current.meta);
         let like = meta.map(|meta| (self.real.as_path(), meta));
         self.stage(bytes, meta, like)?
             .commit()
             .map_err(|error| self.failed(&error))?;
-        self.record(bytes);
+        let freshness = before.map_or(&Freshness::NeverSeen, |current| &current.freshness);
+        self.record(bytes, freshness);
         Ok(())
     }
 
@@ -205,9 +206,12 @@ impl LockedFile {
         }
     }
 
-    /// Records that the model knows the file's present content, `bytes`.
-    pub fn record(&self, bytes: &[u8]) {
-        if let Ok(meta) = fs::metadata(&self.real) {
+    /// Records that the model has made the file's present content, `bytes`, out of content of this
+    /// freshness. What it had not seen before is still unread: the record stays at what it saw.
+    pub fn record(&self, bytes: &[u8], before: &Freshness) {
+        if let Freshness::Changed(seen) = before {
+            self.seen.keep(&self.real, seen.clone());
+        } else if let Ok(meta) = fs::metadata(&self.real) {
             let stamp = Stamp::new(&meta, Some(ContentHash::of(bytes)));
             self.seen.record(&self.real, stamp, Some(bytes));
         }
@@ -227,9 +231,10 @@ impl LockedFile {
     pub fn show_changes(&self, current: &CurrentFile) -> String {
         let size = kind::size(current.meta.len());
         let shown = match (&current.freshness, &current.bytes) {
-            (Freshness::Changed(Some(old)), Some(new)) => {
-                diff::whole(old, new, MAX_DIFF_LINES, MAX_DIFF_BYTES)
-            }
+            (Freshness::Changed(seen), Some(new)) => seen
+                .text
+                .as_ref()
+                .and_then(|old| diff::whole(old, new, MAX_DIFF_LINES, MAX_DIFF_BYTES)),
             _ => None,
         };
         let Some(shown) = shown else {

@@ -31,10 +31,11 @@ struct Inner {
 }
 
 /// One file as the model last saw it.
-#[derive(Clone, Debug)]
-struct Seen {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
     stamp: Stamp,
-    text: Option<Arc<[u8]>>,
+    /// All of its text, where that was kept.
+    pub(super) text: Option<Arc<[u8]>>,
 }
 
 /// A file's state.
@@ -52,8 +53,15 @@ pub enum Freshness {
     NeverSeen,
     /// As the model saw it.
     Same,
-    /// Changed since; with what the model saw, where that was kept.
-    Changed(Option<Arc<[u8]>>),
+    /// Changed since the model saw it so.
+    Changed(Seen),
+}
+
+impl Freshness {
+    /// Whether the file holds a change that the model has not seen.
+    pub fn is_changed(&self) -> bool {
+        matches!(self, Self::Changed(_))
+    }
 }
 
 impl Stamp {
@@ -102,16 +110,23 @@ impl SeenFiles {
     /// Records that the model now knows the file at the real path `path`; `bytes` is all of it,
     /// where it is at hand.
     pub fn record(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
+        let text = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
+        self.keep(path, Seen { stamp, text });
+    }
+
+    /// Records that the model knows the file at the real path `path` only as `seen`, whatever is
+    /// there now.
+    pub fn keep(&self, path: &Path, seen: Seen) {
         let mut inner = self.inner();
-        let text: Option<Arc<[u8]>> = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
-        inner.text_bytes += text.as_ref().map_or(0, |text| text.len());
+        let size = seen.text.as_ref().map_or(0, |text| text.len());
+        inner.text_bytes += size;
         if inner.text_bytes > MAX_TEXTS {
             for seen in inner.seen.values_mut() {
                 seen.text = None;
             }
-            inner.text_bytes = text.as_ref().map_or(0, |text| text.len());
+            inner.text_bytes = size;
         }
-        let before = inner.seen.insert(path.to_path_buf(), Seen { stamp, text });
+        let before = inner.seen.insert(path.to_path_buf(), seen);
         let forgotten = before.and_then(|seen| seen.text);
         inner.text_bytes -= forgotten.map_or(0, |text| text.len());
     }
@@ -121,7 +136,7 @@ impl SeenFiles {
         match self.inner().seen.get(path) {
             None => Freshness::NeverSeen,
             Some(seen) if seen.stamp.same_as(now) => Freshness::Same,
-            Some(seen) => Freshness::Changed(seen.text.clone()),
+            Some(seen) => Freshness::Changed(seen.clone()),
         }
     }
 
@@ -166,8 +181,12 @@ mod tests {
         }
         assert!(files.inner().text_bytes <= MAX_TEXTS);
         let fresh = |name| files.freshness(Path::new(name), &stamp(2));
-        assert_eq!(fresh("0"), Freshness::Changed(None));
-        assert!(matches!(fresh("39"), Freshness::Changed(Some(_))));
+        let has_text = |name| match fresh(name) {
+            Freshness::Changed(seen) => seen.text.is_some(),
+            _ => panic!("{name} is not known"),
+        };
+        assert!(!has_text("0"));
+        assert!(has_text("39"));
         assert_eq!(fresh("40"), Freshness::NeverSeen);
     }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::diff;
 use super::locked_file::{CurrentFile, LockedFile};
-use super::seen_files::{Freshness, SeenFiles};
+use super::seen_files::SeenFiles;
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
@@ -88,7 +88,7 @@ pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, To
         Some(file.load(MAX_DIFF)?)
     };
     if let Some(current) = &before
-        && matches!(current.freshness, Freshness::Changed(_))
+        && current.freshness.is_changed()
     {
         return Err(ToolError::new(format!(
             "{} has changed on disk since you last read it, so it was not overwritten. {}",

@@ -39,7 +39,7 @@ pub fn commit(plan: &Plan) -> Result<(), ToolError> {
     }
     for file in &plan.files {
         if let After::Bytes(bytes) = &file.after {
-            file.locked.record(bytes);
+            file.locked.record(bytes, &file.freshness);
         }
     }
     Ok(())
@@ -89,14 +89,7 @@ fn set_aside<'p>(file: &'p File, done: &mut Vec<Done<'p>>) -> Result<(), ToolErr
     locked.must_go_on()?;
     atomic::must_be_as(&locked.real, Some(&before.meta)).map_err(|error| locked.failed(&error))?;
     let entry = locked.entry.as_path();
-    let aside = || -> io::Result<TempPath> {
-        let dir = entry.parent().unwrap_or(Path::new("/"));
-        let kept = atomic::temporary(dir, 0o600)?.into_temp_path();
-        fs::rename(entry, &kept)?;
-        Ok(kept)
-    };
-    let kept = aside().map_err(|error| {
-        let error = io::Error::from(error.kind());
+    let kept = atomic::set_aside(entry).map_err(|error| {
         ToolError::new(format!("{}: Failed to write file: {error}", locked.shown))
     })?;
     done.push(Done::SetAside { entry, kept });

@@ -7,7 +7,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use super::apply::{HunkReport, apply, is_exact_and_unique};
-use super::parse::{Change, Hunk, Patch};
+use super::parse::{Change, Hunk, Patch, Section};
 use crate::agent::tool::{DiffDetails, FileChange, ToolError};
 use crate::agent::tools::edit::index::Fuzz;
 use crate::agent::tools::edit::locked_file::{CurrentFile, LockedFile, ResolvedPath};
@@ -22,6 +22,24 @@ const MAX_FILE: u64 = 64 * 1024 * 1024;
 const MOST_FAILURES: usize = 10;
 /// Bytes of diffs shown of one patch; stored details may have 256 KiB in all.
 const MAX_SHOWN: usize = 192 * 1024;
+
+/// The paths that a section may write, before anybody looks which of them are there: as they are
+/// written, and without the prefix that [`resolve`] takes away where there is no such file.
+pub fn paths_of(section: &Section) -> Vec<String> {
+    let mut paths = vec![section.path.as_str()];
+    let plain = without_prefix(&section.path);
+    match &section.change {
+        Change::Add(_) => {}
+        Change::Delete => paths.extend(plain),
+        Change::Update { move_to, .. } => {
+            paths.extend(plain);
+            let to = move_to.as_deref();
+            paths.extend(to);
+            paths.extend(plain.and(to).and_then(without_prefix));
+        }
+    }
+    paths.into_iter().map(str::to_owned).collect()
+}
 
 /// The files that `patch` speaks of: for each section its file, and behind it where that moves to.
 /// Asks the file system, which may block.
@@ -71,6 +89,8 @@ pub struct File {
     pub before: Option<CurrentFile>,
     /// What is going to be there.
     pub after: After,
+    /// Whether the model has seen that content but for its own changes.
+    pub freshness: Freshness,
     /// The file it was before it moved here.
     moved_from: Option<usize>,
 }
@@ -93,13 +113,6 @@ impl File {
             After::Bytes(_) => true,
             After::Gone => false,
         }
-    }
-
-    /// Whether it changed behind the model's back.
-    fn is_stale(&self) -> bool {
-        let before = self.before.as_ref();
-        self.after == After::Same
-            && before.is_some_and(|present| matches!(present.freshness, Freshness::Changed(_)))
     }
 
     /// Its bytes as far as the patch was worked out; none when it is too large.
@@ -179,12 +192,14 @@ impl Work {
         } else {
             Some(locked.load(MAX_FILE).map_err(|error| error.message)?)
         };
+        let freshness = before.as_ref().map(|current| current.freshness.clone());
         let number = self.files.len();
         self.by_path.insert(locked.real.clone(), number);
         self.files.push(File {
             locked,
             before,
             after: After::Same,
+            freshness: freshness.unwrap_or(Freshness::NeverSeen),
             moved_from: None,
         });
         Ok(number)
@@ -234,7 +249,7 @@ impl Work {
         } else {
             0
         };
-        let stale = self.files[file].is_stale();
+        let stale = self.files[file].freshness.is_changed();
         let fits = apply(&bytes[mark..], hunks);
         let safe = fits.is_ok() && (!stale || is_exact_and_unique(&bytes[mark..], hunks));
         let applied = match fits {
@@ -280,6 +295,8 @@ impl Work {
             }
             Some(to) => {
                 self.files[file].after = After::Gone;
+                let freshness = &mut self.files[file].freshness;
+                self.files[to].freshness = std::mem::replace(freshness, Freshness::NeverSeen);
                 self.files[to].after = After::Bytes(after);
                 self.files[to].moved_from = Some(file);
                 let new = self.files[to].locked.shown.clone();
@@ -304,7 +321,7 @@ impl Work {
     }
 
     fn must_be_fresh(&self, file: usize, consequence: &str) -> Result<(), String> {
-        if !self.files[file].is_stale() {
+        if !self.files[file].freshness.is_changed() {
             return Ok(());
         }
         Err(format!(
