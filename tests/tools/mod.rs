@@ -175,6 +175,8 @@ fn each_tool_says_what_a_call_does() {
     let path = |path: &str| vec![path.to_owned()];
     let patch = "*** Begin Patch\n*** Delete File: a\n*** Update File: b\n*** Move to: c\n\
                  @@\n-x\n+y\n*** End Patch";
+    let prefixed = "*** Begin Patch\n*** Update File: a/f\n*** Move to: b/g\n*** Add File: a/new\n\
+                    *** End Patch";
     let reads = |name: &str| Effects {
         reads: path(name),
         ..Effects::default()
@@ -200,6 +202,12 @@ fn each_tool_says_what_a_call_does() {
             json!({"input": patch}),
             writes(&["a", "b", "c"]),
         ),
+        // Without the prefix that diffs put before a path, unless there is a file that has it.
+        (
+            "apply_patch",
+            json!({"input": prefixed}),
+            writes(&["a/f", "f", "b/g", "g", "a/new"]),
+        ),
     ] {
         let effects = shop.tool(tool).effects(&args);
         assert_eq!(effects, expected, "{tool}");
@@ -208,4 +216,8 @@ fn each_tool_says_what_a_call_does() {
     let bash = shop.tool("bash").effects(&json!({"command": "ls"}));
     assert_eq!(bash.command.as_deref(), Some("ls"));
     assert!(!bash.only_reads());
+    for patch in ["", "*** Begin Patch\n*** Delete File: a"] {
+        let effects = shop.tool("apply_patch").effects(&json!({"input": patch}));
+        assert_eq!(effects, Effects::unknown(), "{patch}");
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::commit::commit;
 use super::parse::{Change, parse};
-use super::plan::{plan, resolve};
+use super::plan::{paths_of, plan, resolve};
 use crate::agent::tool::{
     Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
 };
@@ -88,15 +88,10 @@ impl TypedTool for ApplyPatch {
     }
 
     fn effects(&self, args: Args) -> Effects {
-        let patch = parse(&args.patch).unwrap_or_default();
-        let paths = patch.sections.into_iter().flat_map(|section| {
-            let moved = match section.change {
-                Change::Update { move_to, .. } => move_to,
-                Change::Add(_) | Change::Delete => None,
-            };
-            [Some(section.path), moved].into_iter().flatten()
-        });
-        Effects::write(paths.collect())
+        parse(&args.patch).map_or_else(
+            |_| Effects::unknown(),
+            |patch| Effects::write(patch.sections.iter().flat_map(paths_of).collect()),
+        )
     }
 
     fn preview(&self, args: Args) -> Details {
