@@ -251,6 +251,15 @@ fn control_bytes_can_be_written_as_they_are_shown() {
     );
     let (bytes, _) = edited(b"\\x1b \x1b", pair("\\x1b", "\\x1c"));
     assert_eq!(bytes, b"\\x1c \x1b");
+    // These are never shown so.
+    for (content, old) in [
+        (&b"a\tb"[..], "a\\x09b"),
+        (b"a\r\nb", "a\\x0d\\x0ab"),
+        (b"a\x01b", "a\\x+1b"),
+    ] {
+        let error = refused(content, pair(old, "c"));
+        assert!(error.starts_with("Could not find"), "{old}: {error}");
+    }
 }
 
 // K9, K10, I6

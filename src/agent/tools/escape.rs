@@ -1,4 +1,4 @@
-//! Control bytes of files as text: a model cannot see them, and some hosts refuse them.
+//! Control bytes of files as text, and back: a model cannot see them, and some hosts refuse them.
 
 use std::borrow::Cow;
 
@@ -22,6 +22,32 @@ pub fn control_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
+/// The inverse of [`control_bytes`]: `\x1b` and the like as the control characters they stand for;
+/// none where there are none.
+pub fn unescape(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\x") {
+        let (before, code) = rest.split_at(at);
+        out.push_str(before);
+        let hex = code
+            .get(2..4)
+            .filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let end = if let Some(control) = byte.filter(|byte| is_escaped(*byte)) {
+            out.push(char::from(control));
+            4
+        } else {
+            out.push_str("\\x");
+            2
+        };
+        rest = &code[end..];
+    }
+    out.push_str(rest);
+    (out != text).then_some(out)
+}
+
+/// Whether a byte is shown as `\xNN`.
 fn is_escaped(byte: u8) -> bool {
     byte.is_ascii_control() && !b"\0\t\n\r".contains(&byte)
 }

@@ -4,49 +4,63 @@
 
 use std::ops::Range;
 
-use similar::DiffTag;
+use similar::{DiffOp, DiffTag};
 
 use super::diff;
 use super::index::Fuzz;
 use super::matching::Found;
 
-/// The bytes for `range` of `content`, which was `found` to mean `old` and is to become `new` (both
-/// with LF only).
-pub fn splice(
-    content: &[u8],
-    range: &Range<usize>,
-    old: &[u8],
-    new: &[u8],
-    found: &Found,
-) -> Vec<u8> {
-    if found.fuzz == Fuzz::Exact && !old.contains(&b'\n') && !new.contains(&b'\n') {
-        return new.to_vec();
-    }
-    let present = diff::lines(&content[range.clone()]);
-    let (old_lines, new_lines) = (diff::lines(old), diff::lines(new));
-    let outside = line_end_around(content, range.end);
-    let mut out = Vec::with_capacity(new.len());
-    for op in diff::compare(&old_lines, &new_lines) {
-        let (tag, old_range, new_range) = op.as_tag_tuple();
-        if tag == DiffTag::Equal {
-            present[old_range]
-                .iter()
-                .for_each(|line| out.extend_from_slice(line));
-            continue;
+/// A new text for an old one. They are compared once, however many places they stand for.
+pub struct Replacement<'a> {
+    new: &'a [u8],
+    found: &'a Found,
+    /// The steps from the old lines to the new ones; none where a place takes the new text as it is.
+    steps: Option<Vec<DiffOp>>,
+}
+
+impl<'a> Replacement<'a> {
+    /// `new` for `old` (both with LF only), which was `found` in the file.
+    pub fn new(old: &[u8], new: &'a [u8], found: &'a Found) -> Self {
+        let literal = found.fuzz == Fuzz::Exact && !old.contains(&b'\n') && !new.contains(&b'\n');
+        let compare = || diff::compare(&diff::lines(old), &diff::lines(new));
+        Self {
+            new,
+            found,
+            steps: (!literal).then(compare),
         }
-        for (offset, index) in new_range.enumerate() {
-            let line = new_lines[index];
-            let body = line.strip_suffix(b"\n").unwrap_or(line);
-            let shifted = found.shift.line(body);
-            out.extend(shifted.unwrap_or_else(|| body.to_vec()));
-            if body.len() < line.len() {
-                out.extend_from_slice(
-                    line_end_for(&present, &old_range, offset).unwrap_or(outside),
-                );
+    }
+
+    /// The bytes for `range` of `content`, one of the places.
+    pub fn at(&self, content: &[u8], range: &Range<usize>) -> Vec<u8> {
+        let Some(steps) = &self.steps else {
+            return self.new.to_vec();
+        };
+        let present = diff::lines(&content[range.clone()]);
+        let new_lines = diff::lines(self.new);
+        let outside = line_end_around(content, range.end);
+        let mut out = Vec::with_capacity(self.new.len());
+        for step in steps {
+            let (tag, old_range, new_range) = step.as_tag_tuple();
+            if tag == DiffTag::Equal {
+                present[old_range]
+                    .iter()
+                    .for_each(|line| out.extend_from_slice(line));
+                continue;
+            }
+            for (offset, index) in new_range.enumerate() {
+                let line = new_lines[index];
+                let body = line.strip_suffix(b"\n").unwrap_or(line);
+                let shifted = self.found.shift.line(body);
+                out.extend(shifted.unwrap_or_else(|| body.to_vec()));
+                if body.len() < line.len() {
+                    out.extend_from_slice(
+                        line_end_for(&present, &old_range, offset).unwrap_or(outside),
+                    );
+                }
             }
         }
+        out
     }
-    out
 }
 
 /// The line end for the `offset`th line put in place of the lines `replaced`: that of its
@@ -91,13 +105,8 @@ mod tests {
         let range = normal.original(&found.ranges[0]);
         let mut out = content.as_bytes()[..range.start].to_vec();
         let (old_bytes, new_bytes) = (old.as_bytes(), new.as_bytes());
-        out.extend(splice(
-            content.as_bytes(),
-            &range,
-            old_bytes,
-            new_bytes,
-            &found,
-        ));
+        let replacement = Replacement::new(old_bytes, new_bytes, &found);
+        out.extend(replacement.at(content.as_bytes(), &range));
         out.extend_from_slice(&content.as_bytes()[range.end..]);
         assert_eq!(
             String::from_utf8_lossy(&out),

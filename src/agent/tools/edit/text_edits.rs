@@ -9,9 +9,9 @@ use super::diff;
 use super::index::Fuzz;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::matching::{Found, NoMatch, Normal, Scope, Shift, find};
-use super::seen_files::Freshness;
-use super::splice::splice;
+use super::splice::Replacement;
 use crate::agent::tool::{Details, ToolError, ToolOutput};
+use crate::agent::tools::escape::unescape;
 use crate::agent::tools::kind;
 use crate::llm::Content;
 
@@ -76,7 +76,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
         )));
     }
     let is_exact = edits.iter().all(|edit| edit.found.fuzz == Fuzz::Exact);
-    let stale = matches!(current.freshness, Freshness::Changed(_));
+    let stale = current.freshness.is_changed();
     if stale && (!is_exact || wanted.scope == Scope::All) {
         return Err(refused(&format!(
             "{shown} has changed on disk since you last read it, so only an exact, unique edit is \
@@ -84,12 +84,15 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
             file.show_changes(&current)
         )));
     }
+    let replacements: Vec<_> = edits
+        .iter()
+        .map(|edit| Replacement::new(&edit.old, &edit.new, &edit.found))
+        .collect();
     let mut out = bytes[..mark].to_vec();
     let mut at = 0;
     for (range, number) in in_order(shown, content, &edits)? {
-        let edit = &edits[number];
         out.extend_from_slice(&content[at..range.start]);
-        out.extend(splice(content, &range, &edit.old, &edit.new, &edit.found));
+        out.extend(replacements[number].at(content, &range));
         at = range.end;
         if out.len() > MAX_RESULT {
             let most = kind::size(MAX_RESULT as u64);
@@ -138,7 +141,7 @@ fn locate(
                         which(wanted, number)
                     )),
                 };
-                if matches!(current.freshness, Freshness::Changed(_)) {
+                if current.freshness.is_changed() {
                     let _ = write!(
                         error.message,
                         " The file has changed on disk since you last read it. {}",
@@ -172,30 +175,6 @@ fn find_edit(text: &Normal, old: &str, new: &str, scope: Scope) -> Result<Edit, 
         }
         _ => literally,
     }
-}
-
-/// `\x1b` and the like as the control characters they stand for; none where there are none.
-fn unescape(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\x") {
-        let code = rest.get(at + 2..at + 4);
-        let code = code.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        let end = match code.filter(u8::is_ascii_control) {
-            Some(control) => {
-                out.push_str(&rest[..at]);
-                out.push(char::from(control));
-                at + 4
-            }
-            None => {
-                out.push_str(&rest[..at + 2]);
-                at + 2
-            }
-        };
-        rest = &rest[end..];
-    }
-    out.push_str(rest);
-    (out != text).then_some(out)
 }
 
 fn lf(text: &str) -> Vec<u8> {
