@@ -48,7 +48,8 @@ pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<HunkFailure>
         hunks,
         LineEnds::Lf,
     );
-    // Some old files end lines with CR alone; that is believed only when nothing else helps.
+    // A lone CR is no line end. In a file that has some, a hunk may have been written by lines that
+    // end there all the same (as in the public scenario 024); that is tried only where nothing fits.
     if result.is_err() && has_lone_cr(content) {
         let index = Index::new(content, LineEnds::LfOrCr);
         if let Ok(applied) = apply_on(&index, content, hunks, LineEnds::LfOrCr) {
