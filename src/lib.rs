@@ -4,13 +4,13 @@
 //!
 //! # Bird's eye view
 //!
-//! A person types; a model answers and asks for tools; the person sees everything as it happens and
+//! A user types; a model answers and asks for tools; the user sees everything as it happens and
 //! can speak at any time. Three layers, one direction: **[`llm`] <- [`agent`] <- [`app`]**.
 //!
 //! - [`llm`] speaks to models: messages, wires, the catalogue of models. It runs no tool, reads no
 //!   project file and draws nothing.
 //! - [`agent`] runs turns and tools and keeps the session. It knows no terminal and no vendor.
-//! - [`app`] is for people and other programs: command line, settings, screen.
+//! - [`app`] is for users and other programs: command line, settings, screen.
 //!
 //! The layers meet in plain data. `llm` gives a stream of [`llm::StreamEvent`]; the agent gives
 //! [`agent::AgentEvent`]s, the only thing that leaves it, and takes [`agent::Command`]s through
@@ -24,7 +24,7 @@
 //! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The
 //! letter itself is on the screen in the next frame, before any network.
 //!
-//! *A token from the socket to the screen*: bytes -> `llm::sse` -> a wire's `decode` ->
+//! *A token from the socket to the screen*: bytes -> `llm::sse` -> a protocol's `decode` ->
 //! `StreamEvent` -> `agent::runner` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
 //! frame: only the open block of the live cell is laid out anew, only changed cells are written.
 //!
@@ -37,10 +37,10 @@
 //! (stores what was said before any subscriber is told).
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for
 //! each kind of tool; what a call may do ([`agent::Effects`]) is known before it runs.
-//! `agent/session` is the append-only file, and `session/live` what other programs see of an open
-//! one. In `llm`, each wire is a folder with `request` (ours to theirs) and `decode` (theirs to
+//! `agent/session` is the append-only file, `session/presence` what other programs see of an open
+//! one, and `agent/memory` the prompt that was stored with it. In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to
 //! ours); `handoff` makes any stored conversation valid for a wire; `auth` knows where keys are and
-//! strikes them out of every text that leaves.
+//! redacts them in every text that leaves; what is known of a host is data (`assets/models.toml`).
 //! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
 //! everything a user can trigger; `tui/update` changes the screen's state (`tui/transcript` is the
 //! conversation's part of it), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
@@ -55,7 +55,11 @@
 //! - Failures are data: a stream ends with a stop reason, a tool with an error result. Nothing
 //!   below `app` decides how the program ends.
 //! - Every tool call gets exactly one result, whatever happens: skipped, cancelled, refused, lost.
-//! - A message is in the session file before anything that depends on it is shown as done.
+//! - A message is in the session file before anything that depends on it is shown as done. What was
+//!   typed and not sent is on disk too (`tui/composer/draft_file`).
+//! - What was sent once is sent again in the same bytes, with everything before it: system prompt,
+//!   tools, messages. Providers cache by prefix, and signed reasoning is bound to it. What changes
+//!   later is a stored message; nothing is invented while a request is written.
 //! - What the agent is doing is one enum, [`agent::RunState`], sent by the actor. Nobody keeps a
 //!   flag beside it. The screen sets it ahead of the agent on Enter and on the first token, so that
 //!   it shows at once; the agent's next word corrects it.
