@@ -86,7 +86,7 @@ pub fn stage<'a>(
     }
     sweep(dir);
     let mode = if like.is_some() { 0o600 } else { 0o666 };
-    let mut temp = match temporary(dir, mode) {
+    let mut temp = match temporary(dir, PREFIX, mode) {
         Ok(temp) => temp,
         Err(error) if before.is_some() && folder_refuses(&error) => return Ok(staged),
         Err(error) => return Err(error.into()),
@@ -135,20 +135,16 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// A new, empty file in `dir` that goes when it is dropped.
-pub fn temporary(dir: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    create(dir, PREFIX, mode)
-}
-
 /// Renames the file at `entry`; it goes when its new name is dropped.
 pub fn set_aside(entry: &Path) -> io::Result<TempPath> {
     let dir = entry.parent().unwrap_or(Path::new("/"));
-    let kept = create(dir, ASIDE_PREFIX, 0o600)?.into_temp_path();
+    let kept = temporary(dir, ASIDE_PREFIX, 0o600)?.into_temp_path();
     fs::rename(entry, &kept).map_err(|error| io::Error::from(error.kind()))?;
     Ok(kept)
 }
 
-fn create(dir: &Path, prefix: &str, mode: u32) -> io::Result<NamedTempFile> {
+/// A new, empty file in `dir` that goes when it is dropped.
+fn temporary(dir: &Path, prefix: &str, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(SUFFIX);
     builder.permissions(Permissions::from_mode(mode));
