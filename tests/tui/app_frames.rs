@@ -34,18 +34,16 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
         Phase::Asking,
     ];
     for (width, height) in [(40, 10), (41, 12), (80, 24), (200, 60), (40, 60), (200, 10)] {
-        let mut desk = TestTui::new(width, height);
+        let mut tui = TestTui::new(width, height);
         for phase in &phases {
-            desk.write(
-                "a long text that goes on and on and on, over more than one row of it\n\n\n",
-            );
+            tui.write("a long text that goes on and on and on, over more than one row of it\n\n\n");
             for key in ["shift+enter"; 12] {
-                desk.key(key);
+                tui.key(key);
             }
-            desk.running(phase.clone());
-            desk.waiting(&["one", "two", "three", "four"], &["five", "six"]);
-            desk.wait(61_000);
-            let frame = desk.frame();
+            tui.running(phase.clone());
+            tui.waiting(&["one", "two", "three", "four"], &["five", "six"]);
+            tui.wait(61_000);
+            let frame = tui.frame();
             assert!(
                 frame.contains("Esc stops"),
                 "{width}x{height} {phase:?}\n{frame}"
@@ -55,20 +53,20 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
                 "{width}x{height} {phase:?}\n{frame}"
             );
             for key in ["f1", "ctrl+r"] {
-                desk.key(key);
-                let frame = desk.frame();
+                tui.key(key);
+                let frame = tui.frame();
                 assert!(
                     frame.contains("Esc stops"),
                     "{width}x{height} {key}\n{frame}"
                 );
-                desk.key("esc");
+                tui.key("esc");
             }
             for (state, word) in [
                 (RunState::Stopping { processes: 1 }, "stopping"),
                 (RunState::Idle, ""),
             ] {
-                desk.state(state.clone());
-                let frame = desk.frame();
+                tui.state(state.clone());
+                let frame = tui.frame();
                 assert!(
                     !frame.contains("Esc stops"),
                     "{width}x{height} {state:?}\n{frame}"
@@ -81,32 +79,32 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
 
 #[test]
 fn help_does_not_say_that_something_runs() {
-    let mut desk = TestTui::new(100, 60);
-    desk.key("f1");
-    assert!(!desk.frame().contains("Esc stops"));
+    let mut tui = TestTui::new(100, 60);
+    tui.key("f1");
+    assert!(!tui.frame().contains("Esc stops"));
 }
 
 #[test]
 fn a_screen_of_any_size_can_be_drawn() {
     for width in (0..13).chain([17, 40, 300]) {
         for height in (0..10).chain([13, 100]) {
-            let mut desk = TestTui::new(width, height);
-            desk.frame();
-            desk.write("日本語 text that is longer than the row");
-            desk.running(Phase::Streaming);
-            desk.waiting(&["日本"], &["x"]);
-            desk.frame();
+            let mut tui = TestTui::new(width, height);
+            tui.frame();
+            tui.write("日本語 text that is longer than the row");
+            tui.running(Phase::Streaming);
+            tui.waiting(&["日本"], &["x"]);
+            tui.frame();
             for key in ["f1", "pagedown", "esc", "ctrl+r", "esc"] {
-                desk.key(key);
-                desk.frame();
+                tui.key(key);
+                tui.frame();
             }
         }
     }
 }
 
-fn call(desk: &mut TestTui, id: &str, name: &str, details: Details, ended: Option<u64>) {
+fn call(tui: &mut TestTui, id: &str, name: &str, details: Details, ended: Option<u64>) {
     let details = Arc::new(details);
-    desk.agent(AgentEvent::ToolStart {
+    tui.agent(AgentEvent::ToolStart {
         call_id: id.into(),
         name: name.into(),
         // The screen must not need them.
@@ -114,7 +112,7 @@ fn call(desk: &mut TestTui, id: &str, name: &str, details: Details, ended: Optio
         details: details.clone(),
     });
     if let Some(millis) = ended {
-        desk.agent(AgentEvent::ToolEnd {
+        tui.agent(AgentEvent::ToolEnd {
             call_id: id.into(),
             name: name.into(),
             status: ToolStatus::Ok,
@@ -127,12 +125,12 @@ fn call(desk: &mut TestTui, id: &str, name: &str, details: Details, ended: Optio
 
 /// The picture of the design: a run in the middle of its work.
 fn at_work(width: u16, height: u16) -> TestTui {
-    let mut desk = TestTui::new(width, height);
-    desk.write("Fix the login bug in auth.rs; keep the tests green");
-    desk.key("enter");
-    desk.running(Phase::Streaming);
+    let mut tui = TestTui::new(width, height);
+    tui.write("Fix the login bug in auth.rs; keep the tests green");
+    tui.key("enter");
+    tui.running(Phase::Streaming);
     let message = Arc::new(Message::Assistant(AssistantMessage::default()));
-    desk.agent(AgentEvent::MessageStart { message });
+    tui.agent(AgentEvent::MessageStart { message });
     let said = "I'll look at how tokens are checked **first**.";
     for event in [
         StreamEvent::ThinkingStart { index: 0 },
@@ -141,9 +139,9 @@ fn at_work(width: u16, height: u16) -> TestTui {
             delta: "Where are tokens compared?".into(),
         },
     ] {
-        desk.agent(AgentEvent::MessageUpdate { event });
+        tui.agent(AgentEvent::MessageUpdate { event });
     }
-    desk.now += 4000;
+    tui.now += 4000;
     for event in [
         StreamEvent::ThinkingEnd {
             index: 0,
@@ -160,7 +158,7 @@ fn at_work(width: u16, height: u16) -> TestTui {
             signature: None,
         },
     ] {
-        desk.agent(AgentEvent::MessageUpdate { event });
+        tui.agent(AgentEvent::MessageUpdate { event });
     }
     let message = AssistantMessage {
         content: vec![
@@ -183,10 +181,10 @@ fn at_work(width: u16, height: u16) -> TestTui {
         },
         ..AssistantMessage::default()
     };
-    desk.agent(AgentEvent::MessageEnd {
+    tui.agent(AgentEvent::MessageEnd {
         message: Arc::new(Message::Assistant(message)),
     });
-    desk.running(Phase::Tools(vec!["bash".into()]));
+    tui.running(Phase::Tools(vec!["bash".into()]));
     let found = MatchesDetails {
         pattern: "verify_token".into(),
         path: "src".into(),
@@ -197,7 +195,7 @@ fn at_work(width: u16, height: u16) -> TestTui {
         count: 2,
         ..MatchesDetails::default()
     };
-    call(&mut desk, "1", "grep", Details::Matches(found), Some(12));
+    call(&mut tui, "1", "grep", Details::Matches(found), Some(12));
     let diff = DiffDetails {
         path: "src/auth.rs".into(),
         diff: " 40 impl Session {\n-41     token == self.token\n\
@@ -211,21 +209,21 @@ fn at_work(width: u16, height: u16) -> TestTui {
         files: Vec::new(),
         ..DiffDetails::default()
     };
-    call(&mut desk, "2", "edit", Details::Diff(diff), Some(8));
+    call(&mut tui, "2", "edit", Details::Diff(diff), Some(8));
     let tests = CommandDetails {
         command: "cargo test auth".into(),
         output: "running 3 tests\ntest auth::rejects_expired ... ok".into(),
         total_lines: 2,
         ..CommandDetails::default()
     };
-    call(&mut desk, "3", "bash", Details::Command(tests), None);
-    desk.waiting(
+    call(&mut tui, "3", "bash", Details::Command(tests), None);
+    tui.waiting(
         &["use the subtle crate instead of a helper"],
         &["update the changelog\n\nand tag"],
     );
-    desk.wait(6200);
-    desk.write("a draft");
-    desk
+    tui.wait(6200);
+    tui.write("a draft");
+    tui
 }
 
 #[test]
@@ -245,13 +243,13 @@ fn a_run_at_work_in_color() {
         ("ansi", "ansi", ColorDepth::Ansi16),
         ("no_color", "dark", ColorDepth::None),
     ] {
-        let mut desk = at_work(60, 24);
-        desk.app.theme = Theme::load(theme, depth).expect("built in");
-        insta::assert_snapshot!(format!("styles_{name}"), desk.styled_frame());
+        let mut tui = at_work(60, 24);
+        tui.app.theme = Theme::load(theme, depth).expect("built in");
+        insta::assert_snapshot!(format!("styles_{name}"), tui.styled_frame());
         for key in ["ctrl+w", "ctrl+w", "ctrl+r"] {
-            desk.key(key);
+            tui.key(key);
         }
-        insta::assert_snapshot!(format!("styles_list_{name}"), desk.styled_frame());
+        insta::assert_snapshot!(format!("styles_list_{name}"), tui.styled_frame());
     }
 }
 
@@ -270,23 +268,23 @@ fn an_empty_screen() {
 #[test]
 fn what_lies_over_the_screen() {
     for (name, key) in [("help", "f1"), ("history", "ctrl+r"), ("leave", "ctrl+d")] {
-        let mut desk = at_work(80, 24);
-        desk.key("ctrl+w");
-        desk.key("ctrl+w");
-        desk.key(key);
-        insta::assert_snapshot!(format!("over_{name}"), desk.frame());
+        let mut tui = at_work(80, 24);
+        tui.key("ctrl+w");
+        tui.key("ctrl+w");
+        tui.key(key);
+        insta::assert_snapshot!(format!("over_{name}"), tui.frame());
     }
 }
 
 #[test]
 fn a_screen_that_shrinks_and_grows_again_is_the_same() {
-    let mut desk = at_work(80, 24);
-    let before = desk.frame();
+    let mut tui = at_work(80, 24);
+    let before = tui.frame();
     for (width, height) in [(1, 1), (40, 10), (0, 0), (200, 60), (80, 24)] {
-        desk.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(
+        tui.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(
             width, height,
         ))));
-        desk.frame();
+        tui.frame();
     }
-    assert_eq!(desk.frame(), before);
+    assert_eq!(tui.frame(), before);
 }

@@ -13,14 +13,14 @@ use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMe
 
 use super::app_kit::{TestTui, prompt, queued};
 
-fn desk() -> TestTui {
+fn test_tui() -> TestTui {
     TestTui::new(80, 24)
 }
 
 fn busy() -> TestTui {
-    let mut desk = desk();
-    desk.running(Phase::Streaming);
-    desk
+    let mut tui = test_tui();
+    tui.running(Phase::Streaming);
+    tui
 }
 
 fn queue(kind: QueueKind, text: &str) -> Effect {
@@ -29,33 +29,33 @@ fn queue(kind: QueueKind, text: &str) -> Effect {
 
 #[test]
 fn enter_sends_and_the_run_shows_at_once() {
-    let mut desk = desk();
-    desk.write("fix it");
-    assert!(!desk.frame().contains("Esc stops"));
-    assert_eq!(desk.key("enter"), [prompt("fix it")]);
-    assert_eq!(desk.text(), "");
+    let mut tui = test_tui();
+    tui.write("fix it");
+    assert!(!tui.frame().contains("Esc stops"));
+    assert_eq!(tui.key("enter"), [prompt("fix it")]);
+    assert_eq!(tui.text(), "");
     assert!(
-        desk.frame().contains("Esc stops"),
+        tui.frame().contains("Esc stops"),
         "before the agent said anything"
     );
-    assert_eq!(desk.app.transcript.cells().len(), 1);
+    assert_eq!(tui.app.transcript.cells().len(), 1);
 }
 
 #[test]
 fn enter_while_it_runs_steers() {
     // D5, D7
-    let mut desk = busy();
-    desk.write("use subtle");
-    assert_eq!(desk.key("enter"), [prompt("use subtle")]);
+    let mut tui = busy();
+    tui.write("use subtle");
+    assert_eq!(tui.key("enter"), [prompt("use subtle")]);
     assert!(
-        desk.app.transcript.is_empty(),
+        tui.app.transcript.is_empty(),
         "it waits in the queue, not in the transcript"
     );
-    desk.write("later");
-    assert_eq!(desk.key("alt+enter"), [queue(QueueKind::FollowUp, "later")]);
-    desk.write("even later");
+    tui.write("later");
+    assert_eq!(tui.key("alt+enter"), [queue(QueueKind::FollowUp, "later")]);
+    tui.write("even later");
     assert_eq!(
-        desk.key("ctrl+q"),
+        tui.key("ctrl+q"),
         [queue(QueueKind::FollowUp, "even later")]
     );
 }
@@ -63,183 +63,180 @@ fn enter_while_it_runs_steers() {
 #[test]
 fn follow_up_keys_send_when_idle() {
     for key in ["alt+enter", "ctrl+q", "ctrl+enter"] {
-        let mut desk = desk();
-        desk.write("go");
-        assert_eq!(desk.key(key), [prompt("go")], "{key}");
-        assert!(desk.app.is_running(), "{key}");
+        let mut tui = test_tui();
+        tui.write("go");
+        assert_eq!(tui.key(key), [prompt("go")], "{key}");
+        assert!(tui.app.is_running(), "{key}");
     }
 }
 
 #[test]
 fn steer_now_queues_the_text_and_delivers() {
-    let mut desk = busy();
-    desk.write("stop that");
+    let mut tui = busy();
+    tui.write("stop that");
     assert_eq!(
-        desk.key("ctrl+enter"),
+        tui.key("ctrl+enter"),
         [queue(QueueKind::Steering, "stop that"), Effect::SteerNow]
     );
-    assert_eq!(desk.key("ctrl+enter"), [], "nothing waits");
-    desk.waiting(&["a"], &[]);
-    assert_eq!(desk.key("ctrl+enter"), [Effect::SteerNow]);
+    assert_eq!(tui.key("ctrl+enter"), [], "nothing waits");
+    tui.waiting(&["a"], &[]);
+    assert_eq!(tui.key("ctrl+enter"), [Effect::SteerNow]);
 }
 
 #[test]
 fn enter_on_the_empty_editor_delivers_what_waits_unless_it_slipped() {
-    let mut desk = busy();
-    desk.write("x");
-    desk.key("enter");
-    desk.waiting(&["x"], &[]);
-    desk.now += 249;
-    assert_eq!(desk.key("enter"), [], "within 250 ms of the last Enter");
-    desk.now += 250;
-    assert_eq!(desk.key("enter"), [Effect::SteerNow]);
-    desk.waiting(&[], &["only a follow-up"]);
-    desk.now += 300;
-    assert_eq!(desk.key("enter"), []);
+    let mut tui = busy();
+    tui.write("x");
+    tui.key("enter");
+    tui.waiting(&["x"], &[]);
+    tui.now += 249;
+    assert_eq!(tui.key("enter"), [], "within 250 ms of the last Enter");
+    tui.now += 250;
+    assert_eq!(tui.key("enter"), [Effect::SteerNow]);
+    tui.waiting(&[], &["only a follow-up"]);
+    tui.now += 300;
+    assert_eq!(tui.key("enter"), []);
 }
 
 #[test]
 fn blank_text_is_never_sent() {
-    let mut desk = desk();
-    assert_eq!(desk.key("enter"), []);
-    desk.write("   ");
-    assert_eq!(desk.key("enter"), []);
-    assert_eq!(desk.text(), "   ");
+    let mut tui = test_tui();
+    assert_eq!(tui.key("enter"), []);
+    tui.write("   ");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "   ");
 }
 
 #[test]
 fn at_the_limit_enter_goes_on() {
     // B11
     for key in ["enter", "ctrl+enter"] {
-        let mut desk = busy();
-        desk.agent(AgentEvent::AgentEnd {
+        let mut tui = busy();
+        tui.agent(AgentEvent::AgentEnd {
             messages: Vec::new(),
             outcome: RunOutcome::LimitReached { limit: 3 },
         });
-        desk.state(RunState::Idle);
-        assert!(desk.frame().contains("Enter on the empty editor goes on"));
-        assert_eq!(desk.key(key), [Effect::GoOn]);
-        assert!(desk.frame().contains("Esc stops"));
-        desk.state(RunState::Idle);
-        desk.now += 1000;
-        assert_eq!(desk.key(key), [], "only once");
+        tui.state(RunState::Idle);
+        assert!(tui.frame().contains("Enter on the empty editor goes on"));
+        assert_eq!(tui.key(key), [Effect::GoOn]);
+        assert!(tui.frame().contains("Esc stops"));
+        tui.state(RunState::Idle);
+        tui.now += 1000;
+        assert_eq!(tui.key(key), [], "only once");
     }
 }
 
 #[test]
 fn esc_aborts_and_queue_and_draft_come_back() {
     // D7, H13
-    let mut desk = busy();
-    desk.waiting(&["one", "two"], &["three"]);
-    desk.write("draft");
-    assert_eq!(desk.key("esc"), [Effect::Abort]);
+    let mut tui = busy();
+    tui.waiting(&["one", "two"], &["three"]);
+    tui.write("draft");
+    assert_eq!(tui.key("esc"), [Effect::Abort]);
     let mut messages = queued(QueueKind::Steering, &["one", "two"]);
     messages.extend(queued(QueueKind::FollowUp, &["three"]));
-    desk.agent(AgentEvent::QueueReturned { messages });
-    desk.waiting(&[], &[]);
-    desk.state(RunState::Idle);
-    assert_eq!(desk.text(), "one\n\ntwo\n\nthree\n\ndraft");
-    assert!(!desk.frame().contains("Esc stops"));
+    tui.agent(AgentEvent::QueueReturned { messages });
+    tui.waiting(&[], &[]);
+    tui.state(RunState::Idle);
+    assert_eq!(tui.text(), "one\n\ntwo\n\nthree\n\ndraft");
+    assert!(!tui.frame().contains("Esc stops"));
 }
 
 #[test]
 fn while_processes_die_the_keys_kill_and_do_nothing_else() {
     for key in ["esc", "ctrl+c"] {
-        let mut desk = busy();
-        desk.write("draft");
-        desk.state(RunState::Stopping { processes: 2 });
-        assert!(desk.frame().contains("stopping"), "{key}");
-        assert!(!desk.frame().contains("Esc stops"), "{key}");
-        assert_eq!(desk.key(key), [Effect::Abort], "{key}");
-        assert_eq!(desk.text(), "draft", "{key}");
+        let mut tui = busy();
+        tui.write("draft");
+        tui.state(RunState::Stopping { processes: 2 });
+        assert!(tui.frame().contains("stopping"), "{key}");
+        assert!(!tui.frame().contains("Esc stops"), "{key}");
+        assert_eq!(tui.key(key), [Effect::Abort], "{key}");
+        assert_eq!(tui.text(), "draft", "{key}");
         assert_eq!(
-            desk.key("enter"),
+            tui.key("enter"),
             [prompt("draft")],
             "the next run may start meanwhile"
         );
-        assert!(desk.frame().contains("Esc stops"), "{key}");
+        assert!(tui.frame().contains("Esc stops"), "{key}");
     }
 }
 
 #[test]
 fn ctrl_c_stops_then_clears_then_leaves() {
     // H13
-    let mut desk = busy();
-    desk.write("draft");
-    assert_eq!(desk.key("ctrl+c"), [Effect::Abort]);
-    desk.state(RunState::Idle);
-    assert_eq!(desk.key("ctrl+c"), []);
-    assert_eq!(desk.text(), "", "cleared");
+    let mut tui = busy();
+    tui.write("draft");
+    assert_eq!(tui.key("ctrl+c"), [Effect::Abort]);
+    tui.state(RunState::Idle);
+    assert_eq!(tui.key("ctrl+c"), []);
+    assert_eq!(tui.text(), "", "cleared");
     assert_eq!(
-        desk.app.composer.history().search("draft").count(),
+        tui.app.composer.history().search("draft").count(),
         1,
         "but kept"
     );
-    assert_eq!(desk.key("ctrl+c"), []);
-    assert!(desk.frame().contains("Press Ctrl+C again to exit"));
-    desk.wait(2100);
-    assert!(!desk.frame().contains("again to exit"));
-    assert_eq!(desk.key("ctrl+c"), [], "too late");
-    desk.now += 1900;
+    assert_eq!(tui.key("ctrl+c"), []);
+    assert!(tui.frame().contains("Press Ctrl+C again to exit"));
+    tui.wait(2100);
+    assert!(!tui.frame().contains("again to exit"));
+    assert_eq!(tui.key("ctrl+c"), [], "too late");
+    tui.now += 1900;
     assert_eq!(
-        desk.key("ctrl+c"),
+        tui.key("ctrl+c"),
         [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
     );
 }
 
 #[test]
 fn typing_between_two_ctrl_c_stays() {
-    let mut desk = desk();
-    desk.key("ctrl+c");
-    desk.write("a");
-    desk.key("backspace");
-    assert_eq!(desk.key("ctrl+c"), []);
+    let mut tui = test_tui();
+    tui.key("ctrl+c");
+    tui.write("a");
+    tui.key("backspace");
+    assert_eq!(tui.key("ctrl+c"), []);
 }
 
 #[test]
 fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
-    let mut desk = desk();
-    desk.write("ab");
-    desk.key("home");
-    assert_eq!(desk.key("ctrl+d"), []);
-    desk.key("ctrl+d");
-    assert_eq!(desk.text(), "", "it deletes forward");
+    let mut tui = test_tui();
+    tui.write("ab");
+    tui.key("home");
+    assert_eq!(tui.key("ctrl+d"), []);
+    tui.key("ctrl+d");
+    assert_eq!(tui.text(), "", "it deletes forward");
     assert_eq!(
-        desk.key("ctrl+d"),
+        tui.key("ctrl+d"),
         [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
     );
 
-    let mut desk = busy();
-    assert_eq!(desk.key("ctrl+d"), []);
-    assert!(desk.frame().contains("Leave?"));
-    assert_eq!(desk.key("esc"), [], "stays, and the run goes on");
-    assert!(desk.app.overlays.is_empty());
-    desk.key("ctrl+d");
+    let mut tui = busy();
+    assert_eq!(tui.key("ctrl+d"), []);
+    assert!(tui.frame().contains("Leave?"));
+    assert_eq!(tui.key("esc"), [], "stays, and the run goes on");
+    assert!(tui.app.overlays.is_empty());
+    tui.key("ctrl+d");
     assert_eq!(
-        desk.key("ctrl+d"),
+        tui.key("ctrl+d"),
         [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
     );
 }
 
 #[test]
 fn esc_twice_says_what_is_to_come() {
-    let mut desk = desk();
-    desk.key("esc");
-    desk.now += 400;
-    desk.key("esc");
-    assert!(desk.frame().contains("/tree"));
+    let mut tui = test_tui();
+    tui.key("esc");
+    tui.now += 400;
+    tui.key("esc");
+    assert!(tui.frame().contains("/tree"));
 
-    let mut desk = busy();
-    desk.key("esc");
-    desk.state(RunState::Idle);
+    let mut tui = busy();
+    tui.key("esc");
+    tui.state(RunState::Idle);
     for _ in 0..3 {
-        desk.now += 200;
-        desk.key("esc");
+        tui.now += 200;
+        tui.key("esc");
     }
-    assert!(
-        !desk.frame().contains("/tree"),
-        "not so soon after an abort"
-    );
+    assert!(!tui.frame().contains("/tree"), "not so soon after an abort");
 }
 
 /// What begins like a command and is none would be a request that the model acts on.
@@ -258,7 +255,7 @@ fn a_command_that_is_none_stays_in_the_editor() {
                 ("!git status", "not there yet"),
                 ("!!ls", "not there yet"),
             ] {
-                let mut tui = if running { busy() } else { desk() };
+                let mut tui = if running { busy() } else { test_tui() };
                 tui.send(MsgKind::Paste(text.to_owned()));
                 assert_eq!(tui.key(key), [], "{text}");
                 assert_eq!(tui.text(), text);
@@ -279,7 +276,7 @@ fn text_with_a_slash_is_sent() {
         (" !important", " !important"),
         ("what does /clear do?", "what does /clear do?"),
     ] {
-        let mut tui = desk();
+        let mut tui = test_tui();
         tui.write(text);
         assert_eq!(tui.key("enter"), [prompt(sent)], "{text}");
     }
@@ -289,7 +286,7 @@ fn text_with_a_slash_is_sent() {
 #[test]
 fn without_an_agent_nothing_is_sent() {
     for key in ["enter", "alt+enter", "ctrl+enter"] {
-        let mut tui = desk();
+        let mut tui = test_tui();
         tui.send(MsgKind::AgentGone);
         tui.write("precious");
         assert_eq!(tui.key(key), []);
@@ -326,7 +323,7 @@ fn missed_events_are_made_up_for() {
 
 #[test]
 fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
-    let mut tui = desk();
+    let mut tui = test_tui();
     assert_eq!(tui.app.next_wake(), None);
     tui.write("draft");
     let due = tui.app.next_wake().expect("soon");
@@ -343,7 +340,7 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
     );
     assert_eq!(tui.send_all(MsgKind::Tick), [], "nothing changed since");
     // The next run has it in the editor.
-    let mut next = desk();
+    let mut next = test_tui();
     next.write("typed meanwhile");
     next.send(MsgKind::Done(EffectResult::Draft(saved)));
     assert_eq!(next.text(), "steered\n\ndraft\n\ntyped meanwhile");
@@ -353,94 +350,94 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
 #[test]
 fn alt_up_takes_back() {
     // D10
-    let mut desk = busy();
-    assert_eq!(desk.key("alt+up"), [], "nothing waits");
-    desk.waiting(&["a"], &[]);
-    assert_eq!(desk.key("alt+up"), [Effect::TakeBack]);
+    let mut tui = busy();
+    assert_eq!(tui.key("alt+up"), [], "nothing waits");
+    tui.waiting(&["a"], &[]);
+    assert_eq!(tui.key("alt+up"), [Effect::TakeBack]);
     // After a limit or a failure nothing runs, but messages may still wait.
-    desk.state(RunState::Idle);
-    assert_eq!(desk.key("alt+up"), [Effect::TakeBack]);
+    tui.state(RunState::Idle);
+    assert_eq!(tui.key("alt+up"), [Effect::TakeBack]);
 }
 
 #[test]
 fn newlines_are_typed_and_backslash_enter_is_one() {
     for key in ["shift+enter", "ctrl+j"] {
-        let mut desk = desk();
-        desk.write("a");
-        assert_eq!(desk.key(key), []);
-        desk.write("b");
-        assert_eq!(desk.text(), "a\nb", "{key}");
+        let mut tui = test_tui();
+        tui.write("a");
+        assert_eq!(tui.key(key), []);
+        tui.write("b");
+        assert_eq!(tui.text(), "a\nb", "{key}");
     }
-    let mut desk = desk();
-    desk.write("a\\");
-    assert_eq!(desk.key("enter"), []);
-    assert_eq!(desk.text(), "a\n");
+    let mut tui = test_tui();
+    tui.write("a\\");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "a\n");
 }
 
 #[test]
 fn editor_suspend_and_slash_commands() {
-    let mut desk = desk();
-    desk.write("draft");
+    let mut tui = test_tui();
+    tui.write("draft");
     assert_eq!(
-        desk.key("ctrl+g"),
+        tui.key("ctrl+g"),
         [Effect::Terminal(TerminalEffect::Edit("draft".into()))]
     );
     assert_eq!(
-        desk.key("ctrl+z"),
+        tui.key("ctrl+z"),
         [Effect::Terminal(TerminalEffect::Suspend)]
     );
-    let mut desk = TestTui::new(80, 24);
-    desk.write("/quit");
+    let mut tui = TestTui::new(80, 24);
+    tui.write("/quit");
     assert_eq!(
-        desk.key("enter"),
+        tui.key("enter"),
         [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
     );
-    let mut desk = TestTui::new(80, 24);
-    desk.write("/keys");
-    assert_eq!(desk.key("enter"), []);
-    assert!(matches!(desk.app.overlays[..], [Overlay::Help(_)]));
-    let mut desk = TestTui::new(80, 24);
-    desk.write("/etc/passwd is odd");
-    assert_eq!(desk.key("enter"), [prompt("/etc/passwd is odd")]);
+    let mut tui = TestTui::new(80, 24);
+    tui.write("/keys");
+    assert_eq!(tui.key("enter"), []);
+    assert!(matches!(tui.app.overlays[..], [Overlay::Help(_)]));
+    let mut tui = TestTui::new(80, 24);
+    tui.write("/etc/passwd is odd");
+    assert_eq!(tui.key("enter"), [prompt("/etc/passwd is odd")]);
 }
 
 #[test]
 fn history_is_searched_and_put_into_the_editor() {
-    let mut desk = desk();
+    let mut tui = test_tui();
     for text in ["fix the login", "write tests", "fix the logout"] {
-        desk.write(text);
-        desk.key("enter");
-        desk.state(RunState::Idle);
+        tui.write(text);
+        tui.key("enter");
+        tui.state(RunState::Idle);
     }
-    desk.key("ctrl+r");
-    desk.write("log");
-    let frame = desk.frame();
+    tui.key("ctrl+r");
+    tui.write("log");
+    let frame = tui.frame();
     assert!(
         frame.contains("fix the login") && frame.contains("fix the logout"),
         "{frame}"
     );
     assert!(!frame.contains("│ write tests"), "{frame}");
-    desk.key("up");
-    desk.key("up");
-    assert_eq!(desk.key("enter"), [Effect::Warm]);
-    assert_eq!(desk.text(), "fix the login");
+    tui.key("up");
+    tui.key("up");
+    assert_eq!(tui.key("enter"), [Effect::Warm]);
+    assert_eq!(tui.text(), "fix the login");
 }
 
 /// A paste of any size into a search is cut to what a query can be.
 #[test]
 fn a_huge_paste_into_a_search_is_cut() {
     for key in ["ctrl+r", "ctrl+l"] {
-        let mut desk = desk();
-        desk.key(key);
-        desk.send(MsgKind::Paste("日本 ".repeat(400_000)));
-        desk.frame();
-        let picker = match desk.app.overlays.last() {
+        let mut tui = test_tui();
+        tui.key(key);
+        tui.send(MsgKind::Paste("日本 ".repeat(400_000)));
+        tui.frame();
+        let picker = match tui.app.overlays.last() {
             Some(Overlay::HistorySearch(picker)) => picker,
             Some(Overlay::Models(models)) => &models.picker,
             other => panic!("{key}: {other:?}"),
         };
         assert_eq!(picker.query().chars().count(), 200, "{key}");
-        let frame = desk.frame();
+        let frame = tui.frame();
         assert!(frame.contains("日本 日本"), "{frame}");
     }
 }
@@ -448,11 +445,11 @@ fn a_huge_paste_into_a_search_is_cut() {
 /// What a request needs is made ready while the person writes, once a prompt.
 #[test]
 fn the_first_letter_of_a_prompt_warms_the_connection() {
-    let mut desk = desk();
-    assert_eq!(desk.key("a"), [Effect::Warm]);
-    assert_eq!(desk.key("b"), []);
-    desk.key("enter");
-    assert_eq!(desk.key("c"), [], "a run keeps it warm");
+    let mut tui = test_tui();
+    assert_eq!(tui.key("a"), [Effect::Warm]);
+    assert_eq!(tui.key("b"), []);
+    tui.key("enter");
+    assert_eq!(tui.key("c"), [], "a run keeps it warm");
 }
 
 #[test]
@@ -466,25 +463,25 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
         )),
         ..Start::default()
     };
-    let mut desk = TestTui::starting(80, 24, start());
-    desk.send(MsgKind::Started);
-    desk.now += 999;
-    assert_eq!(desk.send(MsgKind::Tick), []);
-    desk.now += 1;
-    assert_eq!(desk.app.next_wake(), Some(desk.now));
-    assert_eq!(desk.send(MsgKind::Tick), [prompt("show me")]);
+    let mut tui = TestTui::starting(80, 24, start());
+    tui.send(MsgKind::Started);
+    tui.now += 999;
+    assert_eq!(tui.send(MsgKind::Tick), []);
+    tui.now += 1;
+    assert_eq!(tui.app.next_wake(), Some(tui.now));
+    assert_eq!(tui.send(MsgKind::Tick), [prompt("show me")]);
 
-    let mut desk = TestTui::starting(80, 24, start());
-    desk.send(MsgKind::Started);
-    desk.write("m");
-    desk.now += 5000;
-    assert_eq!(desk.send(MsgKind::Tick), []);
+    let mut tui = TestTui::starting(80, 24, start());
+    tui.send(MsgKind::Started);
+    tui.write("m");
+    tui.now += 5000;
+    assert_eq!(tui.send(MsgKind::Tick), []);
 
-    let mut desk = TestTui::starting(80, 24, start());
-    desk.send(MsgKind::Started);
-    assert!(desk.frame().contains("Enter starts it now"));
-    assert_eq!(desk.key("enter"), [prompt("show me")]);
-    assert_eq!(desk.key("enter"), [], "once");
+    let mut tui = TestTui::starting(80, 24, start());
+    tui.send(MsgKind::Started);
+    assert!(tui.frame().contains("Enter starts it now"));
+    assert_eq!(tui.key("enter"), [prompt("show me")]);
+    assert_eq!(tui.key("enter"), [], "once");
 }
 
 /// A terminal that answers the question and then sends keys as ever must not make Esc wait.
@@ -494,13 +491,13 @@ fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
         let report = tiller::app::tui::input::TerminalReport::KittyFlags(flags);
         MsgKind::Terminal(TerminalMsg::Report(report))
     };
-    let mut desk = desk();
+    let mut tui = test_tui();
     assert_eq!(
-        desk.send(report(0)),
+        tui.send(report(0)),
         [Effect::Terminal(TerminalEffect::EnableKitty)]
     );
     assert_eq!(
-        desk.send(report(5)),
+        tui.send(report(5)),
         [
             Effect::Terminal(TerminalEffect::EnableKitty),
             Effect::Terminal(TerminalEffect::ConfirmKitty)
@@ -510,29 +507,29 @@ fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
 
 #[test]
 fn the_line_of_activity_says_how_the_run_went() {
-    let mut desk = TestTui::new(80, 24);
-    desk.write("go");
-    desk.key("enter");
-    desk.running(Phase::Requesting);
+    let mut tui = TestTui::new(80, 24);
+    tui.write("go");
+    tui.key("enter");
+    tui.running(Phase::Requesting);
     let deltas = ["x".repeat(700), "y".repeat(700)];
-    desk.agent(AgentEvent::MessageStart {
+    tui.agent(AgentEvent::MessageStart {
         message: Arc::new(Message::Assistant(AssistantMessage::default())),
     });
     for delta in deltas {
-        desk.agent(AgentEvent::MessageUpdate {
+        tui.agent(AgentEvent::MessageUpdate {
             event: StreamEvent::TextDelta { index: 0, delta },
         });
-        desk.now += 4000;
+        tui.now += 4000;
     }
-    desk.now -= 4000;
-    desk.running(Phase::Tools(vec!["bash".into()]));
-    desk.wait(6000);
-    let frame = desk.frame();
+    tui.now -= 4000;
+    tui.running(Phase::Tools(vec!["bash".into()]));
+    tui.wait(6000);
+    let frame = tui.frame();
     assert!(
         frame.contains("bash 6 s · 100 tok/s · Esc stops"),
         "{frame}"
     );
-    desk.agent(AgentEvent::MessageEnd {
+    tui.agent(AgentEvent::MessageEnd {
         message: Arc::new(Message::Assistant(AssistantMessage {
             usage: Usage {
                 output: 1234,
@@ -541,24 +538,24 @@ fn the_line_of_activity_says_how_the_run_went() {
             ..AssistantMessage::default()
         })),
     });
-    desk.agent(AgentEvent::AgentEnd {
+    tui.agent(AgentEvent::AgentEnd {
         messages: Vec::new(),
         outcome: RunOutcome::Done,
     });
-    desk.state(RunState::Idle);
-    let frame = desk.frame();
+    tui.state(RunState::Idle);
+    let frame = tui.frame();
     assert!(frame.contains("✓ done in 10 s · ↓1.2k"), "{frame}");
     assert!(!frame.contains("Esc stops"), "{frame}");
-    desk.agent(AgentEvent::AgentEnd {
+    tui.agent(AgentEvent::AgentEnd {
         messages: Vec::new(),
         outcome: RunOutcome::Truncated,
     });
-    let frame = desk.frame();
+    let frame = tui.frame();
     assert!(frame.contains("! cut at the output limit"), "{frame}");
     assert!(!frame.contains("done"), "{frame}");
-    desk.write("more");
-    desk.key("enter");
-    assert!(!desk.frame().contains("done in"));
+    tui.write("more");
+    tui.key("enter");
+    assert!(!tui.frame().contains("done in"));
 }
 
 #[test]
@@ -568,7 +565,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         mime_type: "image/png".into(),
         data: "AAAA".into(),
     });
-    let mut desk = TestTui::starting(
+    let mut tui = TestTui::starting(
         80,
         24,
         Start {
@@ -577,12 +574,12 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
             demo: None,
         },
     );
-    let whole = vec![Content::text("hello"), desk.app.start.prompt[1].clone()];
-    let effects = desk.send(MsgKind::Started);
+    let whole = vec![Content::text("hello"), tui.app.start.prompt[1].clone()];
+    let effects = tui.send(MsgKind::Started);
     assert!(effects.contains(&Effect::Prompt(whole)));
-    assert!(desk.frame().contains("[image/png]"));
+    assert!(tui.frame().contains("[image/png]"));
     assert_eq!(
-        desk.app.transcript.cells().len(),
+        tui.app.transcript.cells().len(),
         2,
         "the notice, then the prompt"
     );
@@ -590,26 +587,26 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
 
 #[test]
 fn nothing_wakes_an_idle_screen() {
-    let mut desk = desk();
-    desk.send(MsgKind::Started);
-    assert_eq!(desk.app.next_wake(), None);
-    desk.running(Phase::Streaming);
-    assert_eq!(desk.app.next_wake(), Some(desk.now + 1000));
-    desk.now += 1500;
-    desk.send(MsgKind::Tick);
-    assert_eq!(desk.app.next_wake(), Some(desk.now + 500), "whole seconds");
-    desk.state(RunState::Idle);
-    assert_eq!(desk.app.next_wake(), None);
+    let mut tui = test_tui();
+    tui.send(MsgKind::Started);
+    assert_eq!(tui.app.next_wake(), None);
+    tui.running(Phase::Streaming);
+    assert_eq!(tui.app.next_wake(), Some(tui.now + 1000));
+    tui.now += 1500;
+    tui.send(MsgKind::Tick);
+    assert_eq!(tui.app.next_wake(), Some(tui.now + 500), "whole seconds");
+    tui.state(RunState::Idle);
+    assert_eq!(tui.app.next_wake(), None);
 }
 
 #[test]
 fn what_was_typed_survives_the_end() {
-    let mut desk = busy();
-    desk.write("unsent");
-    desk.waiting(&["waiting"], &[]);
+    let mut tui = busy();
+    tui.write("unsent");
+    tui.waiting(&["waiting"], &[]);
     let kind = MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(15)));
     assert_eq!(
-        desk.send_all(kind),
+        tui.send_all(kind),
         [
             Effect::SaveDraft(SavedDraft {
                 queue: vec!["waiting".into()],

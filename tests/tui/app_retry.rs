@@ -12,28 +12,28 @@ use super::app_kit::{START, TestTui};
 const ERROR: &str = "lab/m1: the server is overloaded (529): Overloaded";
 
 /// The agent waits before retry `attempt`.
-fn wait(desk: &mut TestTui, attempt: u32, delay_ms: u64) {
-    desk.agent(AgentEvent::RetryStart {
+fn wait(tui: &mut TestTui, attempt: u32, delay_ms: u64) {
+    tui.agent(AgentEvent::RetryStart {
         attempt,
         max_attempts: 5,
         delay_ms,
         error: ERROR.into(),
     });
-    desk.running(Phase::Retrying {
+    tui.running(Phase::Retrying {
         attempt,
         max_attempts: 5,
-        at: desk.now + delay_ms as i64,
+        at: tui.now + delay_ms as i64,
         reason: "the server is overloaded (529)".into(),
     });
 }
 
-fn end(desk: &mut TestTui, outcome: RunOutcome) {
-    desk.agent(AgentEvent::AgentEnd {
+fn end(tui: &mut TestTui, outcome: RunOutcome) {
+    tui.agent(AgentEvent::AgentEnd {
         messages: Vec::new(),
         outcome,
     });
-    desk.state(RunState::Idle);
-    desk.agent(AgentEvent::AgentSettled { aborted: false });
+    tui.state(RunState::Idle);
+    tui.agent(AgentEvent::AgentSettled { aborted: false });
 }
 
 fn answer(stop_reason: StopReason, error: Option<&str>) -> AgentEvent {
@@ -55,11 +55,11 @@ fn failed() -> RunOutcome {
 // G6
 #[test]
 fn the_countdown_shows_what_is_left_and_moves_once_a_second() {
-    let mut desk = TestTui::new(100, 20);
-    wait(&mut desk, 2, 3500);
+    let mut tui = TestTui::new(100, 20);
+    wait(&mut tui, 2, 3500);
     let mut shown = Vec::new();
     for _ in 0..10 {
-        let frame = desk.frame();
+        let frame = tui.frame();
         let line = frame
             .lines()
             .find(|line| line.contains("retry 2/5"))
@@ -69,57 +69,57 @@ fn the_countdown_shows_what_is_left_and_moves_once_a_second() {
             "{line}"
         );
         shown.push(line.split('·').next().unwrap().trim().to_owned());
-        let Some(wake) = desk.app.next_wake() else {
+        let Some(wake) = tui.app.next_wake() else {
             break;
         };
-        desk.wait(wake - desk.now);
+        tui.wait(wake - tui.now);
     }
     let expected = [4, 3, 2, 1, 0].map(|left| format!("● retry 2/5 in {left} s"));
     assert_eq!(shown, expected);
-    assert_eq!(desk.now, START + 3500, "nothing moves when it is over");
+    assert_eq!(tui.now, START + 3500, "nothing moves when it is over");
 }
 
 #[test]
 fn it_fits_the_smallest_screen() {
-    let mut desk = TestTui::new(40, 10);
-    wait(&mut desk, 5, 16_000);
-    let frame = desk.frame();
+    let mut tui = TestTui::new(40, 10);
+    wait(&mut tui, 5, 16_000);
+    let frame = tui.frame();
     assert!(frame.contains("retry 5/5 in 16 s · Esc stops"), "{frame}");
 }
 
 // G7
 #[test]
 fn keys_in_the_countdown() {
-    let mut desk = TestTui::new(80, 20);
-    wait(&mut desk, 1, 5000);
-    assert_eq!(desk.key("enter"), [Effect::SteerNow]);
-    assert_eq!(desk.key("enter"), [], "a slip");
-    desk.wait(300);
-    assert_eq!(desk.key("ctrl+enter"), [Effect::SteerNow]);
-    desk.write("be brief");
+    let mut tui = TestTui::new(80, 20);
+    wait(&mut tui, 1, 5000);
+    assert_eq!(tui.key("enter"), [Effect::SteerNow]);
+    assert_eq!(tui.key("enter"), [], "a slip");
+    tui.wait(300);
+    assert_eq!(tui.key("ctrl+enter"), [Effect::SteerNow]);
+    tui.write("be brief");
     let said = vec![Content::text("be brief")];
-    assert_eq!(desk.key("enter"), [Effect::Prompt(said)]);
-    assert_eq!(desk.key("esc"), [Effect::Abort]);
-    assert_eq!(desk.key("ctrl+c"), [Effect::Abort]);
+    assert_eq!(tui.key("enter"), [Effect::Prompt(said)]);
+    assert_eq!(tui.key("esc"), [Effect::Abort]);
+    assert_eq!(tui.key("ctrl+c"), [Effect::Abort]);
 }
 
 #[test]
 fn enter_tries_again_what_failed_or_was_stopped_in_its_wait() {
     let idle_hint = "Enter on the empty editor tries again";
     for outcome in [failed(), RunOutcome::Aborted] {
-        let mut desk = TestTui::new(80, 20);
-        wait(&mut desk, 1, 5000);
-        end(&mut desk, outcome);
-        assert!(desk.frame().contains(idle_hint), "{}", desk.frame());
-        assert_eq!(desk.key("enter"), [Effect::GoOn]);
-        assert!(!desk.frame().contains(idle_hint));
+        let mut tui = TestTui::new(80, 20);
+        wait(&mut tui, 1, 5000);
+        end(&mut tui, outcome);
+        assert!(tui.frame().contains(idle_hint), "{}", tui.frame());
+        assert_eq!(tui.key("enter"), [Effect::GoOn]);
+        assert!(!tui.frame().contains(idle_hint));
     }
     // What was stopped while the model spoke is not said again.
-    let mut desk = TestTui::new(80, 20);
-    desk.running(Phase::Streaming);
-    end(&mut desk, RunOutcome::Aborted);
-    assert!(!desk.frame().contains(idle_hint));
-    assert_eq!(desk.key("enter"), []);
+    let mut tui = TestTui::new(80, 20);
+    tui.running(Phase::Streaming);
+    end(&mut tui, RunOutcome::Aborted);
+    assert!(!tui.frame().contains(idle_hint));
+    assert_eq!(tui.key("enter"), []);
 }
 
 fn count(frame: &str, words: &str) -> usize {
@@ -128,21 +128,21 @@ fn count(frame: &str, words: &str) -> usize {
 
 #[test]
 fn one_notice_tells_of_all_failures_and_settles() {
-    let mut desk = TestTui::new(80, 24);
+    let mut tui = TestTui::new(80, 24);
     for attempt in 1..=3 {
-        wait(&mut desk, attempt, 1000);
-        desk.running(Phase::Requesting);
-        let frame = desk.frame();
+        wait(&mut tui, attempt, 1000);
+        tui.running(Phase::Requesting);
+        let frame = tui.frame();
         assert_eq!(count(&frame, "overloaded (529): Overloaded"), 1, "{frame}");
         assert!(frame.contains(&format!("Retry {attempt} of 5")), "{frame}");
     }
-    desk.agent(answer(StopReason::Stop, None));
-    desk.agent(AgentEvent::RetryEnd {
+    tui.agent(answer(StopReason::Stop, None));
+    tui.agent(AgentEvent::RetryEnd {
         attempt: 3,
         final_error: None,
     });
-    end(&mut desk, RunOutcome::Done);
-    let frame = desk.frame();
+    end(&mut tui, RunOutcome::Done);
+    let frame = tui.frame();
     assert!(
         frame.contains("· lab/m1: the server is overloaded"),
         "{frame}"
@@ -157,15 +157,15 @@ fn the_last_failure_takes_the_place_of_the_notice() {
         "Retry cancelled",
         "lab/m1: the server is overloaded (529): Overloaded (asked 6 times)\nSend it again",
     ] {
-        let mut desk = TestTui::new(90, 24);
-        wait(&mut desk, 5, 1000);
-        desk.agent(AgentEvent::RetryEnd {
+        let mut tui = TestTui::new(90, 24);
+        wait(&mut tui, 5, 1000);
+        tui.agent(AgentEvent::RetryEnd {
             attempt: 5,
             final_error: Some(last.into()),
         });
-        desk.agent(answer(StopReason::Error, Some(last)));
-        end(&mut desk, failed());
-        let frame = desk.frame();
+        tui.agent(answer(StopReason::Error, Some(last)));
+        end(&mut tui, failed());
+        let frame = tui.frame();
         let expected = if last.starts_with("Retry") {
             "Stopped at retry 5"
         } else {
@@ -178,9 +178,9 @@ fn the_last_failure_takes_the_place_of_the_notice() {
 
 #[test]
 fn half_an_answer_has_its_notice_below_it() {
-    let mut desk = TestTui::new(80, 24);
+    let mut tui = TestTui::new(80, 24);
     for attempt in 1..=2 {
-        desk.agent(AgentEvent::MessageStart {
+        tui.agent(AgentEvent::MessageStart {
             message: Arc::new(Message::Assistant(AssistantMessage::default())),
         });
         for event in [
@@ -190,9 +190,9 @@ fn half_an_answer_has_its_notice_below_it() {
                 delta: format!("half {attempt}"),
             },
         ] {
-            desk.agent(AgentEvent::MessageUpdate { event });
+            tui.agent(AgentEvent::MessageUpdate { event });
         }
-        desk.agent(AgentEvent::MessageEnd {
+        tui.agent(AgentEvent::MessageEnd {
             message: Arc::new(Message::Assistant(AssistantMessage {
                 content: vec![Content::text(format!("half {attempt}"))],
                 stop_reason: StopReason::Error,
@@ -200,9 +200,9 @@ fn half_an_answer_has_its_notice_below_it() {
                 ..AssistantMessage::default()
             })),
         });
-        wait(&mut desk, attempt, 1000);
+        wait(&mut tui, attempt, 1000);
     }
-    let frame = desk.frame();
+    let frame = tui.frame();
     let place = |words: &str| {
         frame
             .find(words)
@@ -216,17 +216,17 @@ fn half_an_answer_has_its_notice_below_it() {
 // M2
 #[test]
 fn what_the_guard_says_is_a_notice_and_no_prompt() {
-    let mut desk = TestTui::new(80, 20);
+    let mut tui = TestTui::new(80, 20);
     let message = Arc::new(Message::User(UserMessage {
         content: vec![Content::text("Consider a different approach.")],
         origin: Some("loop_guard".into()),
         timestamp: 0,
     }));
-    desk.agent(AgentEvent::MessageStart {
+    tui.agent(AgentEvent::MessageStart {
         message: Arc::clone(&message),
     });
-    desk.agent(AgentEvent::MessageEnd { message });
-    let frame = desk.frame();
+    tui.agent(AgentEvent::MessageEnd { message });
+    let frame = tui.frame();
     assert!(frame.contains("! The model goes in circles"), "{frame}");
     assert!(frame.contains("It is told: Consider a different approach."));
     assert!(!frame.contains('❯'), "{frame}");

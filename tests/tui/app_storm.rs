@@ -132,30 +132,30 @@ fn happening() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn happen(desk: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
+fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
     match what {
-        Event::Key(key) => desk.send(MsgKind::Key(key)),
+        Event::Key(key) => tui.send(MsgKind::Key(key)),
         Event::Word => {
             *words += 1;
             for c in format!("w{words}").chars() {
-                desk.send(MsgKind::Key(KeyPress::plain(KeyCode::Char(c))));
+                tui.send(MsgKind::Key(KeyPress::plain(KeyCode::Char(c))));
             }
             Vec::new()
         }
-        Event::Paste(text) => desk.send(MsgKind::Paste(text)),
-        Event::Mouse(event) => desk.send(MsgKind::Mouse(event)),
-        Event::Resize(width, height) => desk.send(MsgKind::Terminal(TerminalMsg::Resize(
+        Event::Paste(text) => tui.send(MsgKind::Paste(text)),
+        Event::Mouse(event) => tui.send(MsgKind::Mouse(event)),
+        Event::Resize(width, height) => tui.send(MsgKind::Terminal(TerminalMsg::Resize(
             Size::new(width, height),
         ))),
-        Event::Run(state) => desk.agent(AgentEvent::State(state)),
+        Event::Run(state) => tui.agent(AgentEvent::State(state)),
         Event::Stream(delta) => {
             let message = Arc::new(Message::Assistant(AssistantMessage::default()));
-            desk.agent(AgentEvent::MessageStart { message });
+            tui.agent(AgentEvent::MessageStart { message });
             for event in [
                 StreamEvent::TextStart { index: 0 },
                 StreamEvent::TextDelta { index: 0, delta },
             ] {
-                desk.agent(AgentEvent::MessageUpdate { event });
+                tui.agent(AgentEvent::MessageUpdate { event });
             }
             Vec::new()
         }
@@ -165,13 +165,13 @@ fn happen(desk: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
                 output,
                 ..CommandDetails::default()
             }));
-            desk.agent(AgentEvent::ToolStart {
+            tui.agent(AgentEvent::ToolStart {
                 call_id: "c".into(),
                 name: "bash".into(),
                 args: Arc::new(serde_json::Value::Null),
                 details: details.clone(),
             });
-            desk.agent(AgentEvent::ToolEnd {
+            tui.agent(AgentEvent::ToolEnd {
                 call_id: "c".into(),
                 name: "bash".into(),
                 status: ToolStatus::Cancelled,
@@ -183,15 +183,15 @@ fn happen(desk: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
         Event::Returned(texts) => {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let messages = queued(QueueKind::Steering, &texts);
-            desk.agent(AgentEvent::QueueReturned { messages })
+            tui.agent(AgentEvent::QueueReturned { messages })
         }
         Event::Waiting(steering, follow_up) => {
             let steering: Vec<&str> = steering.iter().map(String::as_str).collect();
             let follow_up: Vec<&str> = follow_up.iter().map(String::as_str).collect();
-            desk.waiting(&steering, &follow_up);
+            tui.waiting(&steering, &follow_up);
             Vec::new()
         }
-        Event::Notice(text) => desk.agent(AgentEvent::Notice {
+        Event::Notice(text) => tui.agent(AgentEvent::Notice {
             level: NoticeLevel::Warning,
             text,
         }),
@@ -203,22 +203,22 @@ fn happen(desk: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
                     message: "no\nway".into(),
                 }
             };
-            desk.agent(AgentEvent::AgentEnd {
+            tui.agent(AgentEvent::AgentEnd {
                 messages: Vec::new(),
                 outcome,
             })
         }
-        Event::Report(report) => desk.send(MsgKind::Terminal(TerminalMsg::Report(report))),
+        Event::Report(report) => tui.send(MsgKind::Terminal(TerminalMsg::Report(report))),
         Event::Edited(text) => {
             let outcome = text.ok_or_else(|| "the editor failed".to_owned());
-            desk.send(MsgKind::Done(EffectResult::Edited(outcome)))
+            tui.send(MsgKind::Done(EffectResult::Edited(outcome)))
         }
         Event::Wait(millis) => {
-            desk.wait(millis);
+            tui.wait(millis);
             Vec::new()
         }
         Event::Frame => {
-            desk.frame();
+            tui.frame();
             Vec::new()
         }
     }
@@ -236,11 +236,11 @@ proptest! {
     fn a_storm_leaves_the_screen_standing(
         happenings in proptest::collection::vec(happening(), 1..60)
     ) {
-        let mut desk = TestTui::new(80, 24);
+        let mut tui = TestTui::new(80, 24);
         let mut words = 0;
         for what in happenings {
-            happen(&mut desk, what, &mut words);
-            let frame = desk.frame();
+            happen(&mut tui, what, &mut words);
+            let frame = tui.frame();
             prop_assert!(
                 !frame.chars().any(|c| c.is_control() && c != '\n'),
                 "control characters on the screen: {frame:?}"
@@ -270,35 +270,35 @@ proptest! {
             1..60,
         )
     ) {
-        let mut desk = TestTui::new(60, 16);
+        let mut tui = TestTui::new(60, 16);
         let mut typed = Vec::new();
         let mut kept = String::new();
         for (at, key) in keys.into_iter().enumerate() {
-            desk.now += 300;
+            tui.now += 300;
             let effects = match key {
                 None => {
                     // While something lies over the editor keys do not type.
-                    if !desk.app.overlays.is_empty() {
+                    if !tui.app.overlays.is_empty() {
                         continue;
                     }
                     let word = format!("<{at}>");
-                    desk.write(&word);
+                    tui.write(&word);
                     typed.push(word);
                     Vec::new()
                 }
                 Some("RUN") => {
-                    desk.running(Phase::Streaming);
+                    tui.running(Phase::Streaming);
                     Vec::new()
                 }
                 Some("IDLE") => {
-                    desk.state(RunState::Idle);
+                    tui.state(RunState::Idle);
                     Vec::new()
                 }
                 Some("BACK") => {
                     let messages = queued(QueueKind::Steering, &["back"]);
-                    desk.agent(AgentEvent::QueueReturned { messages })
+                    tui.agent(AgentEvent::QueueReturned { messages })
                 }
-                Some(key) => desk.key(key),
+                Some(key) => tui.key(key),
             };
             for effect in effects {
                 match effect {
@@ -309,8 +309,8 @@ proptest! {
                 }
             }
         }
-        kept.push_str(&desk.text());
-        let history = desk.app.composer.history();
+        kept.push_str(&tui.text());
+        let history = tui.app.composer.history();
         kept.extend(history.search("").filter_map(|age| history.get(age)));
         for word in typed {
             prop_assert!(kept.contains(&word), "{word} is lost");

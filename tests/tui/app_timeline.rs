@@ -9,9 +9,9 @@ use tiller::llm::{AssistantMessage, Message, Usage};
 
 use super::app_kit::TestTui;
 
-fn turn(desk: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStatus, Option<u64>)]) {
-    desk.agent(AgentEvent::TurnStart { iteration });
-    desk.wait(1_250);
+fn turn(tui: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStatus, Option<u64>)]) {
+    tui.agent(AgentEvent::TurnStart { iteration });
+    tui.wait(1_250);
     let message = Arc::new(Message::Assistant(AssistantMessage {
         usage: Usage {
             input,
@@ -20,20 +20,20 @@ fn turn(desk: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStat
         },
         ..AssistantMessage::default()
     }));
-    desk.agent(AgentEvent::MessageEnd {
+    tui.agent(AgentEvent::MessageEnd {
         message: Arc::clone(&message),
     });
     for (at, (name, status, duration_ms)) in calls.iter().enumerate() {
         // Some servers give every call the same id.
         let details = Arc::new(Details::from_json(json!({"kind": "text"})));
         let call_id = format!("{}", at / 2);
-        desk.agent(AgentEvent::ToolStart {
+        tui.agent(AgentEvent::ToolStart {
             call_id: call_id.clone(),
             name: (*name).into(),
             args: Arc::new(json!({})),
             details: Arc::clone(&details),
         });
-        desk.agent(AgentEvent::ToolEnd {
+        tui.agent(AgentEvent::ToolEnd {
             call_id,
             name: (*name).into(),
             status: *status,
@@ -42,7 +42,7 @@ fn turn(desk: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStat
             duration_ms: *duration_ms,
         });
     }
-    desk.agent(AgentEvent::TurnEnd {
+    tui.agent(AgentEvent::TurnEnd {
         message,
         tool_results: Vec::new(),
     });
@@ -51,9 +51,9 @@ fn turn(desk: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStat
 /// B13
 #[test]
 fn what_happened_in_each_iteration_can_be_looked_up() {
-    let mut desk = TestTui::new(80, 24);
+    let mut tui = TestTui::new(80, 24);
     turn(
-        &mut desk,
+        &mut tui,
         1,
         4_100,
         &[
@@ -63,12 +63,12 @@ fn what_happened_in_each_iteration_can_be_looked_up() {
             ("write", ToolStatus::Skipped, None),
         ],
     );
-    turn(&mut desk, 2, 52_000, &[]);
-    desk.agent(AgentEvent::TurnStart { iteration: 3 });
-    desk.wait(3_000);
-    desk.write("/iterations");
-    desk.key("enter");
-    let frame = desk.frame();
+    turn(&mut tui, 2, 52_000, &[]);
+    tui.agent(AgentEvent::TurnStart { iteration: 3 });
+    tui.wait(3_000);
+    tui.write("/iterations");
+    tui.key("enter");
+    let frame = tui.frame();
     assert!(!frame.contains('\u{1b}'));
     for line in [
         "1      1.2 s  ↑4.1k ↓70",
@@ -81,46 +81,46 @@ fn what_happened_in_each_iteration_can_be_looked_up() {
     ] {
         assert!(frame.contains(line), "{line}:\n{frame}");
     }
-    desk.key("esc");
-    assert!(desk.app.overlays.is_empty());
-    assert_eq!(desk.text(), "");
+    tui.key("esc");
+    assert!(tui.app.overlays.is_empty());
+    assert_eq!(tui.text(), "");
 }
 
 #[test]
 fn the_list_scrolls_and_closes() {
-    let mut desk = TestTui::new(80, 24);
-    desk.key("alt+i");
-    assert!(desk.frame().contains("No model was called yet"));
-    desk.key("alt+i");
-    assert!(desk.app.overlays.is_empty());
+    let mut tui = TestTui::new(80, 24);
+    tui.key("alt+i");
+    assert!(tui.frame().contains("No model was called yet"));
+    tui.key("alt+i");
+    assert!(tui.app.overlays.is_empty());
     for iteration in 1..=100 {
-        turn(&mut desk, iteration, 10, &[]);
+        turn(&mut tui, iteration, 10, &[]);
     }
-    desk.key("alt+i");
-    let top = desk.frame();
+    tui.key("alt+i");
+    let top = tui.frame();
     assert!(
         top.contains("more lines") && top.contains("   1  "),
         "{top}"
     );
-    desk.key("ctrl+end");
-    let end = desk.frame();
+    tui.key("ctrl+end");
+    let end = tui.frame();
     assert!(
         end.contains(" 100  ") && !end.contains("more lines"),
         "{end}"
     );
-    desk.key("up");
-    assert!(matches!(desk.app.overlays[..], [Overlay::Iterations(_)]));
-    let up = desk.frame();
+    tui.key("up");
+    assert!(matches!(tui.app.overlays[..], [Overlay::Iterations(_)]));
+    let up = tui.frame();
     assert!(
         up.contains(" 1 more line"),
         "one line up from the end:\n{up}"
     );
     for key in ["pagedown", "pagedown", "end", "down", "pagedown"] {
-        desk.key(key);
+        tui.key(key);
     }
-    assert_eq!(desk.frame(), end);
-    desk.key("up");
-    assert_eq!(desk.frame(), up, "nothing is scrolled past the end");
-    desk.key("ctrl+home");
-    assert_eq!(desk.frame(), top);
+    assert_eq!(tui.frame(), end);
+    tui.key("up");
+    assert_eq!(tui.frame(), up, "nothing is scrolled past the end");
+    tui.key("ctrl+home");
+    assert_eq!(tui.frame(), top);
 }

@@ -69,11 +69,11 @@ fn listing() -> Arc<Listing> {
 
 /// A screen with the list open and read.
 fn open(width: u16, height: u16) -> TestTui {
-    let mut desk = TestTui::new(width, height);
-    assert_eq!(desk.key("ctrl+l"), [Effect::ListModels]);
-    desk.send(MsgKind::Done(EffectResult::Models(listing())));
-    desk.frame();
-    desk
+    let mut tui = TestTui::new(width, height);
+    assert_eq!(tui.key("ctrl+l"), [Effect::ListModels]);
+    tui.send(MsgKind::Done(EffectResult::Models(listing())));
+    tui.frame();
+    tui
 }
 
 fn set(full_id: &str) -> impl Fn(&Effect) -> bool {
@@ -83,15 +83,15 @@ fn set(full_id: &str) -> impl Fn(&Effect) -> bool {
 #[test]
 fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
     // M6
-    let mut desk = TestTui::new(80, 24);
-    desk.key("ctrl+l");
-    let before = desk.frame();
+    let mut tui = TestTui::new(80, 24);
+    tui.key("ctrl+l");
+    let before = tui.frame();
     assert!(
         before.contains("Models") && before.contains("Reading the list"),
         "{before}"
     );
-    desk.send(MsgKind::Done(EffectResult::Models(listing())));
-    let after = desk.frame();
+    tui.send(MsgKind::Done(EffectResult::Models(listing())));
+    let after = tui.frame();
     let edges = |frame: &str| -> Vec<usize> {
         let lines = frame.lines().enumerate();
         lines
@@ -106,50 +106,50 @@ fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
 #[test]
 fn every_size_shows_the_list_its_keys_and_the_way_out() {
     for (width, height) in [(40, 10), (60, 15), (80, 24), (120, 36), (200, 60)] {
-        let mut desk = open(width, height);
-        desk.running(Phase::Streaming);
-        let frame = desk.frame();
+        let mut tui = open(width, height);
+        tui.running(Phase::Streaming);
+        let frame = tui.frame();
         for word in ["anthropic/claude-sonnet-5-5", "200k", "Esc"] {
             assert!(frame.contains(word), "{width}x{height} {word}\n{frame}");
         }
         assert!(frame.contains("Esc stops"), "{width}x{height}\n{frame}");
-        insta::assert_snapshot!(format!("models_{width}x{height}"), desk.frame());
+        insta::assert_snapshot!(format!("models_{width}x{height}"), tui.frame());
     }
     for width in [0, 1, 6, 7, 12, 39] {
         for height in [0, 1, 3, 5, 9, 12] {
-            let mut desk = open(width, height);
-            desk.key("tab");
-            desk.write("x");
-            desk.key("pagedown");
-            desk.frame();
+            let mut tui = open(width, height);
+            tui.key("tab");
+            tui.write("x");
+            tui.key("pagedown");
+            tui.frame();
         }
     }
 }
 
 #[test]
 fn what_is_typed_filters_and_enter_chooses() {
-    let mut desk = open(80, 24);
-    desk.write("gpt");
-    let frame = desk.frame();
+    let mut tui = open(80, 24);
+    tui.write("gpt");
+    let frame = tui.frame();
     assert!(
         frame.contains("2 of 504") && !frame.contains("qwen3"),
         "{frame}"
     );
     // The one with a key stands first.
-    let effects = desk.key("enter");
+    let effects = tui.key("enter");
     assert!(
         effects.iter().any(set("openrouter/openai/gpt-5.5")),
         "{effects:?}"
     );
-    assert!(desk.app.overlays.is_empty());
-    let frame = desk.frame();
+    assert!(tui.app.overlays.is_empty());
+    let frame = tui.frame();
     assert!(frame.contains("gpt-5.5"), "{frame}");
     // Used lately: next to the one in use, which is first.
-    desk.key("ctrl+l");
-    let Some(Overlay::Models(picker)) = desk.app.overlays.last() else {
+    tui.key("ctrl+l");
+    let Some(Overlay::Models(picker)) = tui.app.overlays.last() else {
         panic!("the list is open")
     };
-    let rows = &desk.app.models.listing.rows;
+    let rows = &tui.app.models.listing.rows;
     let first: Vec<String> = picker.picker.matches()[..2]
         .iter()
         .map(|at| rows[*at].model.full_id())
@@ -163,29 +163,29 @@ fn what_is_typed_filters_and_enter_chooses() {
 #[test]
 fn a_missing_key_says_what_to_set() {
     // M6
-    let mut desk = open(80, 24);
-    desk.write("openai/gpt");
-    desk.key("down");
-    let frame = desk.frame();
+    let mut tui = open(80, 24);
+    tui.write("openai/gpt");
+    tui.key("down");
+    let frame = tui.frame();
     assert!(
         frame.contains("no key") && frame.contains("export OPENAI_API_KEY"),
         "{frame}"
     );
-    let effects = desk.key("enter");
+    let effects = tui.key("enter");
     assert!(effects.iter().any(set("openai/gpt-5.5")));
-    assert!(desk.frame().contains("has no key yet"), "{}", desk.frame());
+    assert!(tui.frame().contains("has no key yet"), "{}", tui.frame());
 }
 
 #[test]
 fn everything_that_is_known_is_told() {
     // M6: window, output limit, prices with tiers, inputs, thinking, wire, address, origin
     for (width, height) in [(100, 30), (80, 24), (40, 10)] {
-        let mut desk = open(width, height);
-        desk.key("tab");
+        let mut tui = open(width, height);
+        tui.key("tab");
         // The pages of it, put together without the box around them.
         let mut seen = String::new();
         for _ in 0..9 {
-            let frame = desk.frame();
+            let frame = tui.frame();
             let inside = frame.lines().skip(2).take_while(|line| !line.contains('╰'));
             for line in inside {
                 let line = line.trim_matches(|c: char| c == '│' || c == ' ').to_owned() + " ";
@@ -193,7 +193,7 @@ fn everything_that_is_known_is_told() {
                     seen.push_str(&line);
                 }
             }
-            desk.key("pagedown");
+            tui.key("pagedown");
         }
         let of_others = ["tiller", "for:"];
         assert!(!of_others.iter().any(|word| seen.contains(word)), "{seen}");
@@ -214,8 +214,8 @@ fn everything_that_is_known_is_told() {
 
 #[test]
 fn arrows_pages_and_the_mouse_move() {
-    let mut desk = open(80, 24);
-    let at = |desk: &TestTui| match desk.app.overlays.last() {
+    let mut tui = open(80, 24);
+    let at = |tui: &TestTui| match tui.app.overlays.last() {
         Some(Overlay::Models(picker)) => picker.picker.selected(),
         _ => panic!("the list is closed"),
     };
@@ -229,30 +229,30 @@ fn arrows_pages_and_the_mouse_move() {
         ("down", 503),
         ("home", 0),
     ] {
-        desk.key(key);
-        desk.frame();
-        assert_eq!(at(&desk), expected, "{key}");
+        tui.key(key);
+        tui.frame();
+        assert_eq!(at(&tui), expected, "{key}");
     }
-    desk.key("pagedown");
-    let page = at(&desk);
+    tui.key("pagedown");
+    let page = at(&tui);
     assert!(page > 3, "{page}");
-    desk.key("pageup");
-    assert_eq!(at(&desk), 0);
-    let mouse = |desk: &mut TestTui, kind, col, row| {
-        desk.send(MsgKind::Mouse(MouseEvent {
+    tui.key("pageup");
+    assert_eq!(at(&tui), 0);
+    let mouse = |tui: &mut TestTui, kind, col, row| {
+        tui.send(MsgKind::Mouse(MouseEvent {
             kind,
             column: col,
             row,
             modifiers: KeyModifiers::NONE,
         }))
     };
-    mouse(&mut desk, MouseEventKind::ScrollDown, 10, 5);
-    assert_eq!(at(&desk), 3);
+    mouse(&mut tui, MouseEventKind::ScrollDown, 10, 5);
+    assert_eq!(at(&tui), 3);
     for _ in 0..30 {
-        mouse(&mut desk, MouseEventKind::ScrollDown, 10, 5);
+        mouse(&mut tui, MouseEventKind::ScrollDown, 10, 5);
     }
-    let frame = desk.frame();
-    let list = desk.app.areas.list;
+    let frame = tui.frame();
+    let list = tui.app.areas.list;
     let third = frame
         .lines()
         .nth(usize::from(list.y) + 2)
@@ -262,13 +262,13 @@ fn arrows_pages_and_the_mouse_move() {
         .find(|word| word.contains("lab/"))
         .expect("an id");
     mouse(
-        &mut desk,
+        &mut tui,
         MouseEventKind::Down(MouseButton::Left),
         list.x + 1,
         list.y + 2,
     );
     let effects = mouse(
-        &mut desk,
+        &mut tui,
         MouseEventKind::Up(MouseButton::Left),
         list.x + 1,
         list.y + 2,
@@ -281,49 +281,49 @@ fn a_broken_models_file_is_told_above_the_list() {
     // A9
     let error = "models.toml: line 3: expected a value. What it said before stays in force.";
     for (width, height) in [(80, 24), (40, 10)] {
-        let mut desk = TestTui::new(width, height);
-        desk.key("ctrl+l");
+        let mut tui = TestTui::new(width, height);
+        tui.key("ctrl+l");
         let told = Listing {
             rows: listing().rows.clone(),
             error: Some(error.into()),
         };
-        desk.send(MsgKind::Done(EffectResult::Models(Arc::new(told))));
+        tui.send(MsgKind::Done(EffectResult::Models(Arc::new(told))));
         // The servers of this machine answered later; the file is as it was.
-        desk.send(MsgKind::Done(EffectResult::Models(listing())));
-        let frame = desk.frame();
+        tui.send(MsgKind::Done(EffectResult::Models(listing())));
+        let frame = tui.frame();
         assert!(frame.contains("models.toml: line 3"), "{frame}");
         assert!(frame.contains("claude-sonnet-5-5"), "{frame}");
-        desk.key("esc");
-        desk.key("ctrl+l");
-        assert!(!desk.frame().contains("line 3"));
+        tui.key("esc");
+        tui.key("ctrl+l");
+        assert!(!tui.frame().contains("line 3"));
     }
 }
 
 #[test]
 fn esc_closes_and_typed_text_stays_in_the_editor() {
-    let mut desk = TestTui::new(80, 24);
-    desk.write("a draft");
-    desk.key("ctrl+l");
-    desk.write("gpt");
-    assert_eq!(desk.key("esc"), []);
-    assert!(desk.app.overlays.is_empty());
-    assert_eq!(desk.text(), "a draft");
-    desk.send(MsgKind::Done(EffectResult::Models(listing())));
-    assert!(desk.app.overlays.is_empty(), "a late list opens nothing");
+    let mut tui = TestTui::new(80, 24);
+    tui.write("a draft");
+    tui.key("ctrl+l");
+    tui.write("gpt");
+    assert_eq!(tui.key("esc"), []);
+    assert!(tui.app.overlays.is_empty());
+    assert_eq!(tui.text(), "a draft");
+    tui.send(MsgKind::Done(EffectResult::Models(listing())));
+    assert!(tui.app.overlays.is_empty(), "a late list opens nothing");
 }
 
 #[test]
 fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
-    let mut desk = open(80, 24);
-    desk.send(MsgKind::Paste("lab/model-4\n".into()));
-    desk.key("end");
-    desk.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(40, 10))));
-    let frame = desk.frame();
-    let Some(Overlay::Models(picker)) = desk.app.overlays.last() else {
+    let mut tui = open(80, 24);
+    tui.send(MsgKind::Paste("lab/model-4\n".into()));
+    tui.key("end");
+    tui.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(40, 10))));
+    let frame = tui.frame();
+    let Some(Overlay::Models(picker)) = tui.app.overlays.last() else {
         panic!("the list is open")
     };
     let id = picker
-        .entry(&desk.app.models.listing)
+        .entry(&tui.app.models.listing)
         .expect("an entry")
         .model
         .full_id();
@@ -332,43 +332,43 @@ fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
 
 #[test]
 fn a_name_behind_the_command_is_looked_up() {
-    let mut desk = TestTui::new(80, 24);
-    desk.write("/model opus:high ");
-    assert_eq!(desk.key("enter"), [Effect::FindModel("opus:high".into())]);
-    assert_eq!(desk.text(), "");
+    let mut tui = TestTui::new(80, 24);
+    tui.write("/model opus:high ");
+    assert_eq!(tui.key("enter"), [Effect::FindModel("opus:high".into())]);
+    assert_eq!(tui.text(), "");
     let found = FoundModel {
         model: listing().rows[3].model.clone(),
         thinking: Some(ThinkingLevel::Low),
         key: KeyState::Ready,
     };
-    desk.running(Phase::Streaming);
-    let effects = desk.send(MsgKind::Done(EffectResult::Model(Ok(found))));
+    tui.running(Phase::Streaming);
+    let effects = tui.send(MsgKind::Done(EffectResult::Model(Ok(found))));
     assert!(effects.iter().any(set("openrouter/openai/gpt-5.5")));
     assert_eq!(effects[1], Effect::SetThinking(ThinkingLevel::Low));
-    let frame = desk.frame();
+    let frame = tui.frame();
     assert!(frame.contains("from the next model call on"), "{frame}");
     assert!(frame.contains("low"), "{frame}");
     let error = "'x' can mean several models".to_owned();
-    desk.send(MsgKind::Done(EffectResult::Model(Err(error))));
-    assert!(desk.frame().contains("can mean several"));
-    assert_eq!(desk.app.status.model.full_id(), "openrouter/openai/gpt-5.5");
-    desk.write("/model");
-    assert_eq!(desk.key("enter"), [Effect::ListModels]);
+    tui.send(MsgKind::Done(EffectResult::Model(Err(error))));
+    assert!(tui.frame().contains("can mean several"));
+    assert_eq!(tui.app.status.model.full_id(), "openrouter/openai/gpt-5.5");
+    tui.write("/model");
+    assert_eq!(tui.key("enter"), [Effect::ListModels]);
 }
 
 #[test]
 fn the_next_favourite_comes_round() {
-    let mut desk = TestTui::new(80, 24);
+    let mut tui = TestTui::new(80, 24);
     assert_eq!(
-        desk.key("ctrl+p"),
+        tui.key("ctrl+p"),
         [Effect::FindFavorites(Direction::Forward)]
     );
     let listing = listing();
     let favorites: Vec<Arc<Model>> = [1, 2, 0].map(|at| listing.rows[at].model.clone()).into();
     let mut go = |way| {
         let favorites = favorites.clone();
-        desk.send(MsgKind::Done(EffectResult::Favorites(favorites, way)));
-        desk.app.status.model.full_id()
+        tui.send(MsgKind::Done(EffectResult::Favorites(favorites, way)));
+        tui.app.status.model.full_id()
     };
     assert_eq!(go(Direction::Forward), "openai/gpt-5.5");
     assert_eq!(go(Direction::Forward), "ollama/qwen3:8b");
@@ -377,11 +377,11 @@ fn the_next_favourite_comes_round() {
     // Without favourites: what this session used.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {
-        desk.send(MsgKind::Done(EffectResult::Favorites(
+        tui.send(MsgKind::Done(EffectResult::Favorites(
             Vec::new(),
             Direction::Forward,
         )));
-        seen.insert(desk.app.status.model.full_id());
+        seen.insert(tui.app.status.model.full_id());
     }
     assert_eq!(seen.len(), 3);
     let mut alone = TestTui::new(80, 24);
@@ -399,22 +399,18 @@ fn the_next_favourite_comes_round() {
 
 #[test]
 fn thinking_goes_up_and_down_within_what_the_model_can() {
-    let mut desk = TestTui::new(100, 24);
-    assert!(desk.frame().contains("claude-sonnet-5-5 high"));
-    assert_eq!(desk.key("alt+."), [], "high is the most it can");
-    assert!(
-        desk.frame().contains("high is the most"),
-        "{}",
-        desk.frame()
-    );
+    let mut tui = TestTui::new(100, 24);
+    assert!(tui.frame().contains("claude-sonnet-5-5 high"));
+    assert_eq!(tui.key("alt+."), [], "high is the most it can");
+    assert!(tui.frame().contains("high is the most"), "{}", tui.frame());
     assert_eq!(
-        desk.key("alt+,"),
+        tui.key("alt+,"),
         [Effect::SetThinking(ThinkingLevel::Medium)]
     );
-    assert!(desk.frame().contains("claude-sonnet-5-5 medium"));
-    desk.write("/thinking minimal");
+    assert!(tui.frame().contains("claude-sonnet-5-5 medium"));
+    tui.write("/thinking minimal");
     assert_eq!(
-        desk.key("enter"),
+        tui.key("enter"),
         [Effect::SetThinking(ThinkingLevel::Minimal)]
     );
     for (typed, says) in [
@@ -422,29 +418,29 @@ fn thinking_goes_up_and_down_within_what_the_model_can() {
         ("/thinking hard", "unknown thinking level"),
         ("/thinking", "Thinking: minimal"),
     ] {
-        desk.write(typed);
-        assert_eq!(desk.key("enter"), [], "{typed}");
-        let frame = desk.frame();
+        tui.write(typed);
+        assert_eq!(tui.key("enter"), [], "{typed}");
+        let frame = tui.frame();
         assert!(frame.contains(says), "{typed}\n{frame}");
     }
 }
 
 #[test]
 fn the_default_is_saved_only_when_asked() {
-    let mut desk = open(80, 24);
-    desk.write("qwen");
+    let mut tui = open(80, 24);
+    tui.write("qwen");
     let save = Effect::SaveDefault("ollama/qwen3:8b".into());
-    assert_eq!(desk.key("ctrl+s"), [save]);
-    assert!(!desk.app.overlays.is_empty(), "the list stays open");
+    assert_eq!(tui.key("ctrl+s"), [save]);
+    assert!(!tui.app.overlays.is_empty(), "the list stays open");
     assert_eq!(
-        desk.app.status.model.full_id(),
+        tui.app.status.model.full_id(),
         "anthropic/claude-sonnet-5-5"
     );
-    desk.key("esc");
+    tui.key("esc");
     let save = Effect::SaveDefault("anthropic/claude-sonnet-5-5".into());
-    assert_eq!(desk.key("ctrl+s"), [save]);
-    desk.send(MsgKind::Done(EffectResult::Saved(Ok(
+    assert_eq!(tui.key("ctrl+s"), [save]);
+    tui.send(MsgKind::Done(EffectResult::Saved(Ok(
         "/c/config.toml".into()
     ))));
-    assert!(desk.frame().contains("/c/config.toml"));
+    assert!(tui.frame().contains("/c/config.toml"));
 }

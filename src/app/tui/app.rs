@@ -31,49 +31,45 @@ pub struct App {
     /// The size of the screen.
     pub size: Size,
     /// Now, as the last message said: Unix ms.
-    pub now: i64,
+    pub(crate) now: i64,
     /// The conversation.
     pub transcript: Transcript,
     /// The editor.
     pub composer: Composer,
-    /// The keys.
-    pub keymap: Keymap,
-    /// The colours.
+    pub(crate) keymap: Keymap,
+    /// The colors.
     pub theme: Theme,
     /// What the terminal can show of them.
-    pub depth: ColorDepth,
+    pub(crate) depth: ColorDepth,
     /// Whether the theme was named, so that the background has no say.
-    pub theme_is_chosen: bool,
+    pub(crate) theme_is_chosen: bool,
     /// What lies over the screen, topmost last.
     pub overlays: Vec<Overlay>,
     /// What the agent does, in its own words.
-    pub run: RunState,
-    /// Figures of the run under way.
-    pub stats: RunStats,
-    /// What happened, iteration by iteration.
-    pub timeline: Timeline,
-    /// Messages that wait.
-    pub queue: Queue,
+    pub(crate) run: RunState,
+    pub(crate) stats: RunStats,
+    pub(crate) timeline: Timeline,
+    pub(crate) queue: Queue,
     /// The status line's facts.
     pub status: Status,
     /// The models there are, and those that were used.
     pub models: ModelsState,
     /// When keys were pressed last: a double press means something else.
-    pub presses: LastPressed,
+    pub(crate) presses: LastPressed,
     /// When what is not sent yet is to be kept on disk (Unix ms); none while it is.
-    pub save_draft_at: Option<i64>,
+    pub(crate) save_draft_at: Option<i64>,
     /// Whether the agent is gone, so that nothing can be sent.
-    pub agent_gone: bool,
+    pub(crate) agent_gone: bool,
     /// A short word above the editor, for a while.
-    pub hint: Option<Hint>,
+    pub(crate) hint: Option<Hint>,
     /// Why Enter on the empty editor goes on with the last run, if it does.
-    pub resume: Option<Resume>,
+    pub(crate) resume: Option<Resume>,
     /// What waits for the start.
     pub start: Start,
     /// Where things stood in the last frame.
     pub areas: Areas,
     /// The last mouse press, until its button comes up.
-    pub mouse_down: Option<MouseEvent>,
+    pub(crate) mouse_down: Option<MouseEvent>,
 }
 
 /// What a new `App` is made of.
@@ -84,7 +80,7 @@ pub struct AppOptions {
     pub now: i64,
     /// The keys.
     pub keymap: Keymap,
-    /// The colours.
+    /// The colors.
     pub theme: Theme,
     /// What the terminal can show of them.
     pub depth: ColorDepth,
@@ -154,7 +150,7 @@ impl Status {
 
 /// Figures of the run under way.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunStats {
+pub(crate) struct RunStats {
     /// When the phase began (Unix ms).
     pub phase_since: i64,
     /// When the first token of the answer came (Unix ms).
@@ -173,8 +169,7 @@ pub struct RunStats {
 
 /// What is left to say of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LastRun {
-    /// How it ended.
+pub(crate) struct LastRun {
     pub outcome: RunOutcome,
     /// How long it took, in milliseconds.
     pub millis: i64,
@@ -184,7 +179,7 @@ pub struct LastRun {
 
 /// Why a run can be gone on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resume {
+pub(crate) enum Resume {
     /// It ended at the iteration limit.
     AtLimit,
     /// A model call failed, or the wait for its retry was stopped.
@@ -193,7 +188,7 @@ pub enum Resume {
 
 /// Messages that wait, as the agent last told.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Queue {
+pub(crate) struct Queue {
     /// Delivered between tool calls.
     pub steering: Vec<Queued>,
     /// Delivered when the run is done.
@@ -206,12 +201,10 @@ impl Queue {
         self.steering.iter().chain(&self.follow_up)
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.steering.len() + self.follow_up.len()
     }
 
-    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -227,8 +220,7 @@ impl Queue {
 
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LastPressed {
-    /// Enter.
+pub(crate) struct LastPressed {
     pub enter: Option<i64>,
     /// Ctrl+C on the empty editor.
     pub interrupt: Option<i64>,
@@ -240,8 +232,7 @@ pub struct LastPressed {
 
 /// A short word above the editor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hint {
-    /// What it says.
+pub(crate) struct Hint {
     pub text: String,
     /// Until when (Unix ms).
     pub until: i64,

@@ -38,7 +38,7 @@ pub enum Effect {
     ListModels,
     /// Find the model that is meant by this.
     FindModel(String),
-    /// Find the favourites, to go this way through them.
+    /// Find the favorites, to go this way through them.
     FindFavorites(Direction),
     /// Speak to this model from the next call on.
     SetModel(Arc<Model>),
@@ -73,7 +73,7 @@ pub enum TerminalEffect {
     ConfirmKitty,
     /// All answers of the terminal are in.
     Answered,
-    /// Other colours, or another transcript: nothing that was laid out is right any more.
+    /// Other colors, or another transcript: nothing that was laid out is right any more.
     LayOutAnew,
     /// End the program.
     Exit(ExitKind),

@@ -7,11 +7,11 @@
 
 pub mod options;
 
-pub mod event_loop;
+mod event_loop;
 mod clock;
 mod job_control;
-pub mod setup;
-pub mod signals;
+mod setup;
+mod signals;
 
 pub mod app;
 pub mod msg;
@@ -35,7 +35,7 @@ pub mod text;
 
 pub mod screen_buffer;
 pub mod terminal;
-pub mod tty_writer;
+mod tty_writer;
 pub mod input;
 
 pub use event_loop::run;

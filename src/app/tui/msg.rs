@@ -95,7 +95,7 @@ pub enum EffectResult {
     Models(Arc<Listing>),
     /// The model that was meant, or why there is none.
     Model(Result<FoundModel, String>),
-    /// The favourites, and the way to go through them.
+    /// The favorites, and the way to go through them.
     Favorites(Vec<Arc<Model>>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),

@@ -1,4 +1,4 @@
-//! From options to an [`App`]: keys, colours, the facts of the status line. Fast, for the first
+//! From options to an [`App`]: keys, colors, the facts of the status line. Fast, for the first
 //! frame waits for it; whatever is slow comes after that frame.
 
 use ratatui::layout::Size;
@@ -11,7 +11,7 @@ use crate::llm::Usage;
 
 /// An app on which nothing has happened, or why there is none. What it takes from `options` is gone
 /// from there.
-pub fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, ExitKind> {
+pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, ExitKind> {
     let keymap = Keymap::load(options.keymap_file.as_deref())
         .map_err(|error| ExitKind::BadKeymap(error.to_string()))?;
     let depth = color_depth();
@@ -47,7 +47,7 @@ pub fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, ExitKi
     }))
 }
 
-/// How many colours the terminal says it has.
+/// How many colors the terminal says it has.
 fn color_depth() -> ColorDepth {
     let var = |name| std::env::var(name).unwrap_or_default();
     depth_of(&var("NO_COLOR"), &var("COLORTERM"), &var("TERM"))
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_as_many_as_the_terminal_has() {
+    fn colors_are_as_many_as_the_terminal_has() {
         for (no_color, colorterm, term, wanted) in [
             ("1", "truecolor", "xterm-256color", ColorDepth::None),
             ("", "truecolor", "xterm", ColorDepth::TrueColor),

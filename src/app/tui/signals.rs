@@ -24,19 +24,15 @@ const ENDING: [Number; 9] = [
 /// A signal that means something to the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalEvent {
-    /// The size of the terminal changed.
     Resize,
-    /// Somebody asks us to interrupt.
     Interrupt,
-    /// Somebody asks us to end: the signal's number.
+    /// The number of a signal that would end the program.
     End(i32),
-    /// Somebody asks us to stop.
     Stop,
-    /// We were continued.
     Continue,
 }
 
-/// All of them, in the order of what matters most.
+/// The signals, the most urgent first.
 #[derive(Debug)]
 pub struct Signals(Vec<(Signal, SignalEvent)>);
 

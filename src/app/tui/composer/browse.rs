@@ -1,4 +1,4 @@
-//! Walking through earlier prompts: the draft is kept, and so is what was changed on the way.
+//! Browsing the prompt history: the draft is kept, and so are changes of the prompts on the way.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What was killed, to be yanked.
+//! The kill ring: what was killed, to be yanked.
 
 use std::collections::VecDeque;
 

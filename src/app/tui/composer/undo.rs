@@ -1,4 +1,4 @@
-//! What can be taken back, and taken back again.
+//! Undo and redo: the steps done and the steps taken back.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,6 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Characters that typing or deleting may put into one step.
 const MAX_RUN: usize = 500;
 
-/// Steps done and steps taken back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Undo {
     done: VecDeque<Step>,

@@ -1,4 +1,4 @@
-//! What comes from the terminal, as plain data.
+//! Input events: what comes from the terminal, as plain data.
 
 use crossterm::event::MouseEvent;
 

@@ -1,4 +1,4 @@
-//! Replies of the terminal that are strings: `OSC`, `DCS` and `APC`.
+//! Reports: replies of the terminal that are strings: `OSC`, `DCS` and `APC`.
 
 use super::event::TerminalReport;
 

@@ -8,7 +8,6 @@ use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
 
-/// One event of the agent.
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
     app.timeline.apply(&event.kind, event.time);

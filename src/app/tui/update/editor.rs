@@ -1,4 +1,4 @@
-//! Writing: from an action to an edit.
+//! Editing: from an action to an edit command.
 
 use super::overlay;
 use crate::agent::NoticeLevel;
@@ -7,7 +7,6 @@ use crate::app::tui::app::App;
 use crate::app::tui::composer::{EditCommand, SavedDraft};
 use crate::app::tui::effect::Effect;
 
-/// Types a character.
 pub fn insert(app: &mut App, c: char) {
     edit(app, EditCommand::Insert(c));
 }
@@ -59,7 +58,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.say("Unsent text of the last run is back in the editor", 6000);
 }
 
-/// The external editor is closed.
+/// Takes the text that the external editor left.
 pub fn edited(app: &mut App, outcome: Result<String, String>) {
     match outcome {
         Ok(text) => {

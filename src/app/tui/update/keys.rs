@@ -9,7 +9,6 @@ use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Pager};
 
-/// A key was pressed.
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();

@@ -1,4 +1,4 @@
-//! Choosing: the list of models, the next of the favourites, how hard it thinks. What is chosen shows
+//! Choosing: the list of models, the next of the favorites, how hard it thinks. What is chosen shows
 //! at once; the agent's own word follows.
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     }
 }
 
-/// The favourites are known: the next of them, or the one before.
+/// The favorites are known: the next of them, or the one before.
 pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, direction: Direction) -> Vec<Effect> {
     let mut models = favorites;
     if models.is_empty() {

@@ -38,7 +38,6 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Begins the demonstration.
 pub fn start_demo(app: &mut App, demo: DemoStart) -> Vec<Effect> {
     send(app, vec![Content::text(demo.prompt)])
 }

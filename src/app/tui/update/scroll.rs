@@ -1,4 +1,4 @@
-//! Looking: scrolling and folding, by key and by mouse.
+//! Scrolling and folding, by key and by mouse.
 
 use ratatui::layout::{Position, Rect};
 
@@ -13,7 +13,6 @@ use crate::app::tui::transcript::{CellClass, ScrollBy};
 /// Rows a turn of the wheel moves.
 const WHEEL_ROWS: i32 = 3;
 
-/// Scrolls or folds.
 pub fn act(app: &mut App, action: Action) {
     let by = match action {
         Action::PageUp => ScrollBy::Pages(-1),
@@ -35,7 +34,6 @@ pub fn act(app: &mut App, action: Action) {
     app.transcript.scroll(by);
 }
 
-/// The mouse.
 pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
     match event.kind {
         MouseEventKind::ScrollUp => wheel(app, -WHEEL_ROWS),

@@ -69,7 +69,6 @@ pub fn quit(app: &mut App) -> Vec<Effect> {
     leave(app)
 }
 
-/// Leaves.
 pub fn leave(app: &App) -> Vec<Effect> {
     end(app, ExitKind::Quit)
 }

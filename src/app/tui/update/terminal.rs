@@ -8,7 +8,6 @@ use crate::app::tui::layout::editor_size;
 use crate::app::tui::msg::TerminalMsg;
 use crate::app::tui::theme::{ColorDepth, Theme};
 
-/// Something about the terminal.
 pub fn news(app: &mut App, news: TerminalMsg) -> Vec<Effect> {
     match news {
         TerminalMsg::Resize(size) => {
