@@ -1,7 +1,7 @@
 //! Decodes the stream of Responses into our events.
 //!
-//! Items are identified by their `output_index`: some servers change ids from event to event, others
-//! leave the index out. Unknown events and items are ignored.
+//! Items are identified by their `output_index`: some servers change ids from event to event. Where
+//! the index is missing, ids count. Unknown events and items are ignored.
 
 use serde_json::Value;
 
@@ -37,10 +37,8 @@ pub struct ResponsesDecoder {
     prices: Prices,
     about: Subject,
     started: bool,
-    /// In the order in which they began.
+    /// In the order in which they began; each is the block of the same index.
     items: Vec<Item>,
-    /// How many blocks of ours have started.
-    blocks: usize,
 }
 
 impl ResponsesDecoder {
@@ -51,7 +49,6 @@ impl ResponsesDecoder {
             about,
             started: false,
             items: Vec::new(),
-            blocks: 0,
         }
     }
 
@@ -65,135 +62,112 @@ impl ResponsesDecoder {
         }
     }
 
-    /// An event that is not the last.
-    fn step(
+    /// Decodes an event that is not the last one.
+    fn event(
         &mut self,
         name: &str,
         event: &Value,
         out: &mut Vec<StreamEvent>,
     ) -> Result<(), ArgumentsMismatch> {
-        let place = |key: &str| event[key].as_u64().unwrap_or_default();
-        let content = Part::Content(place("content_index"));
-        let summary = Part::Summary(place("summary_index"));
-        match name {
+        let (kind, summary) = match name {
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.start(&event["response"], out);
+                return Ok(());
             }
-            "response.output_item.added" => self.added(event, out),
+            "response.output_item.added" => {
+                self.item_added(event, out);
+                return Ok(());
+            }
             "response.output_item.done" => return self.item_done(event, out),
-            "response.output_text.delta" | "response.refusal.delta" => {
-                self.piece(Kind::Message, content, event, out);
-            }
-            "response.output_text.done" => {
-                self.part_done(Kind::Message, content, &event["text"], event, out);
-            }
-            "response.refusal.done" => {
-                self.part_done(Kind::Message, content, &event["refusal"], event, out);
-            }
-            "response.reasoning_summary_text.delta" => {
-                self.piece(Kind::Reasoning, summary, event, out);
-            }
-            "response.reasoning_summary_text.done" => {
-                self.part_done(Kind::Reasoning, summary, &event["text"], event, out);
-            }
-            // The second is what some servers said before the first was settled.
+            "response.output_text.delta" | "response.refusal.delta" => (Kind::Message, false),
+            "response.reasoning_summary_text.delta" => (Kind::Reasoning, true),
+            // The second is an older name that some servers still use.
             "response.reasoning_text.delta" | "response.reasoning.delta" => {
-                self.piece(Kind::Reasoning, content, event, out);
+                (Kind::Reasoning, false)
             }
-            "response.reasoning_text.done" => {
-                self.part_done(Kind::Reasoning, content, &event["text"], event, out);
-            }
-            "response.function_call_arguments.delta" => {
-                self.piece(Kind::Function, Part::Only, event, out);
-            }
-            "response.custom_tool_call_input.delta" => {
-                self.piece(Kind::Custom, Part::Only, event, out);
-            }
-            "response.function_call_arguments.done" => {
-                return self.call_done(Kind::Function, event, out);
-            }
-            "response.custom_tool_call_input.done" => {
-                return self.call_done(Kind::Custom, event, out);
-            }
-            _ => {}
-        }
+            "response.function_call_arguments.delta" => (Kind::Function, false),
+            "response.custom_tool_call_input.delta" => (Kind::Custom, false),
+            // Among them the finished parts, which the finished item repeats.
+            _ => return Ok(()),
+        };
+        let key = if summary {
+            "summary_index"
+        } else {
+            "content_index"
+        };
+        let part = Part {
+            summary,
+            index: event[key].as_u64().unwrap_or_default(),
+        };
+        self.delta(kind, part, event, out);
         Ok(())
     }
 
-    fn added(&mut self, event: &Value, out: &mut Vec<StreamEvent>) {
-        let Some(kind) = Kind::of(&event["item"]) else {
+    /// Starts an item, and with it the block of the same index.
+    fn begin(
+        &mut self,
+        kind: Kind,
+        output_index: Option<u64>,
+        first: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> usize {
+        self.start(&Value::Null, out);
+        let at = self.items.len();
+        let item = Item::start(at, kind, output_index, first, out);
+        self.items.push(item);
+        at
+    }
+
+    fn item_added(&mut self, event: &Value, out: &mut Vec<StreamEvent>) {
+        let item = &event["item"];
+        let Some(kind) = Kind::of(item) else { return };
+        let call_id = non_empty(&item["call_id"]);
+        let repeated = call_id.is_some()
+            && (self.items.iter())
+                .any(|other| other.kind.is_call() && !other.done && other.call_id == call_id);
+        // A call without a name begins with its finished item, which has all its arguments too.
+        let nameless = kind.is_call() && non_empty(&item["name"]).is_none();
+        if !repeated && !nameless {
+            self.begin(kind, event["output_index"].as_u64(), item, out);
+        }
+    }
+
+    fn delta(&mut self, kind: Kind, part: Part, event: &Value, out: &mut Vec<StreamEvent>) {
+        let Some(delta) = event["delta"].as_str() else {
             return;
         };
-        self.start(&Value::Null, out);
-        let mut item = Item::new(kind, event["output_index"].as_u64(), &event["item"]);
-        let known = |other: &Item| kind.is_call() && !other.done && other.call_id == item.call_id;
-        if item.call_id.is_some() && self.items.iter().any(known) {
-            return;
-        }
-        item.start(&mut self.blocks, out);
-        self.items.push(item);
-    }
-
-    fn piece(&mut self, kind: Kind, part: Part, event: &Value, out: &mut Vec<StreamEvent>) {
-        if let Some(piece) = event["delta"].as_str() {
-            let at = self.which(kind, event, out);
-            self.items[at].append(part, piece, &mut self.blocks, out);
-        }
-    }
-
-    fn part_done(
-        &mut self,
-        kind: Kind,
-        part: Part,
-        whole: &Value,
-        event: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) {
-        if let Some(whole) = whole.as_str() {
-            let at = self.which(kind, event, out);
-            self.items[at].finish_part(part, whole, &mut self.blocks, out);
-        }
-    }
-
-    fn call_done(
-        &mut self,
-        kind: Kind,
-        event: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
-        let at = self.which(kind, event, out);
-        self.items[at].finish_call(event, &mut self.blocks, out)
-    }
-
-    /// The item an event is about, a new one if none is: by its place, else by its id, else the one
-    /// that grows.
-    fn which(&mut self, kind: Kind, event: &Value, out: &mut Vec<StreamEvent>) -> usize {
         let index = event["output_index"].as_u64();
-        let id = non_empty(&event["item_id"]);
-        let growing = |item: &Item| item.kind == kind && !item.done;
-        let at_place = |item: &Item| index.is_some() && item.index == index;
-        let named = |item: &Item| id.is_some() && item.id == id;
-        let found = self
-            .items
-            .iter()
-            .rposition(|item| growing(item) && at_place(item))
-            .or_else(|| {
-                self.items
-                    .iter()
-                    .rposition(|item| item.kind == kind && (at_place(item) || named(item)))
-            });
-        // Of a place where nothing is, something new begins; of one where something else is, the
-        // server's numbers mean nothing.
-        let free = index.is_some() && !self.items.iter().any(at_place);
-        let found = found.or_else(|| {
-            let last = self.items.iter().rposition(growing);
-            last.filter(|_| !free)
-        });
-        found.unwrap_or_else(|| {
-            self.start(&Value::Null, out);
-            self.items.push(Item::new(kind, index, event));
-            self.items.len() - 1
-        })
+        let at = match self.find(kind, index, &event["item_id"], &Value::Null) {
+            Some(at) => at,
+            None if kind.is_call() => return,
+            None => self.begin(kind, index, event, out),
+        };
+        self.items[at].append(part, delta, out);
+    }
+
+    /// The item of `kind` that an event is about: by its call id, else the unfinished one at its
+    /// place, else by its id, else by its place; the last unfinished one if the event has no place.
+    fn find(
+        &self,
+        kind: Kind,
+        output_index: Option<u64>,
+        id: &Value,
+        call_id: &Value,
+    ) -> Option<usize> {
+        let last = |fits: &dyn Fn(&Item) -> bool| {
+            self.items
+                .iter()
+                .rposition(|item| item.kind == kind && fits(item))
+        };
+        let here = |item: &Item| output_index.is_some() && item.output_index == output_index;
+        let same = |id: &Option<String>, other: &Value| {
+            id.as_deref().is_some_and(|id| other.as_str() == Some(id))
+        };
+        last(&|item| same(&item.call_id, call_id))
+            .or_else(|| last(&|item| !item.done && here(item)))
+            .or_else(|| last(&|item| same(&item.id, id)))
+            .or_else(|| last(&here))
+            .or_else(|| last(&|item| !item.done && output_index.is_none()))
     }
 
     fn item_done(
@@ -205,54 +179,33 @@ impl ResponsesDecoder {
         let Some(kind) = Kind::of(item) else {
             return Ok(());
         };
-        self.start(&Value::Null, out);
         let index = event["output_index"].as_u64();
-        let (id, call_id) = (non_empty(&item["id"]), non_empty(&item["call_id"]));
-        let alike = |other: &Item| other.kind == kind;
-        let same_call = |other: &Item| call_id.is_some() && other.call_id == call_id;
-        let same_id = |other: &Item| id.is_some() && other.id == id;
-        let here = |other: &Item| !other.done && (index.is_none() || other.index == index);
-        let find = |fits: &dyn Fn(&Item) -> bool| {
-            self.items
-                .iter()
-                .rposition(|other| alike(other) && fits(other))
-        };
-        let at = find(&same_call)
-            .or_else(|| find(&same_id))
-            .or_else(|| find(&here));
-        let at = at.unwrap_or_else(|| {
-            self.items.push(Item::new(kind, index, item));
-            self.items.len() - 1
-        });
-        self.items[at].finish(item, &mut self.blocks, out)
+        let at = self
+            .find(kind, index, &item["id"], &item["call_id"])
+            .unwrap_or_else(|| self.begin(kind, index, item, out));
+        self.items[at].finish(item, out)
     }
 
-    /// Takes from the finished response what the stream left out: its n-th message is the n-th that
-    /// came, and so on.
+    /// Takes from the finished response what the stream left out. Its items are those of the stream
+    /// in the same order; calls go by their ids first.
     fn reconcile(
         &mut self,
         response: &Value,
         out: &mut Vec<StreamEvent>,
     ) -> Result<(), ArgumentsMismatch> {
-        let mut seen: Vec<usize> = Vec::new();
+        let mut unmatched: Vec<usize> = (0..self.items.len()).collect();
         for item in response["output"].as_array().into_iter().flatten() {
             let Some(kind) = Kind::of(item) else { continue };
             let call_id = non_empty(&item["call_id"]);
-            let next = |other: &Item| other.kind == kind;
-            let named = |other: &Item| next(other) && other.call_id == call_id;
-            let free = |at: &usize| !seen.contains(at);
-            let all = || (0..self.items.len()).filter(free);
-            let at = match call_id {
-                Some(_) => all().find(|at| named(&self.items[*at])),
-                None => None,
+            let alike = |at: &usize| self.items[*at].kind == kind;
+            let found = (unmatched.iter())
+                .position(|at| alike(at) && self.items[*at].call_id == call_id)
+                .or_else(|| unmatched.iter().position(alike));
+            let at = match found {
+                Some(found) => unmatched.remove(found),
+                None => self.begin(kind, None, item, out),
             };
-            let at = at.or_else(|| all().find(|at| next(&self.items[*at])));
-            let at = at.unwrap_or_else(|| {
-                self.items.push(Item::new(kind, None, item));
-                self.items.len() - 1
-            });
-            seen.push(at);
-            self.items[at].finish(item, &mut self.blocks, out)?;
+            self.items[at].finish(item, out)?;
         }
         Ok(())
     }
@@ -273,7 +226,7 @@ impl ResponsesDecoder {
         let reason = response["incomplete_details"]["reason"].as_str();
         self.reconcile(response, out)?;
         for item in &mut self.items {
-            item.close(&mut self.blocks, out);
+            item.close(out);
         }
         if response["usage"].is_object() {
             let mut usage = usage(&response["usage"], &USAGE, &self.prices);
@@ -337,7 +290,7 @@ impl Decoder for ResponsesDecoder {
             "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
                 (self.finish(name, json, out), Progress::Finished)
             }
-            _ => (self.step(name, json, out), Progress::More),
+            _ => (self.event(name, json, out), Progress::More),
         };
         if let Err(ArgumentsMismatch) = taken {
             out.push(StreamEvent::Error(classify::invalid_event(&self.about)));

@@ -1,8 +1,8 @@
-//! One output item of a Responses stream: collects its deltas and emits our events.
+//! One output item of a Responses stream, which is one block of ours: collects its deltas and emits
+//! our events.
 //!
-//! The same text comes up to four times: in deltas, as a finished part, as a finished item, and in
-//! the finished response. Each time only what is new is emitted, so a server may leave out any of
-//! them.
+//! The same content comes up to three times: in deltas, as a finished item, and in the finished
+//! response. Each time only what is new is emitted, so a server may leave out any of them.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,10 @@ use super::items::{ID_LENGTH, TextSignature};
 use crate::llm::event::StreamEvent;
 use crate::llm::exchange::non_empty;
 
-/// What an item is; all others leave no trace.
+/// The type of an item; all other types are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Text of the answer.
+pub(super) enum Kind {
     Message,
-    /// Reasoning.
     Reasoning,
     /// A call with JSON arguments.
     Function,
@@ -24,7 +22,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of an item by its type.
     pub fn of(item: &Value) -> Option<Self> {
         Some(match item["type"].as_str()? {
             "message" => Self::Message,
@@ -35,272 +32,145 @@ impl Kind {
         })
     }
 
-    /// Whether it is a call of a tool.
     pub fn is_call(self) -> bool {
         matches!(self, Self::Function | Self::Custom)
     }
 }
 
-/// Where in an item a delta belongs. Reasoning comes as a summary or in full; where both come, the
-/// first is shown.
+/// The part of an item that a delta belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The only one, of a call.
-    Only,
-    /// A part of a message, or of reasoning in full.
-    Content(u64),
-    /// A part of a summary of reasoning.
-    Summary(u64),
+pub(super) struct Part {
+    /// Whether it is a summary of reasoning, not the reasoning in full.
+    pub summary: bool,
+    pub index: u64,
 }
 
-/// An item that has begun.
-pub struct Item {
-    /// What it is.
+pub(super) struct Item {
     pub kind: Kind,
-    /// Its place in the response, where the server says so.
-    pub index: Option<u64>,
-    /// The id it began with; some servers give it another one in each event.
+    pub output_index: Option<u64>,
+    /// The id it began with; some servers send another one in each event.
     pub id: Option<String>,
-    /// Of a call.
     pub call_id: Option<String>,
-    /// Whether it is complete.
     pub done: bool,
-    name: String,
-    /// Our block, once it has begun.
-    block: Option<usize>,
-    /// Everything that came, and where the last part of it begins.
+    /// The index of our block.
+    block: usize,
+    /// Everything that has been emitted.
     text: String,
+    /// The part of the last delta.
     part: Option<Part>,
-    part_from: usize,
     /// Whether reasoning was stored with its encrypted form, which can be sent back.
     encrypted: bool,
 }
 
 /// The finished call has other arguments than its deltas.
-pub struct ArgumentsMismatch;
+pub(super) struct ArgumentsMismatch;
 
 impl Item {
-    /// The item that `first`, its earliest form or the event that brings its first piece, begins.
-    pub fn new(kind: Kind, index: Option<u64>, first: &Value) -> Self {
-        Self {
+    /// Starts `block` for the item that begins with `first`: its earliest form, or the event with
+    /// its first delta.
+    pub fn start(
+        block: usize,
+        kind: Kind,
+        output_index: Option<u64>,
+        first: &Value,
+        out: &mut Vec<StreamEvent>,
+    ) -> Self {
+        let item = Self {
             kind,
-            index,
+            output_index,
             id: non_empty(&first["id"]).or(non_empty(&first["item_id"])),
             call_id: non_empty(&first["call_id"]),
             done: false,
-            name: non_empty(&first["name"]).unwrap_or_default(),
-            block: None,
+            block,
             text: String::new(),
             part: None,
-            part_from: 0,
             encrypted: false,
-        }
-    }
-
-    /// Opens its block, so that our blocks keep the order of the items; not for a call without a
-    /// name.
-    pub fn start(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
-        if !self.kind.is_call() || !self.name.is_empty() {
-            self.open(blocks, out);
-        }
-    }
-
-    /// Appends a delta to a part.
-    pub fn append(
-        &mut self,
-        part: Part,
-        piece: &str,
-        blocks: &mut usize,
-        out: &mut Vec<StreamEvent>,
-    ) {
-        if piece.is_empty() || self.done || self.is_other_kind(part) {
-            return;
-        }
-        let mut delta = String::new();
-        if self.part != Some(part) {
-            if self.kind == Kind::Reasoning && !self.text.is_empty() {
-                delta.push_str("\n\n");
-            }
-            self.part = Some(part);
-            self.part_from = self.text.len() + delta.len();
-        }
-        delta.push_str(piece);
-        self.text.push_str(&delta);
-        if self.kind.is_call() && self.block.is_none() && self.name.is_empty() {
-            return; // Kept until the name is known.
-        }
-        // What came before the block began stands in `text` and leaves with its first piece.
-        match self.open(blocks, out) {
-            (index, true) => self.push(index, self.text.clone(), out),
-            (index, false) => self.push(index, delta, out),
-        }
-    }
-
-    /// The whole of a part.
-    pub fn finish_part(
-        &mut self,
-        part: Part,
-        whole: &str,
-        blocks: &mut usize,
-        out: &mut Vec<StreamEvent>,
-    ) {
-        let came = match self.part {
-            Some(last) if last == part => &self.text[self.part_from..],
-            Some(last) if last.place() > part.place() => return,
-            _ => "",
         };
-        if let Some(rest) = whole.strip_prefix(came) {
-            self.append(part, rest, blocks, out);
-        }
+        let index = block;
+        out.push(match kind {
+            Kind::Message => StreamEvent::TextStart { index },
+            Kind::Reasoning => StreamEvent::ThinkingStart { index },
+            Kind::Function | Kind::Custom => StreamEvent::ToolCallStart {
+                index,
+                id: item.stored_id(),
+                name: non_empty(&first["name"]).unwrap_or_default(),
+                custom: kind == Kind::Custom,
+            },
+        });
+        item
     }
 
-    /// The whole item.
+    /// Takes a delta. Of reasoning that comes both as a summary and in full, the first kind counts.
+    pub fn append(&mut self, part: Part, delta: &str, out: &mut Vec<StreamEvent>) {
+        if self.kind == Kind::Reasoning
+            && let Some(last) = self.part
+        {
+            if last.summary != part.summary {
+                return;
+            }
+            if last != part && !delta.is_empty() {
+                self.emit("\n\n", out);
+            }
+        }
+        if !delta.is_empty() {
+            self.part = Some(part);
+        }
+        self.emit(delta, out);
+    }
+
+    /// Takes the finished item.
     ///
     /// # Errors
     /// The arguments of a call differ from its deltas.
     pub fn finish(
         &mut self,
         item: &Value,
-        blocks: &mut usize,
         out: &mut Vec<StreamEvent>,
     ) -> Result<(), ArgumentsMismatch> {
         if self.done {
             self.backfill_encrypted(item, out);
             return Ok(());
         }
-        match self.kind {
+        let whole = match self.kind {
+            Kind::Message => message_text(item),
+            Kind::Reasoning => reasoning_text(item),
+            Kind::Function | Kind::Custom => arguments(item),
+        };
+        if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
+            let rest = rest.to_owned();
+            self.emit(&rest, out);
+        } else if self.kind.is_call() && !whole.is_empty() && !self.same_object(&whole) {
+            return Err(ArgumentsMismatch);
+        }
+        let signature = match self.kind {
             Kind::Message => {
-                self.finish_text(&said(item), Part::Content(u64::MAX), blocks, out);
                 let id = non_empty(&item["id"]).or(self.id.clone());
-                let signature = id.map(|id| TextSignature::write(&id, item["phase"].as_str()));
-                self.end(signature, out);
+                id.map(|id| TextSignature::write(&id, item["phase"].as_str()))
             }
             Kind::Reasoning => {
-                let summary = texts(&item["summary"]);
-                let (lane, whole) = if summary.is_empty() {
-                    (Part::Content(u64::MAX), texts(&item["content"]))
-                } else {
-                    (Part::Summary(u64::MAX), summary)
-                };
-                if !self.is_other_kind(lane) {
-                    self.finish_text(&whole, lane, blocks, out);
-                }
-                self.open(blocks, out);
                 self.encrypted = non_empty(&item["encrypted_content"]).is_some();
-                self.end(Some(stored(item)), out);
+                Some(stored_reasoning(item))
             }
-            Kind::Function | Kind::Custom => {
-                if self.name.is_empty() {
-                    self.name = non_empty(&item["name"]).unwrap_or_default();
-                }
-                self.call_id = self.call_id.take().or(non_empty(&item["call_id"]));
-                self.id = self.id.take().or(non_empty(&item["id"]));
-                self.finish_call(item, blocks, out)?;
-                self.open_with_text(blocks, out);
-                self.end(None, out);
-            }
-        }
+            Kind::Function | Kind::Custom => None,
+        };
+        self.end(signature, out);
         Ok(())
     }
 
-    /// Takes the arguments of a finished call, in any of the forms they come in.
-    ///
-    /// # Errors
-    /// They differ from its deltas.
-    pub fn finish_call(
-        &mut self,
-        event: &Value,
-        blocks: &mut usize,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
-        let whole = match (&event["arguments"], &event["input"]) {
-            (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
-            // Some servers send the object itself.
-            (object @ Value::Object(_), _) => object.to_string(),
-            _ => String::new(),
-        };
-        if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
-            self.append(Part::Only, rest, blocks, out);
-            return Ok(());
-        }
-        let object = |text: &str| serde_json::from_str::<Value>(text).ok();
-        let came = object(&self.text).filter(|_| self.kind == Kind::Function);
-        let same = came.is_some() && came == object(&whole);
-        if whole.is_empty() || same {
-            Ok(())
-        } else {
-            Err(ArgumentsMismatch)
+    /// Ends an item that the response left unfinished.
+    pub fn close(&mut self, out: &mut Vec<StreamEvent>) {
+        if !self.done {
+            let id = self.id.as_ref().filter(|_| self.kind == Kind::Message);
+            self.end(id.map(|id| TextSignature::write(id, None)), out);
         }
     }
 
-    /// The response is over: ends what has no end yet.
-    pub fn close(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
-        if self.done {
+    fn emit(&mut self, delta: &str, out: &mut Vec<StreamEvent>) {
+        if delta.is_empty() || self.done {
             return;
         }
-        if self.kind.is_call() {
-            // A call that never got a name is one of an unknown tool: its result will say so.
-            self.open_with_text(blocks, out);
-        }
-        let signature = match (self.kind, &self.id) {
-            (Kind::Message, Some(id)) => Some(TextSignature::write(id, None)),
-            _ => None,
-        };
-        self.end(signature, out);
-    }
-
-    fn finish_text(
-        &mut self,
-        whole: &str,
-        rest_as: Part,
-        blocks: &mut usize,
-        out: &mut Vec<StreamEvent>,
-    ) {
-        if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
-            let part = self.part.unwrap_or(rest_as);
-            self.append(part, rest, blocks, out);
-        }
-    }
-
-    /// Whether reasoning of the other kind (summary or full) has come already.
-    fn is_other_kind(&self, part: Part) -> bool {
-        let summary = |part: Part| matches!(part, Part::Summary(_));
-        self.kind == Kind::Reasoning
-            && self
-                .part
-                .is_some_and(|first| summary(first) != summary(part))
-    }
-
-    /// Our block and whether it has just begun.
-    fn open(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) -> (usize, bool) {
-        if let Some(index) = self.block {
-            return (index, false);
-        }
-        let index = *blocks;
-        *blocks += 1;
-        self.block = Some(index);
-        out.push(match self.kind {
-            Kind::Message => StreamEvent::TextStart { index },
-            Kind::Reasoning => StreamEvent::ThinkingStart { index },
-            Kind::Function | Kind::Custom => StreamEvent::ToolCallStart {
-                index,
-                id: self.written_id(),
-                name: self.name.clone(),
-                custom: self.kind == Kind::Custom,
-            },
-        });
-        (index, true)
-    }
-
-    fn open_with_text(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
-        if let (index, true) = self.open(blocks, out)
-            && !self.text.is_empty()
-        {
-            self.push(index, self.text.clone(), out);
-        }
-    }
-
-    fn push(&self, index: usize, delta: String, out: &mut Vec<StreamEvent>) {
+        self.text.push_str(delta);
+        let (index, delta) = (self.block, delta.to_owned());
         out.push(match self.kind {
             Kind::Message => StreamEvent::TextDelta { index, delta },
             Kind::Reasoning => StreamEvent::ThinkingDelta { index, delta },
@@ -308,26 +178,9 @@ impl Item {
         });
     }
 
-    /// The call's id and, where it can ever be sent back, its item's, as pi stores them.
-    fn written_id(&self) -> String {
-        let prefix = if self.kind == Kind::Custom {
-            "ctc_"
-        } else {
-            "fc_"
-        };
-        match (&self.call_id, &self.id) {
-            (Some(call), Some(item)) if item.starts_with(prefix) && item.len() <= ID_LENGTH => {
-                format!("{call}|{item}")
-            }
-            (Some(call), _) => call.clone(),
-            (None, Some(item)) => item.clone(),
-            (None, None) => format!("call_{}", uuid::Uuid::new_v4().simple()),
-        }
-    }
-
     fn end(&mut self, signature: Option<String>, out: &mut Vec<StreamEvent>) {
         self.done = true;
-        let Some(index) = self.block else { return };
+        let index = self.block;
         out.push(match self.kind {
             Kind::Message => StreamEvent::TextEnd { index, signature },
             Kind::Reasoning => StreamEvent::ThinkingEnd {
@@ -342,29 +195,43 @@ impl Item {
         });
     }
 
-    /// Some servers send encrypted reasoning with the finished response only.
+    /// Azure sends encrypted reasoning with the finished response only.
     fn backfill_encrypted(&mut self, item: &Value, out: &mut Vec<StreamEvent>) {
         let late = self.kind == Kind::Reasoning
             && !self.encrypted
             && non_empty(&item["encrypted_content"]).is_some();
         if late {
             self.encrypted = true;
-            self.end(Some(stored(item)), out);
+            self.end(Some(stored_reasoning(item)), out);
+        }
+    }
+
+    /// Whether `whole` is the JSON object that was streamed, in another spelling.
+    fn same_object(&self, whole: &str) -> bool {
+        let object = |text: &str| serde_json::from_str::<Value>(text).ok();
+        let streamed = object(&self.text).filter(|_| self.kind == Kind::Function);
+        streamed.is_some() && streamed == object(whole)
+    }
+
+    /// The call's id and, where it can be sent back, its item's, as pi stores them.
+    fn stored_id(&self) -> String {
+        let prefix = if self.kind == Kind::Custom {
+            "ctc_"
+        } else {
+            "fc_"
+        };
+        match (&self.call_id, &self.id) {
+            (Some(call), Some(item)) if item.starts_with(prefix) && item.len() <= ID_LENGTH => {
+                format!("{call}|{item}")
+            }
+            (Some(id), _) | (None, Some(id)) => id.clone(),
+            (None, None) => format!("call_{}", uuid::Uuid::new_v4().simple()),
         }
     }
 }
 
-impl Part {
-    fn place(self) -> u64 {
-        match self {
-            Self::Only => 0,
-            Self::Content(place) | Self::Summary(place) => place,
-        }
-    }
-}
-
-/// A reasoning item as it is sent back. Servers want a summary in it, an empty one if need be.
-fn stored(item: &Value) -> String {
+/// A reasoning item as it is sent back. Servers require a summary in it, if only an empty one.
+fn stored_reasoning(item: &Value) -> String {
     if item["summary"].is_array() {
         return item.to_string();
     }
@@ -373,19 +240,34 @@ fn stored(item: &Value) -> String {
     item.to_string()
 }
 
-/// The words of a message; a refusal is what the model has to say.
-fn said(item: &Value) -> String {
+/// The text of a message, refusals included.
+fn message_text(item: &Value) -> String {
     let parts = item["content"].as_array().into_iter().flatten();
     parts
         .filter_map(|part| part["text"].as_str().or(part["refusal"].as_str()))
         .collect()
 }
 
-fn texts(parts: &Value) -> String {
-    let parts = parts.as_array().into_iter().flatten();
-    let texts: Vec<&str> = parts
-        .filter_map(|part| part["text"].as_str())
-        .filter(|text| !text.is_empty())
-        .collect();
-    texts.join("\n\n")
+/// The summary of a reasoning item, else its text in full.
+fn reasoning_text(item: &Value) -> String {
+    let text = |parts: &Value| {
+        let parts = parts.as_array().into_iter().flatten();
+        let texts: Vec<String> = parts.filter_map(|part| non_empty(&part["text"])).collect();
+        texts.join("\n\n")
+    };
+    let summary = text(&item["summary"]);
+    if summary.is_empty() {
+        text(&item["content"])
+    } else {
+        summary
+    }
+}
+
+/// The arguments of a call; some servers send the object itself instead of its JSON text.
+fn arguments(item: &Value) -> String {
+    match (&item["arguments"], &item["input"]) {
+        (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
+        (object @ Value::Object(_), _) => object.to_string(),
+        _ => String::new(),
+    }
 }
