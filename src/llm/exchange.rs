@@ -1,6 +1,6 @@
 //! One streamed request: sends it, cuts the answer into events, lets a wire's decoder read them.
 //!
-//! All failures end up as the stream's last event. Knows no wire: each brings a [`Call`] and a
+//! All failures end up as the stream's last event. Knows no wire: each brings an [`Endpoint`], a body and a
 //! [`Decoder`].
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use reqwest::Response;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use serde_json::Value;
 
 use super::auth::Secret;
@@ -20,28 +20,48 @@ use super::event::StreamEvent;
 use super::http::{self, Http};
 use super::sse::{SseEvent, SseParser};
 
-/// What goes out.
-pub struct Call {
-    /// The address.
-    pub url: String,
-    /// Headers beside content type and accept.
-    pub headers: Vec<(&'static str, String)>,
-    /// The key and the header it goes into.
-    pub auth: Option<Auth>,
+/// What is sent.
+pub(crate) struct HttpRequest {
+    pub endpoint: Endpoint,
+    pub key: Option<Secret>,
     /// JSON.
     pub body: Vec<u8>,
     /// What errors are about.
     pub about: Subject,
 }
 
-/// How a key is shown to the server.
-pub struct Auth {
-    /// The header.
-    pub header: &'static str,
-    /// What stands before the key.
-    pub prefix: &'static str,
-    /// The key.
-    pub key: Secret,
+/// Where an API takes requests, and how.
+pub(crate) struct Endpoint {
+    pub url: String,
+    /// Headers beside those of the key, content type and accept.
+    pub headers: Vec<(&'static str, String)>,
+    pub key_header: KeyHeader,
+}
+
+impl Endpoint {
+    /// The endpoint of an API in the manner of OpenAI.
+    pub fn bearer(url: String) -> Self {
+        Self {
+            url,
+            headers: Vec::new(),
+            key_header: KeyHeader::BEARER,
+        }
+    }
+}
+
+/// The header for the key, and what stands before the key in it.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyHeader(pub &'static str, pub &'static str);
+
+impl KeyHeader {
+    pub const BEARER: Self = Self("authorization", "Bearer ");
+
+    /// The header's value; none if `key` holds characters that no header can hold.
+    pub fn value(self, key: &Secret) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("{}{}", self.1, key.expose())).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
 }
 
 /// Reads one wire's events.
@@ -78,9 +98,9 @@ pub enum Progress {
 }
 
 /// From bytes to events: the part of an exchange that needs no network.
-pub struct Reader<D> {
+pub struct Reader {
     parser: SseParser,
-    decoder: D,
+    decoder: Box<dyn Decoder>,
     about: Subject,
     progress: Progress,
     /// The last event was not valid JSON. If more follows, the provider sent a broken event; if
@@ -88,9 +108,13 @@ pub struct Reader<D> {
     invalid: bool,
 }
 
-impl<D: Decoder> Reader<D> {
+impl Reader {
     /// A reader for one response, whose errors are about `about`.
-    pub fn new(decoder: D, about: Subject) -> Self {
+    pub fn new(decoder: impl Decoder, about: Subject) -> Self {
+        Self::boxed(Box::new(decoder), about)
+    }
+
+    fn boxed(decoder: Box<dyn Decoder>, about: Subject) -> Self {
         Self {
             parser: SseParser::default(),
             decoder,
@@ -193,19 +217,22 @@ fn error_in(body: &[u8]) -> Option<Value> {
 /// How long the rest of a complete response is waited for, so that its connection can be used again.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Sends `call` as the stream is polled and decodes the answer. Dropping the stream closes the
+/// Sends `request` as the stream is polled and decodes the answer. Dropping the stream closes the
 /// connection.
-pub fn run(http: Http, call: Call, decoder: impl Decoder) -> BoxStream<'static, StreamEvent> {
-    if let Some(auth) = &call.auth {
-        call.about.redactor.add(&auth.key);
+pub(crate) fn run(
+    http: Http,
+    request: HttpRequest,
+    decoder: Box<dyn Decoder>,
+) -> BoxStream<'static, StreamEvent> {
+    if let Some(key) = &request.key {
+        request.about.redactor.add(key);
     }
-    let call_about = call.about.clone();
     let exchange = Exchange {
-        target: http::shown(&call.url),
+        target: http::shown(&request.endpoint.url),
         http,
-        about: call.about.clone(),
-        state: State::Start(Box::new(call)),
-        reader: Reader::new(decoder, call_about),
+        about: request.about.clone(),
+        reader: Reader::boxed(decoder, request.about.clone()),
+        state: State::Start(Box::new(request)),
         ready: VecDeque::new(),
     };
     stream::unfold(exchange, |mut exchange| async move {
@@ -215,29 +242,29 @@ pub fn run(http: Http, call: Call, decoder: impl Decoder) -> BoxStream<'static, 
     .boxed()
 }
 
-struct Exchange<D> {
+struct Exchange {
     http: Http,
     target: String,
     about: Subject,
     state: State,
-    reader: Reader<D>,
+    reader: Reader,
     ready: VecDeque<StreamEvent>,
 }
 
 enum State {
-    Start(Box<Call>),
+    Start(Box<HttpRequest>),
     Reading(Response),
     Ended,
 }
 
-impl<D: Decoder> Exchange<D> {
+impl Exchange {
     async fn next(&mut self) -> Option<StreamEvent> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
             match std::mem::replace(&mut self.state, State::Ended) {
-                State::Start(call) => match self.send(*call).await {
+                State::Start(request) => match self.send(*request).await {
                     Ok(response) => self.state = State::Reading(response),
                     Err(error) => self.fail(error),
                 },
@@ -247,46 +274,40 @@ impl<D: Decoder> Exchange<D> {
         }
     }
 
-    async fn send(&self, call: Call) -> Result<Response, LlmError> {
+    async fn send(&self, http_request: HttpRequest) -> Result<Response, LlmError> {
+        let endpoint = &http_request.endpoint;
         let mut request = self
             .http
-            .client(&call.url)?
-            .post(&call.url)
+            .client(&endpoint.url)?
+            .post(&endpoint.url)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream");
-        for (name, value) in &call.headers {
+        for (name, value) in &endpoint.headers {
             request = request.header(*name, value);
         }
-        if let Some(auth) = &call.auth {
-            let value = format!("{}{}", auth.prefix, auth.key.expose());
-            let value = reqwest::header::HeaderValue::from_str(&value).map_err(|_| {
-                let what = format!(
-                    "{}: the key holds characters that no key can hold",
-                    self.about.model
-                );
+        if let Some(key) = &http_request.key {
+            let value = endpoint.key_header.value(key).ok_or_else(|| {
+                let what = "the key holds characters that no key can hold";
+                let what = format!("{}: {what}", self.about.model);
                 LlmError::new(ErrorClass::Auth, what).with_hint(self.about.key_hint.clone())
-            });
-            let mut value = value?;
-            value.set_sensitive(true);
-            request = request.header(auth.header, value);
+            })?;
+            request = request.header(endpoint.key_header.0, value);
         }
         // The user's own come last and win.
         let request = request.headers(self.http.headers().clone());
-        let sent = request.body(call.body).send().await;
+        let sent = request.body(http_request.body).send().await;
         let response = sent.map_err(|error| self.transport(&error))?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
             let mut body = http::error_body(response).await;
             if let (true, Some(to)) = (status.is_redirection(), headers.get("location")) {
-                body = format!(
-                    "to {}",
-                    http::shown(&String::from_utf8_lossy(to.as_bytes()))
-                )
-                .into_bytes();
+                let to = String::from_utf8_lossy(to.as_bytes());
+                body = format!("to {}", http::shown(&to)).into_bytes();
             }
+            let status = status.as_u16();
             return Err(classify::from_response(
-                status.as_u16(),
+                status,
                 &headers,
                 &body,
                 &self.about,

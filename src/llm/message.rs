@@ -5,8 +5,10 @@
 //! RPC write these types as they stand, so there is no second set of structs to keep in step.
 //! A provider's opaque parts (signatures, encrypted reasoning, response ids) ride along untouched.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -231,6 +233,22 @@ pub struct ToolCall {
     /// under `input`. A reply takes the form of its call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub custom: bool,
+}
+
+impl Image {
+    pub(crate) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime_type, self.data)
+    }
+}
+
+impl ToolCall {
+    /// The arguments as an object; models also write other JSON, which no API takes back.
+    pub(crate) fn argument_object(&self) -> Cow<'_, Value> {
+        match &self.arguments {
+            object @ Value::Object(_) => Cow::Borrowed(object),
+            _ => Cow::Owned(Value::Object(Map::new())),
+        }
+    }
 }
 
 /// Tokens of one response. `reasoning` is already part of `output`.

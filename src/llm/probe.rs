@@ -3,11 +3,10 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
-
 use super::auth::Secret;
 use super::classify::{self, Subject};
 use super::error::ErrorClass;
+use super::exchange::KeyHeader;
 use super::http::{self, Http};
 use super::model::{Api, Model};
 
@@ -30,10 +29,10 @@ pub enum Verdict {
 /// Asks the provider of `model`. `about.model` is the provider's name in errors.
 pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Subject) -> Verdict {
     let api = model.api;
-    let (path, header, prefix) = match api {
-        Api::AnthropicMessages => ("/v1/models", "x-api-key", ""),
-        Api::OpenAiResponses | Api::OpenAiChat => ("/models", "authorization", "Bearer "),
-        Api::GoogleGenerateContent => ("/v1beta/models", "x-goog-api-key", ""),
+    let (path, key_header) = match api {
+        Api::AnthropicMessages => ("/v1/models", KeyHeader("x-api-key", "")),
+        Api::OpenAiResponses | Api::OpenAiChat => ("/models", KeyHeader::BEARER),
+        Api::GoogleGenerateContent => ("/v1beta/models", KeyHeader("x-goog-api-key", "")),
         Api::Scripted => return Verdict::Accepted,
     };
     let path = model.quirks.key_check.as_deref().unwrap_or(path);
@@ -48,11 +47,10 @@ pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Sub
     }
     if let Some(key) = key {
         about.redactor.add(key);
-        let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose())) else {
+        let Some(value) = key_header.value(key) else {
             return Verdict::Refused("it holds characters that no key can hold".to_owned());
         };
-        value.set_sensitive(true);
-        request = request.header(header, value);
+        request = request.header(key_header.0, value);
     }
     let response = match request.send().await {
         Ok(response) => response,

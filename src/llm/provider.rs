@@ -58,6 +58,19 @@ pub struct Request {
     pub session_id: Option<String>,
 }
 
+impl Request {
+    /// The system prompt, if it is not blank.
+    pub(crate) fn system_prompt(&self) -> Option<&str> {
+        Some(self.system.as_str()).filter(|system| !system.trim().is_empty())
+    }
+
+    /// The session id as a `prompt_cache_key`, which may have 64 characters.
+    pub(crate) fn cache_key(&self) -> Option<String> {
+        let id = self.session_id.as_ref()?;
+        Some(id.chars().take(64).collect())
+    }
+}
+
 /// A tool as the model sees it. Its serde form is stored in sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {

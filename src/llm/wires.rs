@@ -17,7 +17,7 @@ use super::catalog::Catalog;
 use super::classify::Subject;
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
-use super::exchange;
+use super::exchange::{self, Decoder, Endpoint, HttpRequest};
 use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::local;
@@ -222,46 +222,54 @@ impl Wires {
         key: Option<Secret>,
     ) -> BoxStream<'static, StreamEvent> {
         let model = &request.model;
-        let base_url = model.base_url.as_str();
         let about = Subject {
             model: model.full_id(),
             key_hint: self.catalog.key_hint(&model.provider),
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
-        let body = write(request);
-        match model.api {
-            Api::AnthropicMessages => {
-                let decoder = AnthropicDecoder::new(model.prices.clone(), about.clone());
-                let call = anthropic::call(request, base_url, key, about, body);
-                exchange::run(http.clone(), call, decoder)
+        let prices = model.prices.clone();
+        let (endpoint, body, decoder): (Endpoint, Vec<u8>, Box<dyn Decoder>) = match model.api {
+            Api::AnthropicMessages => (
+                anthropic::request::endpoint(request),
+                anthropic::request::body(request),
+                Box::new(AnthropicDecoder::new(prices, about.clone())),
+            ),
+            Api::OpenAiChat => (
+                chat::request::endpoint(model),
+                chat::request::body(request),
+                Box::new(ChatDecoder::new(prices, about.clone())),
+            ),
+            Api::OpenAiResponses => (
+                responses::request::endpoint(model),
+                responses::request::body(request),
+                Box::new(ResponsesDecoder::new(prices, about.clone())),
+            ),
+            Api::GoogleGenerateContent => (
+                google::request::endpoint(model),
+                google::request::body(request),
+                Box::new(GoogleDecoder::new(
+                    prices,
+                    about.clone(),
+                    request.messages.len(),
+                )),
+            ),
+            Api::Scripted => {
+                let what = format!("{}: no script is loaded for this model", about.model);
+                return failed(LlmError::new(ErrorClass::Client, what));
             }
-            Api::OpenAiChat => {
-                let decoder = ChatDecoder::new(model.prices.clone(), about.clone());
-                let call = chat::call(base_url, key, about, body);
-                exchange::run(http.clone(), call, decoder)
-            }
-            Api::OpenAiResponses => {
-                let decoder = ResponsesDecoder::new(model.prices.clone(), about.clone());
-                let call = responses::call(base_url, key, about, body);
-                let events = exchange::run(http.clone(), call, decoder);
-                events.map(responses::explained).boxed()
-            }
-            Api::GoogleGenerateContent => {
-                let messages = request.messages.len();
-                let decoder = GoogleDecoder::new(model.prices.clone(), about.clone(), messages);
-                let call = google::call(request, base_url, key, about, body);
-                exchange::run(http.clone(), call, decoder)
-            }
-            Api::Scripted => failed(LlmError::new(
-                ErrorClass::Client,
-                format!(
-                    "{}: the wire {} is not available yet",
-                    about.model,
-                    model.api.as_str()
-                ),
-            )),
+        };
+        let http_request = HttpRequest {
+            endpoint,
+            key,
+            body: options::lay_over(body, &model.options),
+            about,
+        };
+        let events = exchange::run(http.clone(), http_request, decoder);
+        if model.api == Api::OpenAiResponses {
+            return events.map(responses::explained).boxed();
         }
+        events
     }
 }
 
@@ -278,18 +286,6 @@ fn add_session_headers(headers: &mut HeaderMap, request: &Request) {
             headers.entry(name).or_insert(id);
         }
     }
-}
-
-/// The JSON of `request` in the words of its wire.
-fn write(request: &Request) -> Vec<u8> {
-    let body = match request.model.api {
-        Api::AnthropicMessages => anthropic::request::body(request),
-        Api::OpenAiChat => chat::request::body(request),
-        Api::OpenAiResponses => responses::request::body(request),
-        Api::GoogleGenerateContent => google::request::body(request),
-        Api::Scripted => Vec::new(),
-    };
-    options::lay_over(body, &request.model.options)
 }
 
 impl Provider for Wires {

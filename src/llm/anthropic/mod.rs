@@ -4,4 +4,3 @@ pub mod request;
 pub mod decode;
 
 pub use decode::AnthropicDecoder;
-pub use request::call;

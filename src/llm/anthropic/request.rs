@@ -6,11 +6,9 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::llm::auth::Secret;
-use crate::llm::classify::Subject;
-use crate::llm::exchange::{Auth, Call};
+use crate::llm::exchange::{Endpoint, KeyHeader};
 use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::Content;
@@ -28,14 +26,8 @@ const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
-/// What goes out for `request` to `base_url`, with the body written for it.
-pub fn call(
-    request: &Request,
-    base_url: &str,
-    key: Option<Secret>,
-    about: Subject,
-    body: Vec<u8>,
-) -> Call {
+/// Where `request` goes.
+pub(crate) fn endpoint(request: &Request) -> Endpoint {
     let mut headers = vec![("anthropic-version", VERSION.to_owned())];
     let beta = match thinking(request, request.model.max_output) {
         Some(Thinking::Enabled { .. }) => Some(INTERLEAVED),
@@ -46,21 +38,14 @@ pub fn call(
     if let Some(beta) = beta.filter(|_| request.model.quirks.betas) {
         headers.push(("anthropic-beta", beta.to_owned()));
     }
-    let (header, prefix) = if request.model.quirks.bearer {
-        ("authorization", "Bearer ")
-    } else {
-        ("x-api-key", "")
-    };
-    Call {
-        url: http::join(base_url, "/v1/messages"),
+    Endpoint {
+        url: http::join(&request.model.base_url, "/v1/messages"),
         headers,
-        auth: key.map(|key| Auth {
-            header,
-            prefix,
-            key,
-        }),
-        body,
-        about,
+        key_header: if request.model.quirks.bearer {
+            KeyHeader::BEARER
+        } else {
+            KeyHeader("x-api-key", "")
+        },
     }
 }
 
@@ -79,7 +64,7 @@ pub fn body(request: &Request) -> Vec<u8> {
     } else {
         request.thinking_from
     };
-    let turns = handoff::to_turns(&request.messages, model, thinking_from, IdRule::Anthropic);
+    let turns = handoff::to_turns(request, thinking_from, IdRule::Anthropic);
     let max_tokens = room::max_output(request, &turns);
     let thinking = thinking(request, max_tokens).map(|thinking| match thinking {
         Thinking::Enabled { .. } if lacks_leading_thinking(&turns) => Thinking::Disabled,
@@ -116,9 +101,9 @@ pub fn body(request: &Request) -> Vec<u8> {
     if let (Some(last), true) = (tools.last_mut(), mark_tools) {
         last.cache_control = Some(CacheControl::EPHEMERAL);
     }
-    let system = (!request.system.trim().is_empty()).then(|| {
+    let system = request.system_prompt().map(|text| {
         [Block::Text {
-            text: &request.system,
+            text,
             cache_control: marks.then_some(CacheControl::EPHEMERAL),
         }]
     });
@@ -331,10 +316,7 @@ fn block<'a>(content: &'a Cow<'a, Content>) -> Block<'a> {
         Content::ToolCall(call) => Block::ToolUse {
             id: &call.id,
             name: &call.name,
-            input: match &call.arguments {
-                object @ Value::Object(_) => Cow::Borrowed(object),
-                _ => Cow::Owned(Value::Object(Map::new())),
-            },
+            input: call.argument_object(),
         },
     }
 }

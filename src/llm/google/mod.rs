@@ -6,7 +6,6 @@ pub mod decode;
 mod pieces;
 
 pub use decode::GoogleDecoder;
-pub use request::call;
 
 /// What the ids of calls begin with that have none of their server's. It gets none back.
 const MADE_UP: &str = "local_";

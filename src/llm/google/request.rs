@@ -10,61 +10,35 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::MADE_UP;
 use super::thinking::{self, ThinkingConfig};
-use crate::llm::auth::Secret;
-use crate::llm::classify::Subject;
-use crate::llm::exchange::{Auth, Call};
+use crate::llm::exchange::{Endpoint, KeyHeader};
 use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::{self, Image};
+use crate::llm::model::Model;
 use crate::llm::provider::Request;
 use crate::llm::quirks::{IdRule, Quirks};
 use crate::llm::room;
 
 /// What Google documents for a call that comes from elsewhere and has no signature.
 const UNSIGNED: &str = "skip_thought_signature_validator";
-/// The pictures the API takes; it refuses a whole request for one of another kind.
-const PICTURES: [&str; 5] = [
-    "image/png",
-    "image/jpeg",
-    "image/webp",
-    "image/heic",
-    "image/heif",
-];
 
-/// What goes out for `request` to `base_url`, with the body written for it.
-pub fn call(
-    request: &Request,
-    base_url: &str,
-    key: Option<Secret>,
-    about: Subject,
-    body: Vec<u8>,
-) -> Call {
-    Call {
-        url: address(base_url, &request.model.id),
+/// Where requests to `model` go.
+pub(crate) fn endpoint(model: &Model) -> Endpoint {
+    Endpoint {
+        url: address(&model.base_url, &model.id),
         headers: Vec::new(),
-        auth: key.map(|key| Auth {
-            header: "x-goog-api-key",
-            prefix: "",
-            key,
-        }),
-        body,
-        about,
+        key_header: KeyHeader("x-goog-api-key", ""),
     }
 }
 
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
-    let turns = handoff::to_turns(
-        &request.messages,
-        &request.model,
-        request.thinking_from,
-        IdRule::Google,
-    );
+    let turns = handoff::to_turns(request, request.thinking_from, IdRule::Google);
     let limit = room::max_output(request, &turns);
     let declarations = request.tools.iter().map(|tool| Declaration {
         name: function_name(&tool.name),
@@ -73,8 +47,8 @@ pub fn body(request: &Request) -> Vec<u8> {
     });
     let declarations: Vec<_> = declarations.collect();
     let tools = !declarations.is_empty();
-    let system = (!request.system.trim().is_empty()).then(|| System {
-        parts: [Part::text(&request.system)],
+    let system = request.system_prompt().map(|text| System {
+        parts: [Part::text(text)],
     });
     let body = Body {
         system_instruction: system,
@@ -225,17 +199,9 @@ impl<'a> Part<'a> {
     }
 
     fn image(image: &'a Image) -> Self {
-        let mime_type = match image.mime_type.as_str() {
-            "image/jpg" => "image/jpeg",
-            other => other,
-        };
-        if !PICTURES.contains(&mime_type) {
-            let note = format!("[an image was left out: this model does not take {mime_type}]");
-            return Self::text(note);
-        }
         Self {
             inline_data: Some(Blob {
-                mime_type,
+                mime_type: &image.mime_type,
                 data: &image.data,
             }),
             ..Self::default()
@@ -243,14 +209,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Results and the person's words are both `user` here, so neighbours become one content.
+/// Results and the user's messages are both `user` here, so neighbours become one content.
 fn contents<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
     let mut contents: Vec<Content<'a>> = Vec::new();
     for turn in turns {
         let (role, mut parts): (_, Vec<Part>) = match turn {
             Turn::User(content) => ("user", content.iter().map(|it| part(it, quirks)).collect()),
             Turn::Assistant(content) => ("model", answer(content, quirks)),
-            Turn::Results(answers) => ("user", results(answers, quirks)),
+            Turn::Results(results) => ("user", tool_results(results, quirks)),
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.append(&mut parts),
@@ -287,10 +253,7 @@ fn part<'a>(content: &'a Cow<'a, message::Content>, quirks: &Quirks) -> Part<'a>
             function_call: Some(FunctionCall {
                 id: id(&call.id, quirks),
                 name: function_name(&call.name),
-                args: match &call.arguments {
-                    object @ Value::Object(_) => Cow::Borrowed(object),
-                    _ => Cow::Owned(Value::Object(Map::new())),
-                },
+                args: call.argument_object(),
             }),
             thought_signature: signature(call.thought_signature.as_ref())
                 .filter(|_| function_name(&call.name) == call.name),
@@ -299,62 +262,36 @@ fn part<'a>(content: &'a Cow<'a, message::Content>, quirks: &Quirks) -> Part<'a>
     }
 }
 
-/// The results of one answer's calls. Their pictures stand within them, or behind all of them where
+/// The results of one answer's calls. Their images stand within them, or behind all of them where
 /// the model does not know that.
-fn results<'a>(answers: &'a [ToolResult<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
-    let mut parts = Vec::with_capacity(answers.len());
+fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(results.len());
     let mut behind = Vec::new();
-    for answer in answers {
-        let mut text = Cow::Borrowed("");
-        let mut pictures = Vec::new();
-        for block in &answer.content {
-            match block.as_ref() {
-                message::Content::Text(block) => append(&mut text, Cow::Borrowed(&block.text)),
-                message::Content::Image(image) => {
-                    let picture = Part::image(image);
-                    match picture.text {
-                        Some(note) => append(&mut text, note),
-                        None => pictures.push(picture),
-                    }
-                }
-                message::Content::Thinking(_) | message::Content::ToolCall(_) => {}
-            }
-        }
-        if text.is_empty() {
-            text = Cow::Borrowed("(see the image)");
-        }
+    for result in results {
+        let text = result.text_or("(see the image)");
+        let mut images: Vec<Part> = result.images().map(Part::image).collect();
         if !quirks.result_images {
-            behind.append(&mut pictures);
+            behind.append(&mut images);
         }
         parts.push(Part {
             function_response: Some(FunctionResponse {
-                id: id(&answer.id, quirks),
-                name: function_name(&answer.call.name),
-                response: if answer.is_error {
+                id: id(&result.id, quirks),
+                name: function_name(&result.call.name),
+                response: if result.is_error {
                     Response::Error(text)
                 } else {
                     Response::Output(text)
                 },
-                parts: pictures,
+                parts: images,
             }),
             ..Part::default()
         });
     }
     if !behind.is_empty() {
-        parts.push(Part::text("Images of the tool results above:"));
+        parts.push(Part::text(handoff::IMAGES_ABOVE));
         parts.append(&mut behind);
     }
     parts
-}
-
-fn append<'a>(text: &mut Cow<'a, str>, more: Cow<'a, str>) {
-    if text.is_empty() {
-        *text = more;
-    } else {
-        let text = text.to_mut();
-        text.push_str("\n\n");
-        text.push_str(&more);
-    }
 }
 
 /// The id as the server gets it back: none where it gave none.

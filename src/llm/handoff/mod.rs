@@ -18,4 +18,6 @@ mod images;
 mod turns;
 
 pub use call_ids::wire_name;
-pub use turns::{GO_ON, NO_RESULT, ToolResult, Turn, ends_with_answer, to_turns};
+pub use turns::{
+    GO_ON, IMAGES_ABOVE, NO_RESULT, ToolResult, Turn, ends_with_answer, joined_text, to_turns,
+};

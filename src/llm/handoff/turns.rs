@@ -9,6 +9,7 @@ use crate::llm::message::{
     AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall, ToolResultMessage,
 };
 use crate::llm::model::{Api, Model};
+use crate::llm::provider::Request;
 use crate::llm::quirks::IdRule;
 
 /// The result of a call that has none.
@@ -16,6 +17,8 @@ pub const NO_RESULT: &str = "No result provided";
 /// What the user is taken to have said between two answers: some models finish the sentence of the
 /// first one otherwise, others refuse the request.
 pub const GO_ON: &str = "[go on]";
+/// Stands before the images of tool results, where an API takes none within a result.
+pub const IMAGES_ABOVE: &str = "Images of the tool results above:";
 /// Stands first when the conversation would begin with an answer.
 const CONTINUED: &str = "[the conversation goes on]";
 
@@ -43,15 +46,43 @@ pub struct ToolResult<'a> {
     pub is_error: bool,
 }
 
-/// The turns of `messages` for `model`. Its own thinking in messages before index `thinking_from` is
-/// left out: it was made behind another prefix.
-pub fn to_turns<'a>(
-    messages: &'a [Arc<Message>],
-    model: &Model,
-    thinking_from: usize,
-    ids: IdRule,
-) -> Vec<Turn<'a>> {
-    let mut turns = said(messages, model, thinking_from, ids);
+impl<'a> ToolResult<'a> {
+    /// The texts, or `otherwise` of a result that holds images only.
+    pub fn text_or(&self, otherwise: &'static str) -> Cow<'_, str> {
+        match joined_text(&self.content) {
+            text if text.is_empty() => Cow::Borrowed(otherwise),
+            text => text,
+        }
+    }
+
+    /// The images.
+    pub fn images(&self) -> impl Iterator<Item = &Image> {
+        self.content
+            .iter()
+            .filter_map(|block| match block.as_ref() {
+                Content::Image(image) => Some(image),
+                _ => None,
+            })
+    }
+}
+
+/// The texts of `content`, with an empty line between them.
+pub fn joined_text<'a>(content: &'a [Cow<'_, Content>]) -> Cow<'a, str> {
+    let texts = content.iter().filter_map(|block| match block.as_ref() {
+        Content::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    match texts.as_slice() {
+        [one] => Cow::Borrowed(one),
+        several => Cow::Owned(several.join("\n\n")),
+    }
+}
+
+/// The turns of a request's messages for its model, whose own thinking in messages before index
+/// `thinking_from` is left out: it was made behind another prefix.
+pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Turn<'_>> {
+    let mut turns = said(&request.messages, &request.model, thinking_from, ids);
     if let None | Some(Turn::Assistant(_)) = turns.last() {
         turns.push(go_on());
     }
@@ -325,10 +356,11 @@ impl<'a> Handoff<'a, '_> {
         if self.images.contains(image) {
             return note("the conversation holds more images than one request may");
         }
+        let google = self.model.api == Api::GoogleGenerateContent;
         match image.mime_type.as_str() {
-            // That wire has a list of its own.
-            _ if self.model.api == Api::GoogleGenerateContent => Cow::Borrowed(block),
-            "image/png" | "image/jpeg" | "image/gif" | "image/webp" => Cow::Borrowed(block),
+            "image/png" | "image/jpeg" | "image/webp" => Cow::Borrowed(block),
+            "image/gif" if !google => Cow::Borrowed(block),
+            "image/heic" | "image/heif" if google => Cow::Borrowed(block),
             "image/jpg" => Cow::Owned(Content::Image(Image {
                 mime_type: "image/jpeg".to_owned(),
                 data: image.data.clone(),

@@ -2,9 +2,8 @@
 
 mod reasoning;
 pub mod request;
-mod lines;
+mod messages;
 mod tags;
 pub mod decode;
 
 pub use decode::ChatDecoder;
-pub use request::call;

@@ -1,15 +1,13 @@
 //! Our conversation as a Chat Completions request.
 //!
-//! Everything but its messages, which are `lines`'. Validity is `handoff`'s, hosts' habits are
+//! Everything but its messages, which are `messages`'. Validity is `handoff`'s, hosts' habits are
 //! `quirks`'; here is only form.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::lines::{self, Function, Line};
-use crate::llm::auth::Secret;
-use crate::llm::classify::Subject;
-use crate::llm::exchange::{Auth, Call};
+use super::messages::{self, ChatMessage, Function};
+use crate::llm::exchange::Endpoint;
 use crate::llm::handoff;
 use crate::llm::http;
 use crate::llm::message::Message;
@@ -18,34 +16,16 @@ use crate::llm::provider::Request;
 use crate::llm::quirks::{Quirks, ThinkingForm};
 use crate::llm::room;
 
-/// Longest `prompt_cache_key`, in characters.
-const CACHE_KEY_CHARS: usize = 64;
-
-/// What goes out to `base_url` with this body.
-pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) -> Call {
-    Call {
-        url: http::join(base_url, "/chat/completions"),
-        headers: Vec::new(),
-        auth: key.map(|key| Auth {
-            header: "authorization",
-            prefix: "Bearer ",
-            key,
-        }),
-        body,
-        about,
-    }
+/// Where requests to `model` go.
+pub(crate) fn endpoint(model: &Model) -> Endpoint {
+    Endpoint::bearer(http::join(&model.base_url, "/chat/completions"))
 }
 
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
-    let turns = handoff::to_turns(
-        &request.messages,
-        &request.model,
-        request.thinking_from,
-        quirks.ids,
-    );
-    let messages = lines::of(&turns, request, quirks);
+    let turns = handoff::to_turns(request, request.thinking_from, quirks.ids);
+    let messages = messages::of(&turns, request, quirks);
     let limit = room::max_output(request, &turns);
     let mut body = Body {
         model: &request.model.id,
@@ -57,7 +37,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         }),
         max_tokens: (!quirks.completion_tokens).then_some(limit),
         max_completion_tokens: quirks.completion_tokens.then_some(limit),
-        prompt_cache_key: None,
+        prompt_cache_key: request.cache_key().filter(|_| quirks.cache_key),
         reasoning_effort: None,
         reasoning: None,
         thinking: None,
@@ -65,12 +45,6 @@ pub fn body(request: &Request) -> Vec<u8> {
         chat_template_args: None,
         tool_stream: (quirks.tool_stream && !request.tools.is_empty()).then_some(true),
     };
-    if quirks.cache_key {
-        body.prompt_cache_key = request
-            .session_id
-            .as_ref()
-            .map(|id| id.chars().take(CACHE_KEY_CHARS).collect());
-    }
     ask_to_think(&mut body, request, quirks);
     room::json(&body, request, &turns)
 }
@@ -94,7 +68,7 @@ fn tools<'a>(request: &'a Request, quirks: &Quirks) -> Option<Vec<Function<'a>>>
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Line<'a>>,
+    messages: Vec<ChatMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Function<'a>>>,
     stream: bool,

@@ -11,36 +11,30 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::llm::handoff::{ToolResult, Turn};
+use crate::llm::handoff::{IMAGES_ABOVE, ToolResult, Turn};
 use crate::llm::message::{Content, Image, Text, ToolCall};
 use crate::llm::quirks::Quirks;
 
 /// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
-pub const ID_LENGTH: usize = 64;
+pub(super) const ID_LENGTH: usize = 64;
 
 /// One item.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Item<'a> {
-    /// As it was stored.
+pub(super) enum Item<'a> {
+    /// Reasoning, byte for byte as it came.
     Stored(&'a RawValue),
-    /// As we write it.
-    Written(Written<'a>),
+    New(NewItem<'a>),
 }
 
-/// An item of ours.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Written<'a> {
-    /// What somebody said.
+pub(super) enum NewItem<'a> {
     Message {
-        /// `user` or `assistant`.
         role: &'static str,
-        /// Its parts.
         content: Vec<Part<'a>>,
-        /// Ids, states and phases are the model's.
         #[serde(flatten, skip_serializing_if = "Option::is_none")]
-        own: Option<Own>,
+        output: Option<OutputFields>,
     },
     /// A call with JSON arguments.
     FunctionCall {
@@ -70,9 +64,9 @@ pub enum Written<'a> {
     },
 }
 
-/// What an answer's message has beside its text.
+/// The fields that only a message of the model has.
 #[derive(Serialize)]
-pub struct Own {
+pub(super) struct OutputFields {
     id: String,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +76,7 @@ pub struct Own {
 /// A piece of a message or of a result.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Part<'a> {
+pub(super) enum Part<'a> {
     InputText {
         text: &'a str,
     },
@@ -96,23 +90,32 @@ pub enum Part<'a> {
     },
 }
 
+impl Part<'_> {
+    fn image(image: &Image) -> Self {
+        Self::InputImage {
+            detail: "auto",
+            image_url: image.data_url(),
+        }
+    }
+}
+
 /// Plain text where it will do.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Output<'a> {
+pub(super) enum Output<'a> {
     Text(Cow<'a, str>),
     Parts(Vec<Part<'a>>),
 }
 
 /// The items `turns` come down to.
-pub fn of<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
+pub(super) fn of<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
     let mut items = Vec::with_capacity(turns.len());
     let mut used = Ids::default();
     for (at, turn) in turns.iter().enumerate() {
         match turn {
             Turn::User(content) => items.push(user(content.iter().filter_map(part).collect())),
             Turn::Assistant(content) => assistant(content, at, quirks, &mut used, &mut items),
-            Turn::Results(answers) => results(answers, quirks, &mut items),
+            Turn::Results(results) => tool_results(results, quirks, &mut items),
         }
     }
     items
@@ -131,25 +134,18 @@ impl Ids {
 }
 
 fn user(content: Vec<Part>) -> Item {
-    Item::Written(Written::Message {
+    Item::New(NewItem::Message {
         role: "user",
         content,
-        own: None,
+        output: None,
     })
 }
 
 fn part<'a>(content: &'a Cow<'a, Content>) -> Option<Part<'a>> {
     match content.as_ref() {
         Content::Text(text) => Some(Part::InputText { text: &text.text }),
-        Content::Image(image) => Some(picture(image)),
+        Content::Image(image) => Some(Part::image(image)),
         Content::Thinking(_) | Content::ToolCall(_) => None,
-    }
-}
-
-fn picture<'a>(image: &Image) -> Part<'a> {
-    Part::InputImage {
-        detail: "auto",
-        image_url: format!("data:{};base64,{}", image.mime_type, image.data),
     }
 }
 
@@ -172,15 +168,15 @@ fn assistant<'a>(
             }
             Content::Text(text) => {
                 let made_up = format!("msg_{turn}_{at}");
-                items.push(said(text, ids, made_up, used));
+                items.push(output_message(text, ids, made_up, used));
             }
-            Content::ToolCall(call) => items.push(Item::Written(called(call, ids, quirks, used))),
+            Content::ToolCall(call) => items.push(Item::New(tool_call(call, ids, quirks, used))),
             Content::Image(_) => {}
         }
     }
 }
 
-fn said<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut Ids) -> Item<'a> {
+fn output_message<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut Ids) -> Item<'a> {
     let stored = text.text_signature.as_deref().map(TextSignature::parse);
     let TextSignature { id, phase } = stored.unwrap_or_default();
     let id = id.filter(|id| ids && used.take(id, "msg_"));
@@ -190,13 +186,13 @@ fn said<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut Ids) -> I
         }
         made_up
     });
-    Item::Written(Written::Message {
+    Item::New(NewItem::Message {
         role: "assistant",
         content: vec![Part::OutputText {
             text: &text.text,
             annotations: [],
         }],
-        own: Some(Own {
+        output: Some(OutputFields {
             id,
             status: "completed",
             phase,
@@ -204,14 +200,14 @@ fn said<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut Ids) -> I
     })
 }
 
-fn called<'a>(call: &'a ToolCall, ids: bool, quirks: &Quirks, used: &mut Ids) -> Written<'a> {
+fn tool_call<'a>(call: &'a ToolCall, ids: bool, quirks: &Quirks, used: &mut Ids) -> NewItem<'a> {
     let (call_id, id) = match call.id.split_once('|') {
         Some((call_id, id)) => (call_id, Some(id).filter(|_| ids)),
         None => (call.id.as_str(), None),
     };
     let name = &call.name;
     if call.custom && quirks.custom_tools {
-        return Written::CustomToolCall {
+        return NewItem::CustomToolCall {
             id: id.filter(|id| used.take(id, "ctc_")),
             call_id,
             name,
@@ -221,63 +217,34 @@ fn called<'a>(call: &'a ToolCall, ids: bool, quirks: &Quirks, used: &mut Ids) ->
             },
         };
     }
-    Written::FunctionCall {
+    NewItem::FunctionCall {
         id: id.filter(|id| used.take(id, "fc_")),
         call_id,
         name,
-        arguments: match &call.arguments {
-            object @ Value::Object(_) => object.to_string(),
-            _ => "{}".to_owned(),
-        },
+        arguments: call.argument_object().to_string(),
     }
 }
 
-fn results<'a>(answers: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut Vec<Item<'a>>) {
-    let mut pictures = Vec::new();
-    for answer in answers {
-        let images = answer
-            .content
-            .iter()
-            .filter(|block| matches!(block.as_ref(), Content::Image(_)));
-        let seen = images.clone().count() > 0;
-        let output = if seen && quirks.result_images {
-            Output::Parts(answer.content.iter().filter_map(part).collect())
+fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut Vec<Item<'a>>) {
+    let mut images = Vec::new();
+    for result in results {
+        let with_images = quirks.result_images && result.images().next().is_some();
+        let output = if with_images {
+            Output::Parts(result.content.iter().filter_map(part).collect())
         } else {
-            pictures.extend(images.filter_map(part));
-            let text = joined(&answer.content);
-            Output::Text(if text.is_empty() && seen {
-                Cow::Borrowed("(see the image below)")
-            } else {
-                text
-            })
+            images.extend(result.images().map(Part::image));
+            Output::Text(result.text_or("(see the image below)"))
         };
-        let call_id = &answer.id;
-        items.push(Item::Written(
-            if answer.call.custom && quirks.custom_tools {
-                Written::CustomToolCallOutput { call_id, output }
-            } else {
-                Written::FunctionCallOutput { call_id, output }
-            },
-        ));
+        let call_id = &result.id;
+        items.push(Item::New(if result.call.custom && quirks.custom_tools {
+            NewItem::CustomToolCallOutput { call_id, output }
+        } else {
+            NewItem::FunctionCallOutput { call_id, output }
+        }));
     }
-    if !pictures.is_empty() {
-        let note = Part::InputText {
-            text: "Images of the tool results above:",
-        };
-        pictures.insert(0, note);
-        items.push(user(pictures));
-    }
-}
-
-fn joined<'a>(content: &'a [Cow<'a, Content>]) -> Cow<'a, str> {
-    let texts = content.iter().filter_map(|block| match block.as_ref() {
-        Content::Text(text) => Some(text.text.as_str()),
-        _ => None,
-    });
-    let texts: Vec<&str> = texts.collect();
-    match texts.as_slice() {
-        [one] => Cow::Borrowed(one),
-        several => Cow::Owned(several.join("\n\n")),
+    if !images.is_empty() {
+        images.insert(0, Part::InputText { text: IMAGES_ABOVE });
+        items.push(user(images));
     }
 }
 
@@ -309,7 +276,7 @@ fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
 
 /// What is kept of an answer's message beside its text, in pi's form.
 #[derive(Default, Serialize, Deserialize)]
-pub struct TextSignature {
+pub(super) struct TextSignature {
     /// The message's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,

@@ -4,38 +4,24 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::items::{self, Item};
-use crate::llm::auth::Secret;
-use crate::llm::classify::Subject;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Auth, Call};
+use crate::llm::exchange::Endpoint;
 use crate::llm::handoff;
 use crate::llm::http;
-use crate::llm::model::ThinkingLevel;
+use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::{Request, ToolSpec};
 use crate::llm::quirks::{IdRule, Quirks};
 use crate::llm::room;
 
-/// Longest `prompt_cache_key`, in characters.
-const CACHE_KEY_CHARS: usize = 64;
 /// The smallest output limit the API takes, in tokens.
 const SMALLEST_LIMIT: u64 = 16;
 /// What makes reasoning come in a form that can be sent back to a server that stores nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
-/// What goes out to `base_url` with this body.
-pub fn call(base_url: &str, key: Option<Secret>, about: Subject, body: Vec<u8>) -> Call {
-    Call {
-        url: http::join(base_url, "/responses"),
-        headers: Vec::new(),
-        auth: key.map(|key| Auth {
-            header: "authorization",
-            prefix: "Bearer ",
-            key,
-        }),
-        body,
-        about,
-    }
+/// Where requests to `model` go.
+pub(crate) fn endpoint(model: &Model) -> Endpoint {
+    Endpoint::bearer(http::join(&model.base_url, "/responses"))
 }
 
 /// The same event; an error that says that nothing is at this address gets the way out for the many
@@ -65,12 +51,7 @@ pub fn refuses_summaries(error: &LlmError) -> bool {
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
-    let turns = handoff::to_turns(
-        &request.messages,
-        &request.model,
-        request.thinking_from,
-        IdRule::Responses,
-    );
+    let turns = handoff::to_turns(request, request.thinking_from, IdRule::Responses);
     let (reasoning, include) = thinking(request, quirks);
     let body = Body {
         model: &request.model.id,
@@ -79,16 +60,13 @@ pub fn body(request: &Request) -> Vec<u8> {
         include,
         reasoning,
         max_output_tokens: room::max_output(request, &turns).max(SMALLEST_LIMIT),
-        prompt_cache_key: request
-            .session_id
-            .as_ref()
-            .map(|id| id.chars().take(CACHE_KEY_CHARS).collect()),
+        prompt_cache_key: request.cache_key(),
         tools: request
             .tools
             .iter()
             .map(|tool| Tool::offer(tool, quirks))
             .collect(),
-        instructions: Some(request.system.as_str()).filter(|system| !system.trim().is_empty()),
+        instructions: request.system_prompt(),
         input: items::of(&turns, quirks),
     };
     room::json(&body, request, &turns)

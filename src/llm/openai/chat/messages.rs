@@ -1,0 +1,342 @@
+//! The turns of a conversation as the messages of a Chat Completions request.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::reasoning::{FIELDS, Form};
+use crate::llm::handoff::{IMAGES_ABOVE, ToolResult, Turn, joined_text, wire_name};
+use crate::llm::message::{Content, Image, Thinking, ToolCall};
+use crate::llm::provider::Request;
+use crate::llm::quirks::Quirks;
+
+/// The field of `reasoning_details`.
+const DETAILS: &str = "reasoning_details";
+/// What a model is made to say between tool results and a message of the user.
+const READ: &str = "I have read the results.";
+
+/// The messages `turns` come down to, behind the system prompt.
+pub fn of<'a>(
+    turns: &'a [Turn<'a>],
+    request: &'a Request,
+    quirks: &Quirks,
+) -> Vec<ChatMessage<'a>> {
+    let mut messages = Vec::with_capacity(turns.len() + 1);
+    if let Some(system) = request.system_prompt() {
+        let developer = quirks.developer_role && request.model.reasoning;
+        messages.push(ChatMessage {
+            content: Some(MessageContent::Text(Cow::Borrowed(system))),
+            ..ChatMessage::new(if developer { "developer" } else { "system" })
+        });
+    }
+    for turn in turns {
+        match turn {
+            Turn::User(content) => push_user(user_content(content), quirks, &mut messages),
+            Turn::Assistant(content) => messages.push(assistant(content, request, quirks)),
+            Turn::Results(results) => tool_results(results, quirks, &mut messages),
+        }
+    }
+    if quirks.cache_marks {
+        add_cache_breakpoints(&mut messages);
+    }
+    messages
+}
+
+/// One message.
+#[derive(Serialize)]
+pub struct ChatMessage<'a> {
+    role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    content: Option<MessageContent<'a>>,
+    /// Reasoning, under the name it came by.
+    #[serde(flatten)]
+    reasoning: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Function<'a>>,
+}
+
+impl ChatMessage<'_> {
+    fn new(role: &'static str) -> Self {
+        Self {
+            role,
+            name: None,
+            tool_call_id: None,
+            content: None,
+            reasoning: Map::new(),
+            tool_calls: Vec::new(),
+        }
+    }
+
+    /// Adds to the reasoning in `field`.
+    fn append_reasoning(&mut self, field: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let all = self.reasoning.entry(field);
+        if let Value::String(all) = all.or_insert_with(|| Value::String(String::new())) {
+            all.push_str(text);
+        }
+    }
+
+    /// Adds to the details of the reasoning.
+    fn append_details(&mut self, mut details: Vec<Value>) {
+        let all = self.reasoning.entry(DETAILS);
+        if let Value::Array(all) = all.or_insert_with(|| Value::Array(Vec::new())) {
+            all.append(&mut details);
+        }
+    }
+}
+
+/// Plain text where it will do: the templates of small servers know nothing else.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MessageContent<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text {
+        text: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Value>,
+    },
+    ImageUrl {
+        image_url: Url,
+    },
+    Thinking {
+        thinking: [Box<Part<'a>>; 1],
+    },
+}
+
+impl<'a> Part<'a> {
+    fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text {
+            text: text.into(),
+            cache_control: None,
+        }
+    }
+
+    fn image(image: &Image) -> Self {
+        Self::ImageUrl {
+            image_url: Url {
+                url: image.data_url(),
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Url {
+    url: String,
+}
+
+fn user_content<'a>(content: &'a [Cow<'a, Content>]) -> MessageContent<'a> {
+    let image = |block: &Cow<Content>| matches!(block.as_ref(), Content::Image(_));
+    if !content.iter().any(image) {
+        return MessageContent::Text(joined_text(content));
+    }
+    let parts = content.iter().filter_map(|block| match block.as_ref() {
+        Content::Text(text) => Some(Part::text(text.text.as_str())),
+        Content::Image(image) => Some(Part::image(image)),
+        Content::Thinking(_) | Content::ToolCall(_) => None,
+    });
+    MessageContent::Parts(parts.collect())
+}
+
+fn assistant<'a>(
+    content: &'a [Cow<'a, Content>],
+    request: &Request,
+    quirks: &Quirks,
+) -> ChatMessage<'a> {
+    let mut message = ChatMessage::new("assistant");
+    let mut thinking_parts = Vec::new();
+    let mut tagged = String::new();
+    for block in content {
+        match block.as_ref() {
+            Content::Thinking(thinking) => match form(thinking, quirks) {
+                Some(Form::Field(field)) => message.append_reasoning(field, &thinking.thinking),
+                Some(Form::Details(details)) => message.append_details(details),
+                Some(Form::Parts) if !thinking.thinking.is_empty() => {
+                    let text = Box::new(Part::text(&thinking.thinking));
+                    thinking_parts.push(Part::Thinking { thinking: [text] });
+                }
+                Some(Form::Tags) => {
+                    let text = format!("<think>\n{}\n</think>\n\n", thinking.thinking.trim_end());
+                    tagged.push_str(&text);
+                }
+                Some(Form::Parts) | None => {}
+            },
+            Content::ToolCall(call) => message.tool_calls.push(Function::call(call)),
+            Content::Text(_) | Content::Image(_) => {}
+        }
+    }
+    let mut text = joined_text(content);
+    if !tagged.is_empty() {
+        text = Cow::Owned(tagged + &text);
+    }
+    if !thinking_parts.is_empty() {
+        if !text.is_empty() {
+            thinking_parts.push(Part::text(text));
+        }
+        message.content = Some(MessageContent::Parts(thinking_parts));
+    } else if !text.is_empty() || message.tool_calls.is_empty() {
+        // Servers differ on null beside nothing else; an empty text is understood by all.
+        message.content = Some(MessageContent::Text(text));
+    }
+    if message.reasoning.contains_key(DETAILS) {
+        // The details hold the same text, and more.
+        message.reasoning.retain(|field, _| field == DETAILS);
+    }
+    if quirks.reasoning_always
+        && request.model.reasoning
+        && !message.reasoning.contains_key(FIELDS[0])
+    {
+        // An empty one counts as none.
+        message.append_reasoning(FIELDS[0], " ");
+    }
+    message
+}
+
+fn form(thinking: &Thinking, quirks: &Quirks) -> Option<Form> {
+    let form = Form::of(thinking.thinking_signature.as_deref()?)?;
+    Some(match form {
+        Form::Field(_) if quirks.reasoning_parts => Form::Parts,
+        form => form,
+    })
+}
+
+/// Results take text only; their images follow in a message of the user.
+fn tool_results<'a>(
+    results: &'a [ToolResult<'a>],
+    quirks: &Quirks,
+    messages: &mut Vec<ChatMessage<'a>>,
+) {
+    let mut images = Vec::new();
+    for result in results {
+        images.extend(result.images().map(Part::image));
+        let text = result.text_or("(see the image below)");
+        messages.push(ChatMessage {
+            name: quirks.result_names.then(|| wire_name(&result.call.name)),
+            tool_call_id: Some(&result.id),
+            content: Some(MessageContent::Text(text)),
+            ..ChatMessage::new("tool")
+        });
+    }
+    if !images.is_empty() {
+        images.insert(0, Part::text(IMAGES_ABOVE));
+        push_user(MessageContent::Parts(images), quirks, messages);
+    }
+}
+
+fn push_user<'a>(
+    content: MessageContent<'a>,
+    quirks: &Quirks,
+    messages: &mut Vec<ChatMessage<'a>>,
+) {
+    let after_results = messages.last().is_some_and(|last| last.role == "tool");
+    if quirks.answer_after_results && after_results {
+        messages.push(ChatMessage {
+            content: Some(MessageContent::Text(Cow::Borrowed(READ))),
+            ..ChatMessage::new("assistant")
+        });
+    }
+    messages.push(ChatMessage {
+        content: Some(content),
+        ..ChatMessage::new("user")
+    });
+}
+
+/// Anthropic's marks behind a reseller: on the system prompt, and on the last message before each of the
+/// last two answers, the coming one included.
+fn add_cache_breakpoints(messages: &mut [ChatMessage]) {
+    let mut ends = 0;
+    let mut answered = true;
+    for message in messages.iter_mut().rev() {
+        let last = std::mem::replace(&mut answered, message.role == "assistant");
+        match message.role {
+            "assistant" => {}
+            "system" => add_cache_breakpoint(message),
+            _ if last && ends < 2 => {
+                ends += 1;
+                add_cache_breakpoint(message);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn add_cache_breakpoint(message: &mut ChatMessage) {
+    let Some(content) = message.content.take() else {
+        return;
+    };
+    let mut parts = match content {
+        MessageContent::Text(text) => vec![Part::text(text)],
+        MessageContent::Parts(parts) => parts,
+    };
+    let texts = parts.iter_mut().rev().find_map(|part| match part {
+        Part::Text { cache_control, .. } => Some(cache_control),
+        Part::ImageUrl { .. } | Part::Thinking { .. } => None,
+    });
+    if let Some(cache_control) = texts {
+        *cache_control = Some(json!({ "type": "ephemeral" }));
+    }
+    message.content = Some(MessageContent::Parts(parts));
+}
+
+/// A tool on offer, or a call of one.
+#[derive(Serialize)]
+pub struct Function<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    r#type: &'static str,
+    function: FunctionBody<'a>,
+}
+
+#[derive(Serialize)]
+struct FunctionBody<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<String>,
+}
+
+impl<'a> Function<'a> {
+    /// A tool on offer.
+    pub fn declare(name: &'a str, description: &'a str, parameters: &'a Value) -> Self {
+        let function = FunctionBody {
+            name,
+            description: Some(description),
+            parameters: Some(parameters),
+            arguments: None,
+        };
+        Self {
+            id: None,
+            r#type: "function",
+            function,
+        }
+    }
+
+    fn call(call: &'a ToolCall) -> Self {
+        let function = FunctionBody {
+            name: &call.name,
+            description: None,
+            parameters: None,
+            arguments: Some(call.argument_object().to_string()),
+        };
+        Self {
+            id: Some(&call.id),
+            r#type: "function",
+            function,
+        }
+    }
+}
