@@ -7,7 +7,7 @@
 //! A user types; a model answers and asks for tools; the user sees everything as it happens and
 //! can speak at any time. Three layers, one direction: **[`llm`] <- [`agent`] <- [`app`]**.
 //!
-//! - [`llm`] speaks to models: messages, wires, the catalogue of models. It runs no tool, reads no
+//! - [`llm`] speaks to models: messages, APIs, the catalogue of models. It runs no tool, reads no
 //!   project file and draws nothing.
 //! - [`agent`] runs turns and tools and keeps the session. It knows no terminal and no vendor.
 //! - [`app`] is for users and other programs: command line, settings, screen.

@@ -13,7 +13,7 @@ use crate::llm::{Message, Model, Provider, ThinkingLevel};
 
 /// What `agent::start` takes.
 pub struct AgentOptions {
-    /// The way to models; dispatches on the model's wire by itself.
+    /// The way to models; dispatches on the model's api by itself.
     pub provider: Arc<dyn Provider>,
     /// The model of the first call.
     pub model: Model,

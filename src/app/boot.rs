@@ -30,7 +30,7 @@ use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Resumed, SlowReader, Toolbox, tools};
 use crate::llm::local::{self, Found, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Content, Model, Provider, ThinkingLevel, Wires};
+use crate::llm::{Client, Content, Model, Provider, ThinkingLevel};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -337,7 +337,7 @@ impl Stage {
         };
         Ok(agent::start(AgentOptions {
             provider: Arc::new(
-                Wires::new(plan.catalog.clone(), keys, script)
+                Client::new(plan.catalog.clone(), keys, script)
                     .with_smallest_window(plan.settings.min_context_window)
                     .with_caching(plan.settings.caching),
             ),

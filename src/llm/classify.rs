@@ -1,5 +1,5 @@
 //! From what a provider answered to what it calls for: the class of an error by status and wording,
-//! how long to wait, and the sentence a person reads.
+//! how long to wait, and the sentence the user reads.
 //!
 //! The words are matched by `error_patterns`.
 
@@ -16,7 +16,7 @@ const QUOTED_CHARS: usize = 600;
 
 /// What the error is about, for the words around it.
 #[derive(Clone, Debug, Default)]
-pub struct Subject {
+pub struct ErrorContext {
     /// `provider/id`.
     pub model: String,
     /// The way to set the provider's key.
@@ -28,15 +28,20 @@ pub struct Subject {
 }
 
 /// The error a response with a failure status stands for. `body` is what was read of it.
-pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subject) -> LlmError {
+pub fn from_response(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+    context: &ErrorContext,
+) -> LlmError {
     let body = String::from_utf8_lossy(body);
-    let body = about.redactor.redact(&body);
+    let body = context.redactor.redact(&body);
     let (kind, said) = words(&body);
     let mut text = format!("{kind} {body}");
-    if status == 400 && body.trim().is_empty() && about.empty_400_is_overflow {
+    if status == 400 && body.trim().is_empty() && context.empty_400_is_overflow {
         text.push_str("context_length_exceeded");
     }
-    let mut error = from_words(Some(status), &text, &said, about);
+    let mut error = from_words(Some(status), &text, &said, context);
     // Anthropic's and OpenAI's clients obey this header before any status.
     match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
         Some(b"true") if error.class == ErrorClass::Client => error.class = ErrorClass::Retryable,
@@ -48,10 +53,10 @@ pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8], about: &Subj
 }
 
 /// The error an error event in the middle of a stream stands for. `body` is its JSON.
-pub fn from_event(body: &Value, about: &Subject) -> LlmError {
+pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     let body = body.get(0).unwrap_or(body);
     let text = body.to_string();
-    let text = about.redactor.redact(&text);
+    let text = context.redactor.redact(&text);
     let (kind, said) = words(&text);
     let status = ["status", "code"].iter().find_map(|key| {
         let value = body.pointer(&format!("/error/{key}")).or(body.get(key))?;
@@ -62,8 +67,8 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
             .ok()
             .filter(|status| (400..600).contains(status))
     });
-    let mut error = from_words(status, &format!("{kind} {text}"), &said, about);
-    // A server that began to answer and then failed, in words nobody knows: its own fault.
+    let mut error = from_words(status, &format!("{kind} {text}"), &said, context);
+    // A server that began to answer and then failed, with an unknown error: the fault is its own.
     let ours = ["invalid", "not_found", "model_not_found", "unsupported"];
     if status.is_none()
         && error.class == ErrorClass::Client
@@ -76,12 +81,12 @@ pub fn from_event(body: &Value, about: &Subject) -> LlmError {
 
 /// An event that is not valid JSON, or contradicts another. Skipping it would lose a part of the
 /// answer without notice.
-pub fn invalid_event(about: &Subject) -> LlmError {
-    let what = format!("{}: invalid JSON in the stream", about.model);
+pub fn invalid_event(context: &ErrorContext) -> LlmError {
+    let what = format!("{}: invalid JSON in the stream", context.model);
     LlmError::new(ErrorClass::Retryable, what)
 }
 
-fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> LlmError {
+fn from_words(status: Option<u16>, text: &str, said: &str, context: &ErrorContext) -> LlmError {
     let class = class(status, text);
     let what = match (status, class) {
         (_, ErrorClass::Auth) => "the key was refused",
@@ -102,23 +107,23 @@ fn from_words(status: Option<u16>, text: &str, said: &str, about: &Subject) -> L
     let colon = if said.is_empty() { "" } else { ": " };
     let mut error = LlmError::new(
         class,
-        format!("{}: {what}{status_text}{colon}{said}", about.model),
+        format!("{}: {what}{status_text}{colon}{said}", context.model),
     );
     error.status = status;
     error.retry_after_ms = wait_in(text);
     error.hint = match class {
-        ErrorClass::Auth => (!about.key_hint.is_empty()).then(|| about.key_hint.clone()),
+        ErrorClass::Auth => (!context.key_hint.is_empty()).then(|| context.key_hint.clone()),
         ErrorClass::NoModel => {
             Some(format!(
                 "The provider does not know this model: choose another with --model provider/id (asked for: {})",
-                about.model
+                context.model
             ))
         }
         ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
             Some("Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable".into())
         }
         ErrorClass::Client if status == Some(403) => Some(
-            "This is not about the key: change the request, or choose another model".into(),
+            "This is not context the key: change the request, or choose another model".into(),
         ),
         ErrorClass::Thinking => Some(
             "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model".into(),

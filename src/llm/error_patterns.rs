@@ -280,7 +280,7 @@ mod tests {
             "prompt is too long: 213462 tokens > 200000 maximum",
             r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
             "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
-            // OpenAI, both wires
+            // OpenAI, both APIs
             "Your input exceeds the context window of this model. Please adjust your input and try again.",
             "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
             r#"{"error":{"message":"x","type":"invalid_request_error","code":"context_length_exceeded"}}"#,

@@ -1,7 +1,7 @@
-//! One streamed request: sends it, cuts the answer into events, lets a wire's decoder read them.
+//! One streamed request: sends it, cuts the answer into events, lets an API's decoder read them.
 //!
-//! All failures end up as the stream's last event. Knows no wire: each brings an [`Endpoint`], a body and a
-//! [`Decoder`].
+//! All failures end up as the stream's last event. Knows no API: each brings an
+//! [`Endpoint`], a body and a [`Decoder`].
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use serde_json::Value;
 
 use super::auth::Secret;
-use super::classify::{self, Subject};
+use super::classify::{self, ErrorContext};
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
 use super::http::{self, Http};
@@ -27,7 +27,7 @@ pub(crate) struct HttpRequest {
     /// JSON.
     pub body: Vec<u8>,
     /// What errors are about.
-    pub about: Subject,
+    pub context: ErrorContext,
 }
 
 /// Where an API takes requests, and how.
@@ -64,21 +64,21 @@ impl KeyHeader {
     }
 }
 
-/// Reads one wire's events.
+/// Reads one API's events.
 pub trait Decoder: Send + Sync + 'static {
     /// Takes the JSON of one event called `name`; says whether the response is complete with it.
     /// Errors of the provider never get here.
-    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress;
+    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded;
 
-    /// Takes the end marker `[DONE]`. Some gateways send it on wires that have none.
-    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    /// Takes the end marker `[DONE]`. Some gateways send it on APIs that have none.
+    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         self.end(out)
     }
 
     /// The server closed the stream. Pushes the last event if the response is complete all the
     /// same; otherwise the exchange reports that it ended early.
-    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Progress {
-        Progress::More
+    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Decoded {
+        Decoded::More
     }
 }
 
@@ -90,7 +90,7 @@ pub fn non_empty(value: &Value) -> Option<String> {
 
 /// How far a response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum Decoded {
     /// More is to come.
     More,
     /// `Done` or `Error` has been pushed.
@@ -98,40 +98,40 @@ pub enum Progress {
 }
 
 /// From bytes to events: the part of an exchange that needs no network.
-pub struct Reader {
+pub struct StreamReader {
     parser: SseParser,
     decoder: Box<dyn Decoder>,
-    about: Subject,
-    progress: Progress,
+    context: ErrorContext,
+    progress: Decoded,
     /// The last event was not valid JSON. If more follows, the provider sent a broken event; if
     /// not, the stream broke off in the middle of one.
     invalid: bool,
 }
 
-impl Reader {
+impl StreamReader {
     /// A reader for one response, whose errors are about `about`.
-    pub fn new(decoder: impl Decoder, about: Subject) -> Self {
-        Self::boxed(Box::new(decoder), about)
+    pub fn new(decoder: impl Decoder, context: ErrorContext) -> Self {
+        Self::boxed(Box::new(decoder), context)
     }
 
-    fn boxed(decoder: Box<dyn Decoder>, about: Subject) -> Self {
+    fn boxed(decoder: Box<dyn Decoder>, context: ErrorContext) -> Self {
         Self {
             parser: SseParser::default(),
             decoder,
-            about,
-            progress: Progress::More,
+            context,
+            progress: Decoded::More,
             invalid: false,
         }
     }
 
     /// Takes the next bytes, split anywhere. What follows the end of a response is ignored.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Progress {
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Decoded {
         let mut events = Vec::new();
         let taken = self.parser.push(bytes, |event| events.push(event));
         for event in events {
             self.event(&event, out);
         }
-        if let (Err(error), Progress::More) = (taken, self.progress) {
+        if let (Err(error), Decoded::More) = (taken, self.progress) {
             self.fail(&error.to_string(), out);
         }
         self.progress
@@ -142,10 +142,10 @@ impl Reader {
         if let Some(event) = self.parser.finish() {
             self.event(&event, out);
         }
-        if self.close(out) == Progress::More {
+        if self.close(out) == Decoded::More {
             match error_in(self.parser.stray()) {
                 Some(json) => {
-                    let error = classify::from_event(&json, &self.about);
+                    let error = classify::from_event(&json, &self.context);
                     out.push(StreamEvent::Error(error));
                 }
                 None => self.fail("stream ended early", out),
@@ -155,13 +155,13 @@ impl Reader {
 
     /// Takes one event. What follows the end of a response is ignored.
     fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
-        if self.progress == Progress::Finished {
+        if self.progress == Decoded::Finished {
             return;
         }
         let data = event.data.trim();
         if self.invalid {
-            out.push(StreamEvent::Error(classify::invalid_event(&self.about)));
-            self.progress = Progress::Finished;
+            out.push(StreamEvent::Error(classify::invalid_event(&self.context)));
+            self.progress = Decoded::Finished;
             return;
         }
         if data == "[DONE]" {
@@ -180,31 +180,34 @@ impl Reader {
     }
 
     fn json(&mut self, event: &str, json: &Value, out: &mut Vec<StreamEvent>) {
-        if self.progress == Progress::Finished {
+        if self.progress == Decoded::Finished {
             return;
         }
         let name = json["type"].as_str().unwrap_or(event);
         if name == "error" || event == "error" || !json["error"].is_null() {
-            out.push(StreamEvent::Error(classify::from_event(json, &self.about)));
-            self.progress = Progress::Finished;
+            out.push(StreamEvent::Error(classify::from_event(
+                json,
+                &self.context,
+            )));
+            self.progress = Decoded::Finished;
         } else {
             self.progress = self.decoder.decode(name, json, out);
         }
     }
 
     /// Ends a response that is complete but for the end of its stream.
-    fn close(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
-        if self.progress == Progress::More && !self.invalid {
+    fn close(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
+        if self.progress == Decoded::More && !self.invalid {
             self.progress = self.decoder.end(out);
         }
         self.progress
     }
 
     fn fail(&mut self, what: &str, out: &mut Vec<StreamEvent>) {
-        let what = format!("{}: {what}", self.about.model);
+        let what = format!("{}: {what}", self.context.model);
         let error = LlmError::new(ErrorClass::Retryable, what).with_hint(http::TRY_AGAIN);
         out.push(StreamEvent::Error(error));
-        self.progress = Progress::Finished;
+        self.progress = Decoded::Finished;
     }
 }
 
@@ -225,13 +228,13 @@ pub(crate) fn run(
     decoder: Box<dyn Decoder>,
 ) -> BoxStream<'static, StreamEvent> {
     if let Some(key) = &request.key {
-        request.about.redactor.add(key);
+        request.context.redactor.add(key);
     }
     let exchange = Exchange {
         target: http::shown(&request.endpoint.url),
         http,
-        about: request.about.clone(),
-        reader: Reader::boxed(decoder, request.about.clone()),
+        context: request.context.clone(),
+        reader: StreamReader::boxed(decoder, request.context.clone()),
         state: State::Start(Box::new(request)),
         ready: VecDeque::new(),
     };
@@ -245,9 +248,9 @@ pub(crate) fn run(
 struct Exchange {
     http: Http,
     target: String,
-    about: Subject,
+    context: ErrorContext,
     state: State,
-    reader: Reader,
+    reader: StreamReader,
     ready: VecDeque<StreamEvent>,
 }
 
@@ -288,8 +291,8 @@ impl Exchange {
         if let Some(key) = &http_request.key {
             let value = endpoint.key_header.value(key).ok_or_else(|| {
                 let what = "the key holds characters that no key can hold";
-                let what = format!("{}: {what}", self.about.model);
-                LlmError::new(ErrorClass::Auth, what).with_hint(self.about.key_hint.clone())
+                let what = format!("{}: {what}", self.context.model);
+                LlmError::new(ErrorClass::Auth, what).with_hint(self.context.key_hint.clone())
             })?;
             request = request.header(endpoint.key_header.0, value);
         }
@@ -310,7 +313,7 @@ impl Exchange {
                 status,
                 &headers,
                 &body,
-                &self.about,
+                &self.context,
             ));
         }
         let kind = response
@@ -329,7 +332,7 @@ impl Exchange {
     async fn no_stream(&self, status: u16, kind: &str, response: Response) -> LlmError {
         let body = http::error_body(response).await;
         if let Some(json) = error_in(&body) {
-            return classify::from_event(&json, &self.about);
+            return classify::from_event(&json, &self.context);
         }
         let what = if kind.contains("html") {
             "a web page"
@@ -338,7 +341,7 @@ impl Exchange {
         };
         let text = format!(
             "{}: {} answered with {what} instead of an event stream",
-            self.about.model, self.target
+            self.context.model, self.target
         );
         let mut error = LlmError::new(ErrorClass::Client, text).with_hint(
             "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable",
@@ -351,14 +354,14 @@ impl Exchange {
         let mut out = Vec::new();
         match response.chunk().await {
             Ok(Some(bytes)) => match self.reader.push(&bytes, &mut out) {
-                Progress::More => self.state = State::Reading(response),
-                Progress::Finished => drain(response),
+                Decoded::More => self.state = State::Reading(response),
+                Decoded::Finished => drain(response),
             },
             Ok(None) => self.reader.end(&mut out),
             // Nothing is missing from an answer that is complete but for its stream's end.
             Err(error) => match self.reader.close(&mut out) {
-                Progress::Finished => {}
-                Progress::More => self.fail(self.transport(&error)),
+                Decoded::Finished => {}
+                Decoded::More => self.fail(self.transport(&error)),
             },
         }
         for event in out {
@@ -368,7 +371,7 @@ impl Exchange {
 
     fn transport(&self, error: &reqwest::Error) -> LlmError {
         let mut error = http::transport_error(error, &self.target, self.http.idle_timeout());
-        error.message = format!("{}: {}", self.about.model, error.message);
+        error.message = format!("{}: {}", self.context.model, error.message);
         error
     }
 
@@ -380,8 +383,8 @@ impl Exchange {
     fn push(&mut self, mut event: StreamEvent) {
         if let StreamEvent::Error(error) = &mut event {
             for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
-                if let Cow::Owned(struck) = self.about.redactor.redact(text) {
-                    *text = struck;
+                if let Cow::Owned(redacted) = self.context.redactor.redact(text) {
+                    *text = redacted;
                 }
             }
         }

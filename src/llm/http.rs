@@ -1,7 +1,7 @@
 //! The one HTTP client, built when it is first needed, and the errors of getting through at all.
 //!
 //! Reading the system's certificates costs milliseconds, so nothing here happens before the first
-//! frame. Knows no wire.
+//! frame. Knows no API.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -33,8 +33,8 @@ pub struct Http {
 /// One client for the world, which may lie behind a proxy, and one for this machine, which does not.
 #[derive(Debug, Default)]
 struct Clients {
-    far: OnceLock<Result<Client, String>>,
-    near: OnceLock<Result<Client, String>>,
+    remote: OnceLock<Result<Client, String>>,
+    loopback: OnceLock<Result<Client, String>>,
 }
 
 impl Default for Http {
@@ -73,11 +73,11 @@ impl Http {
     /// TLS could not be set up at all.
     pub fn client(&self, url: &str) -> Result<&Client, LlmError> {
         let built = if is_loopback(url) {
-            let near = || build(self.idle, ClientBuilder::no_proxy);
-            self.clients.near.get_or_init(near)
+            let loopback = || build(self.idle, ClientBuilder::no_proxy);
+            self.clients.loopback.get_or_init(loopback)
         } else {
-            let far = || build(self.idle, |builder| builder);
-            self.clients.far.get_or_init(far)
+            let remote = || build(self.idle, |builder| builder);
+            self.clients.remote.get_or_init(remote)
         };
         built.as_ref().map_err(|error| {
             LlmError::new(ErrorClass::Client, format!("cannot set up HTTP: {error}"))
@@ -106,7 +106,7 @@ pub fn is_loopback(url: &str) -> bool {
 }
 
 fn build(idle: Duration, route: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
-    // Fails only when somebody was faster, which is as good.
+    // Fails only if another thread has set it, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         route(Client::builder())
@@ -116,7 +116,7 @@ fn build(idle: Duration, route: impl Fn(ClientBuilder) -> ClientBuilder) -> Resu
             .pool_idle_timeout(Duration::from_secs(90))
             .tcp_keepalive(Duration::from_secs(30))
             .http2_adaptive_window(true)
-            // A POST that turns into a GET helps nobody; the answer says where it wanted us.
+            // A redirect would turn the POST into a GET; the error names its target.
             .redirect(redirect::Policy::none())
     };
     builder().build().or_else(|error| {

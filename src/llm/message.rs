@@ -84,7 +84,7 @@ pub struct UserMessage {
 pub struct AssistantMessage {
     /// Text, thinking and tool calls, in the order they were produced.
     pub content: Vec<Content>,
-    /// The wire it came over (`anthropic-messages`, `openai-chat`, ...).
+    /// The API it came from (`anthropic-messages`, `openai-chat`, ...).
     #[serde(default)]
     pub api: String,
     /// The provider id, as in `provider/model`.
@@ -128,7 +128,7 @@ impl AssistantMessage {
     }
 }
 
-/// The result of one tool call. `details` is for people and is never sent to a model.
+/// The result of one tool call. `details` is for the screen and is never sent to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultMessage {

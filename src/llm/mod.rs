@@ -1,4 +1,4 @@
-//! Layer 1: speaks to models. Knows wires and messages; runs no tool, reads no project file,
+//! Layer 1: speaks to models. Knows APIs and messages; runs no tool, reads no project file,
 //! draws nothing.
 
 pub mod message;
@@ -12,9 +12,9 @@ mod options;
 pub mod catalog;
 pub mod local;
 pub mod auth;
-pub mod wires;
+pub mod client;
 pub mod handoff;
-mod room;
+mod request_size;
 pub mod anthropic;
 pub mod openai;
 pub mod google;
@@ -30,6 +30,7 @@ pub mod scripted;
 
 pub use auth::{Keys, Secret};
 pub use catalog::{BuiltIn, Catalog, CatalogError, CatalogOptions, Listed};
+pub use client::{Client, PromptCaching};
 pub use error::{ErrorClass, LlmError};
 pub use event::StreamEvent;
 pub use message::{
@@ -40,4 +41,3 @@ pub use model::{Api, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
 pub use quirks::{IdRule, Quirks, ThinkingForm};
 pub use window::{Window, WindowSource};
-pub use wires::{Caching, Wires};

@@ -11,7 +11,7 @@ use super::message::{Cost, Usage};
 use super::quirks::Quirks;
 use super::window::{self, WindowSource};
 
-/// The wire protocol a model is spoken to in.
+/// The API a model is spoken to in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Api {
     /// Anthropic Messages.
@@ -26,7 +26,7 @@ pub enum Api {
     /// Google generateContent.
     #[serde(rename = "google-generate-content")]
     GoogleGenerateContent,
-    /// No wire: a script played by `scripted`.
+    /// No API: a script played by `scripted`.
     #[serde(rename = "scripted")]
     Scripted,
 }
@@ -196,11 +196,11 @@ pub struct Model {
     pub provider: String,
     /// Model id as the provider knows it: the part after the slash.
     pub id: String,
-    /// A name for people.
+    /// The name the user sees.
     pub name: String,
-    /// The wire to speak.
+    /// The API to speak.
     pub api: Api,
-    /// Where: scheme, host and path prefix, without the wire's own path.
+    /// Where: scheme, host and path prefix, without the API's own path.
     pub base_url: String,
     /// Window in tokens; 0 when unknown.
     pub context_window: u64,
@@ -226,7 +226,7 @@ pub struct Model {
     pub edit_format: EditFormat,
     /// How its server wants to be spoken to.
     pub quirks: Quirks,
-    /// What the user wants in every request: fields of the wire, laid over what is written.
+    /// What the user wants in every request: fields of the body, laid over what tiller writes.
     pub options: Map<String, Value>,
 }
 

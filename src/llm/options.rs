@@ -1,5 +1,4 @@
-//! Fields that a person wants in every request, laid over what a wire has written. Knows no wire:
-//! what a field means is between the person and the server.
+//! Fields that the user wants in every request, merged into the JSON body of any API.
 
 use serde_json::{Map, Value};
 

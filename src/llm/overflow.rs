@@ -1,4 +1,4 @@
-//! A prompt that was too long, where nobody says so: servers that answer with a success and nothing
+//! A prompt that was too long without an error that says so: servers that answer with a success and nothing
 //! in it. What is said in words is `error_patterns`'s.
 
 use super::error::{ErrorClass, LlmError};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::auth::Secret;
-use super::classify::{self, Subject};
+use super::classify::{self, ErrorContext};
 use super::error::ErrorClass;
 use super::exchange::KeyHeader;
 use super::http::{self, Http};
@@ -20,14 +20,19 @@ pub enum Verdict {
     Accepted,
     /// The key is not.
     Refused(String),
-    /// Nobody answered, or the server failed.
+    /// No answer came, or the server failed.
     Unreachable(String),
     /// It answered, and the answer says nothing about the key.
     Unclear(String),
 }
 
 /// Asks the provider of `model`. `about.model` is the provider's name in errors.
-pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Subject) -> Verdict {
+pub async fn probe(
+    http: &Http,
+    model: &Model,
+    key: Option<&Secret>,
+    context: &ErrorContext,
+) -> Verdict {
     let api = model.api;
     let (path, key_header) = match api {
         Api::AnthropicMessages => ("/v1/models", KeyHeader("x-api-key", "")),
@@ -46,7 +51,7 @@ pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Sub
         request = request.header("anthropic-version", "2023-06-01");
     }
     if let Some(key) = key {
-        about.redactor.add(key);
+        context.redactor.add(key);
         let Some(value) = key_header.value(key) else {
             return Verdict::Refused("it holds characters that no key can hold".to_owned());
         };
@@ -56,7 +61,7 @@ pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Sub
         Ok(response) => response,
         Err(error) => {
             let error = http::transport_error(&error, &http::shown(&url), LIMIT);
-            return Verdict::Unreachable(struck(&error.message, about));
+            return Verdict::Unreachable(redacted(&error.message, context));
         }
     };
     let status = response.status();
@@ -65,10 +70,10 @@ pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Sub
     }
     let headers = response.headers().clone();
     let body = http::error_body(response).await;
-    let error = classify::from_response(status.as_u16(), &headers, &body, about);
-    let told = struck(&error.message, about);
+    let error = classify::from_response(status.as_u16(), &headers, &body, context);
+    let told = redacted(&error.message, context);
     let told = told
-        .strip_prefix(&format!("{}: ", about.model))
+        .strip_prefix(&format!("{}: ", context.model))
         .unwrap_or(&told)
         .to_owned();
     // Google says 400 to a key it does not know.
@@ -81,6 +86,6 @@ pub async fn probe(http: &Http, model: &Model, key: Option<&Secret>, about: &Sub
     }
 }
 
-fn struck(text: &str, about: &Subject) -> String {
-    about.redactor.redact(text).into_owned()
+fn redacted(text: &str, context: &ErrorContext) -> String {
+    context.redactor.redact(text).into_owned()
 }

@@ -43,7 +43,7 @@ pub struct Request {
     /// The system prompt.
     pub system: String,
     /// The conversation as stored: failed messages, aborted ones and other models' thinking
-    /// included. Each wire makes it valid for itself, through `handoff`.
+    /// included. Each API makes it valid for itself, through `handoff`.
     pub messages: Vec<Arc<Message>>,
     /// Thinking in messages before this index was made behind another system prompt or other tools,
     /// and is not sent.
@@ -80,8 +80,8 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON schema of the arguments: an object without top-level `anyOf`.
     pub parameters: Value,
-    /// The form of its one argument where the wire has custom tools and the model takes them; every
-    /// other wire offers `parameters`.
+    /// The form of its one argument where the API has custom tools and the model takes them; every
+    /// other API offers `parameters`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<CustomFormat>,
 }

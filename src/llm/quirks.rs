@@ -1,7 +1,7 @@
 //! Where servers and models differ: one struct, read by serde from `quirks` tables of the built-in
 //! catalogue and of the user's `models.toml`.
 //!
-//! What is known of a host is data in `assets/models.toml`, never code. The wires only read the
+//! What is known of a host is data in `assets/models.toml`, never code. The APIs only read the
 //! fields.
 
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ pub struct BudgetRange {
     pub max: i64,
 }
 
-/// Which ids of tool calls a wire accepts.
+/// Which ids of tool calls an API accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdRule {

@@ -2,16 +2,16 @@
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tiller::llm::ErrorClass::{self, Auth, Client, NoModel, Overflow, Quota, Retryable};
-use tiller::llm::classify::{Subject, from_event, from_response, retry_after};
+use tiller::llm::classify::{ErrorContext, from_event, from_response, retry_after};
 
 /// Longest part of a provider's own words in an error, in characters.
 const QUOTED_CHARS: usize = 600;
 
-fn about() -> Subject {
-    Subject {
+fn about() -> ErrorContext {
+    ErrorContext {
         model: "lab/m1".into(),
         key_hint: "Set it with: export LAB_KEY=YOUR_KEY".into(),
-        ..Subject::default()
+        ..ErrorContext::default()
     }
 }
 
@@ -42,7 +42,7 @@ fn failures_name_the_way_out() {
 #[test]
 fn an_empty_400_is_an_overflow_where_the_host_says_so() {
     let class = |empty_400_is_overflow| {
-        let about = Subject {
+        let about = ErrorContext {
             empty_400_is_overflow,
             ..about()
         };

@@ -2,8 +2,8 @@
 //! kind, and the parts of a request that no other wire has.
 
 use serde_json::{Value, json};
-use tiller::llm::classify::Subject;
-use tiller::llm::exchange::{Progress, Reader};
+use tiller::llm::classify::ErrorContext;
+use tiller::llm::exchange::{Decoded, StreamReader};
 use tiller::llm::google::{self, GoogleDecoder};
 use tiller::llm::{
     Api, AssistantMessage, Content, ErrorClass, Message, Model, PriceTier, Prices, Request,
@@ -13,9 +13,9 @@ use tiller::llm::{
 use super::kit::{call, image, request, result, said, text, thought, tool, user, with_quirks};
 
 fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
-    let about = Subject {
+    let about = ErrorContext {
         model: "google/g".into(),
-        ..Subject::default()
+        ..ErrorContext::default()
     };
     let prices = Prices {
         input: 1.0,
@@ -30,9 +30,9 @@ fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
         }],
         ..Prices::default()
     };
-    let mut reader = Reader::new(GoogleDecoder::new(prices, about.clone(), 3), about);
+    let mut reader = StreamReader::new(GoogleDecoder::new(prices, about.clone(), 3), about);
     let mut events = Vec::new();
-    if reader.push(bytes, &mut events) == Progress::More {
+    if reader.push(bytes, &mut events) == Decoded::More {
         reader.end(&mut events);
     }
     let mut message = AssistantMessage::default();

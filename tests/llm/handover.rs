@@ -5,8 +5,8 @@ use futures_util::StreamExt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::{
-    AssistantMessage, Content, CustomFormat, Image, Message, Model, Provider, Request, StopReason,
-    ThinkingLevel, ToolCall, ToolSpec, Wires,
+    AssistantMessage, Client, Content, CustomFormat, Image, Message, Model, Provider, Request,
+    StopReason, ThinkingLevel, ToolCall, ToolSpec,
 };
 
 use super::kit::{answer, image, model, request, result, text, tool, user, wires, with_quirks};
@@ -130,7 +130,7 @@ fn offer(model: Model, messages: Vec<Message>) -> Request {
 }
 
 /// An answer that the person cut off after so many events.
-async fn cut_off(wires: &Wires, request: Request, events: usize) -> AssistantMessage {
+async fn cut_off(wires: &Client, request: Request, events: usize) -> AssistantMessage {
     let mut message = AssistantMessage {
         api: request.model.api.as_str().into(),
         provider: request.model.provider.clone(),

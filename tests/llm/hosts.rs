@@ -2,8 +2,8 @@
 //! which form it goes back.
 
 use serde_json::{Value, json};
-use tiller::llm::classify::Subject;
-use tiller::llm::exchange::Reader;
+use tiller::llm::classify::ErrorContext;
+use tiller::llm::exchange::StreamReader;
 use tiller::llm::openai::{self, chat::ChatDecoder};
 use tiller::llm::{
     Api, AssistantMessage, Content, Message, Model, Prices, Request, StopReason, StreamEvent,
@@ -480,12 +480,12 @@ fn marks_for_the_cache_stand_before_the_last_two_answers() {
 
 /// Folds what each chunk's delta is to an answer of `model`.
 fn read(model: &Model, deltas: &[Value]) -> AssistantMessage {
-    let about = || Subject {
+    let about = || ErrorContext {
         model: model.full_id(),
-        ..Subject::default()
+        ..ErrorContext::default()
     };
     let decoder = ChatDecoder::new(Prices::default(), about());
-    let mut reader = Reader::new(decoder, about());
+    let mut reader = StreamReader::new(decoder, about());
     let mut events = Vec::new();
     for delta in deltas {
         let chunk = json!({ "id": "c", "choices": [{ "index": 0, "delta": delta }] });

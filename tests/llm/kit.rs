@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tiller::llm::{
-    Api, AssistantMessage, Catalog, Content, Image, Keys, LlmError, Message, Model, Provider,
-    Request, StopReason, StreamEvent, Text, Thinking, ThinkingLevel, ToolCall, ToolResultMessage,
-    ToolSpec, UserMessage, Wires,
+    Api, AssistantMessage, Catalog, Client, Content, Image, Keys, LlmError, Message, Model,
+    Provider, Request, StopReason, StreamEvent, Text, Thinking, ThinkingLevel, ToolCall,
+    ToolResultMessage, ToolSpec, UserMessage,
 };
 
 use crate::support::model_server::{ModelServer, Wire};
@@ -63,17 +63,17 @@ pub fn tool(name: &str) -> ToolSpec {
     }
 }
 
-pub fn wires(server: &ModelServer) -> Wires {
+pub fn wires(server: &ModelServer) -> Client {
     let keys: Keys = server
         .env()
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    Wires::new(Arc::new(Catalog::default()), keys, None)
+    Client::new(Arc::new(Catalog::default()), keys, None)
 }
 
 /// Runs a request to its end.
-pub async fn answer(wires: &Wires, request: Request) -> (AssistantMessage, Vec<StreamEvent>) {
+pub async fn answer(wires: &Client, request: Request) -> (AssistantMessage, Vec<StreamEvent>) {
     let mut message = AssistantMessage {
         api: request.model.api.as_str().into(),
         provider: request.model.provider.clone(),

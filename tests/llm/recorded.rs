@@ -7,8 +7,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::anthropic::AnthropicDecoder;
-use tiller::llm::classify::Subject;
-use tiller::llm::exchange::{Decoder, Progress, Reader};
+use tiller::llm::classify::ErrorContext;
+use tiller::llm::exchange::{Decoded, Decoder, StreamReader};
 use tiller::llm::google::GoogleDecoder;
 use tiller::llm::openai::chat::ChatDecoder;
 use tiller::llm::openai::responses::ResponsesDecoder;
@@ -55,10 +55,10 @@ fn recordings(wire: &str) -> Vec<Recording> {
         .collect()
 }
 
-fn about() -> Subject {
-    Subject {
+fn about() -> ErrorContext {
+    ErrorContext {
         model: "lab/m".into(),
-        ..Subject::default()
+        ..ErrorContext::default()
     }
 }
 
@@ -78,13 +78,13 @@ fn fold_with<'a>(
     decoder: impl Decoder,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (AssistantMessage, Vec<StreamEvent>) {
-    let mut reader = Reader::new(decoder, about());
+    let mut reader = StreamReader::new(decoder, about());
     let mut events = Vec::new();
-    let mut progress = Progress::More;
+    let mut progress = Decoded::More;
     for piece in pieces {
         progress = reader.push(piece, &mut events);
     }
-    if progress == Progress::More {
+    if progress == Decoded::More {
         reader.end(&mut events);
     }
     let mut message = AssistantMessage::default();

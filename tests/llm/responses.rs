@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tiller::llm::classify::Subject;
-use tiller::llm::exchange::{Progress, Reader};
+use tiller::llm::classify::ErrorContext;
+use tiller::llm::exchange::{Decoded, StreamReader};
 use tiller::llm::openai::responses::{ResponsesDecoder, request::body};
 use tiller::llm::{
     AssistantMessage, Content, CustomFormat, ErrorClass, Message, Model, Prices, StopReason,
@@ -399,17 +399,17 @@ async fn a_server_that_only_knows_chat_is_told_apart() {
 }
 
 fn fold(events: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
-    let about = || Subject {
+    let about = || ErrorContext {
         model: "lab/m".into(),
-        ..Subject::default()
+        ..ErrorContext::default()
     };
-    let mut reader = Reader::new(ResponsesDecoder::new(Prices::default(), about()), about());
+    let mut reader = StreamReader::new(ResponsesDecoder::new(Prices::default(), about()), about());
     let mut out = Vec::new();
-    let mut progress = Progress::More;
+    let mut progress = Decoded::More;
     for event in events {
         progress = reader.push(format!("data: {event}\n\n").as_bytes(), &mut out);
     }
-    if progress == Progress::More {
+    if progress == Decoded::More {
         reader.end(&mut out);
     }
     let mut message = AssistantMessage::default();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use serde_json::json;
 use tiller::llm::{
-    Catalog, Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent, Wires,
+    Catalog, Client, Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent,
 };
 
 use super::kit::{answer, error, model, request, wires};
@@ -371,7 +371,7 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
         let mut model = model(wire, "");
         model.provider = "lab".into();
         model.base_url = format!("http://{address}");
-        let wires = Wires::new(Arc::default(), Keys::default(), None);
+        let wires = Client::new(Arc::default(), Keys::default(), None);
         for _ in 0..2 {
             let (message, events) = answer(
                 &wires,
@@ -414,7 +414,7 @@ async fn a_server_that_is_not_there_is_named() {
     drop(listener);
     let mut model = model(Wire::Chat, &format!("http://me:pw@{address}/v1"));
     model.provider = "lab".into();
-    let wires = Wires::new(Arc::default(), Keys::default(), None);
+    let wires = Client::new(Arc::default(), Keys::default(), None);
     let (_, events) = answer(
         &wires,
         request(model.clone(), vec![Message::user("hello", 0)]),
@@ -451,7 +451,7 @@ async fn speaking_tls_to_a_plain_server_fails_in_words() {
     });
     let mut model = model(Wire::Chat, &format!("https://{address}/v1"));
     model.provider = "lab".into();
-    let wires = Wires::new(Arc::default(), Keys::default(), None);
+    let wires = Client::new(Arc::default(), Keys::default(), None);
     let (_, events) = answer(&wires, request(model, vec![Message::user("hello", 0)])).await;
     let text = error(&events).to_string();
     assert!(
@@ -489,7 +489,7 @@ async fn headers_of_the_user_and_of_the_session_go_along_on_every_wire() {
         );
         std::fs::write(&file, text).unwrap();
         let catalog = Arc::new(Catalog::load(&file).unwrap());
-        let wires = Wires::new(catalog, Keys::default(), None);
+        let wires = Client::new(catalog, Keys::default(), None);
         let mut hello = hello(wire, &server);
         hello.model.provider = "lab".into();
         hello.session_id = Some("s-1".into());
@@ -509,7 +509,7 @@ async fn headers_of_the_user_and_of_the_session_go_along_on_every_wire() {
 #[tokio::test]
 async fn a_missing_key_costs_no_request() {
     let server = ModelServer::start(Script::of([]));
-    let wires = Wires::new(Arc::default(), Keys::default(), None);
+    let wires = Client::new(Arc::default(), Keys::default(), None);
     let (_, events) = answer(&wires, hello(Wire::Anthropic, &server)).await;
     assert_eq!(error(&events).class, ErrorClass::Auth);
     assert!(

@@ -1,6 +1,6 @@
 //! Gives every tool call of a conversation an id of its own, before anyone sees it. Some servers
 //! count from zero in each answer, or send one id twice: results, cells on the screen, records and
-//! spill files would be taken for each other. What a wire allows in an id is that wire's business.
+//! spill files would be taken for each other. What an API allows in an id is `llm::handoff`'s business.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -184,7 +184,7 @@ async fn emit_end(link: &RunLink, call: &ToolCall, ended: &CallOutcome) {
 fn result_message(call: &ToolCall, ended: CallOutcome) -> Message {
     let mut content = ended.content;
     if content.is_empty() {
-        // Not every wire takes a result without a block.
+        // Not every API takes a result without a block.
         content.push(Content::text("(no output)"));
     }
     Message::ToolResult(ToolResultMessage {

@@ -13,7 +13,7 @@ use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::{Place, Secret};
-use crate::llm::classify::Subject;
+use crate::llm::classify::ErrorContext;
 use crate::llm::http::Http;
 use crate::llm::nearest::nearest;
 use crate::llm::probe::{Verdict, probe};
@@ -201,12 +201,12 @@ impl AuthDesk {
         let Some(model) = self.catalog.any_model(provider, &self.keys) else {
             return Verdict::Unclear("no address is known".to_owned());
         };
-        let about = Subject {
+        let context = ErrorContext {
             model: provider.to_owned(),
             redactor: self.keys.redactor().clone(),
-            ..Subject::default()
+            ..ErrorContext::default()
         };
-        probe(http, &model, key.as_ref(), &about).await
+        probe(http, &model, key.as_ref(), &context).await
     }
 
     fn place(&self, provider: &str) -> Result<Place, crate::llm::LlmError> {

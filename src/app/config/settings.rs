@@ -8,7 +8,7 @@ use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
 use crate::llm::local::{Address, LocalServer, Places};
-use crate::llm::{Caching, ThinkingLevel};
+use crate::llm::{PromptCaching, ThinkingLevel};
 
 /// All settings, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Settings {
     /// Where `tiller models --refresh` fetches a newer catalogue of models; empty: nowhere.
     pub catalogue_url: String,
     /// Whether providers are asked to cache prompts.
-    pub caching: Caching,
+    pub caching: PromptCaching,
     /// The person's own names for models, and what they stand for.
     pub aliases: BTreeMap<String, String>,
     /// Folders whose `.env` may hold keys, as typed.
@@ -93,9 +93,9 @@ impl Settings {
             min_context_window: read.get("models.min_context_window")?,
             catalogue_url: read.get("models.catalogue_url")?,
             caching: if read.get("models.auto_cache")? {
-                Caching::Asked
+                PromptCaching::On
             } else {
-                Caching::Left
+                PromptCaching::Off
             },
             aliases: layers.open_table("models.aliases"),
             env_file_folders: read.get("auth.env_file_folders")?,
@@ -280,7 +280,7 @@ mod tests {
             context_window: 10,
             min_context_window: 11,
             catalogue_url: "https://h/m.toml".to_owned(),
-            caching: Caching::Left,
+            caching: PromptCaching::Off,
             aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
                 .map(|(name, target)| (name.to_owned(), target.to_owned()))
                 .into(),

@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::llm::classify::Subject;
+use crate::llm::classify::ErrorContext;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress, non_empty};
+use crate::llm::exchange::{Decoded, Decoder, non_empty};
 use crate::llm::message::{StopReason, Usage};
 use crate::llm::model::Prices;
 
 /// The state of one response.
 pub struct AnthropicDecoder {
     prices: Prices,
-    about: Subject,
+    context: ErrorContext,
     started: bool,
-    /// Open blocks by their index on the wire.
+    /// Open blocks by their index in the stream.
     open: BTreeMap<u64, Open>,
     /// How many blocks of ours have started.
     blocks: usize,
@@ -49,10 +49,10 @@ enum Kind {
 
 impl AnthropicDecoder {
     /// A decoder for one response, which costs `prices`.
-    pub fn new(prices: Prices, about: Subject) -> Self {
+    pub fn new(prices: Prices, context: ErrorContext) -> Self {
         Self {
             prices,
-            about,
+            context,
             started: false,
             open: BTreeMap::new(),
             blocks: 0,
@@ -123,9 +123,9 @@ impl AnthropicDecoder {
             _ => return,
         };
         self.blocks += 1;
-        let wire_index = event["index"].as_u64().unwrap_or(index as u64);
+        let stream_index = event["index"].as_u64().unwrap_or(index as u64);
         // A block that was never closed is closed by the next one in its place.
-        if let Some(before) = self.open.insert(wire_index, Open { index, kind }) {
+        if let Some(before) = self.open.insert(stream_index, Open { index, kind }) {
             close(before, out);
         }
     }
@@ -185,7 +185,7 @@ impl AnthropicDecoder {
         out.push(StreamEvent::Usage(self.usage.clone()));
     }
 
-    fn stop(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    fn stop(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         for open in std::mem::take(&mut self.open).into_values() {
             close(open, out);
         }
@@ -196,21 +196,21 @@ impl AnthropicDecoder {
                     .explanation
                     .take()
                     .map_or_else(String::new, |why| format!(": {why}"));
-                let what = format!("{}: the model refused to answer{why}", self.about.model);
+                let what = format!("{}: the model refused to answer{why}", self.context.model);
                 out.push(StreamEvent::Error(LlmError::new(ErrorClass::Client, what)));
-                return Progress::Finished;
+                return Decoded::Finished;
             }
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             _ if self.called => StopReason::ToolUse,
             _ => StopReason::Stop,
         };
         out.push(StreamEvent::Done { reason, raw });
-        Progress::Finished
+        Decoded::Finished
     }
 }
 
 impl Decoder for AnthropicDecoder {
-    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
         match name {
             "message_start" => self.start(&json["message"], out),
             "content_block_start" => self.open(json, out),
@@ -234,7 +234,7 @@ impl Decoder for AnthropicDecoder {
             "message_stop" => return self.stop(out),
             _ => {}
         }
-        Progress::More
+        Decoded::More
     }
 }
 

@@ -15,7 +15,7 @@ use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
 use crate::llm::quirks::IdRule;
-use crate::llm::room;
+use crate::llm::request_size;
 
 /// The API's version, a header of every request.
 const VERSION: &str = "2023-06-01";
@@ -65,7 +65,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         request.thinking_from
     };
     let turns = handoff::to_turns(request, thinking_from, IdRule::Anthropic);
-    let max_tokens = room::max_output(request, &turns);
+    let max_tokens = request_size::max_output(request, &turns);
     let thinking = thinking(request, max_tokens).map(|thinking| match thinking {
         Thinking::Enabled { .. } if lacks_leading_thinking(&turns) => Thinking::Disabled,
         thinking => thinking,
@@ -118,7 +118,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         system,
         messages,
     };
-    room::json(&body, request, &turns)
+    request_size::to_json(&body, request, &turns)
 }
 
 #[derive(Serialize)]

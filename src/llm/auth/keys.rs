@@ -29,7 +29,7 @@ pub trait KeyCommands: Send + Sync {
 pub struct Keys {
     environment: Arc<HashMap<String, String>>,
     files: Arc<Mutex<Arc<KeyFiles>>>,
-    reader: Option<Reader>,
+    reader: Option<StreamReader>,
     commands: Option<Arc<dyn KeyCommands>>,
     fetched: Arc<Mutex<HashMap<String, Fetched>>>,
     redactor: Redactor,
@@ -45,7 +45,7 @@ pub struct KeyFiles {
 }
 
 /// Reads the files anew.
-type Reader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
+type StreamReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
 
 /// A key that a command prints: there, on its way, or not asked for yet.
 type Fetched = Arc<OnceCell<Secret>>;

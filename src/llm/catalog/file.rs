@@ -47,7 +47,7 @@ pub struct Host {
 pub struct ProviderEntry {
     /// A name for people.
     pub name: Option<String>,
-    /// The wire.
+    /// The API.
     pub api: Option<Api>,
     /// Scheme, host and path prefix.
     pub base_url: Option<String>,
@@ -79,7 +79,7 @@ pub struct ModelEntry {
     pub id: String,
     /// A name for people.
     pub name: Option<String>,
-    /// Another wire than the provider's.
+    /// Another API than the provider's.
     pub api: Option<Api>,
     /// Another address than the provider's.
     pub base_url: Option<String>,
@@ -204,7 +204,7 @@ fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
     }
 }
 
-/// Fields are the wire's and not ours to know; but what a request is about, tiller says.
+/// Fields are the API's and unknown here; only those that tiller itself sets are refused.
 fn free(at: &str, options: &Map<String, Json>) -> Result<(), String> {
     match options.keys().find(|key| OWN.contains(&key.as_str())) {
         Some(key) => Err(format!("{at}.options.{key} is written by tiller")),

@@ -1,6 +1,6 @@
 //! Which models there are, what is known of each, and what a person means by a name.
 //!
-//! Knows no wire and sends nothing.
+//! Knows no API and sends nothing.
 
 mod models;
 mod reloading;

@@ -163,7 +163,7 @@ impl Catalog {
         listing.providers().map(str::to_owned).collect()
     }
 
-    /// A model of `provider`, for what all of them share: wire, address and quirks.
+    /// A model of `provider`, for what all of them share: API, address and quirks.
     pub fn any_model(&self, provider: &str, keys: &Keys) -> Option<Model> {
         let listing = self.live.listing();
         let id = listing.default_of(provider).unwrap_or_default();

@@ -109,9 +109,9 @@ impl Live {
 /// Nothing for a file that is not there.
 fn stamp(file: &Path) -> io::Result<Option<Stamp>> {
     match fs::metadata(file) {
-        Ok(about) => Ok(Some(Stamp {
-            modified: about.modified()?,
-            bytes: about.len(),
+        Ok(context) => Ok(Some(Stamp {
+            modified: context.modified()?,
+            bytes: context.len(),
         })),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

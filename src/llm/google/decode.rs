@@ -6,12 +6,12 @@
 
 use serde_json::Value;
 
-use super::MADE_UP;
+use super::LOCAL_ID_PREFIX;
 use super::pieces::Pieces;
-use crate::llm::classify::Subject;
+use crate::llm::classify::ErrorContext;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress, non_empty};
+use crate::llm::exchange::{Decoded, Decoder, non_empty};
 use crate::llm::http;
 use crate::llm::message::{StopReason, Usage};
 use crate::llm::model::Prices;
@@ -24,7 +24,7 @@ const OTHER_WORDS: &str = "Say it in other words, or choose another model with -
 /// The state of one response.
 pub struct GoogleDecoder {
     prices: Prices,
-    about: Subject,
+    context: ErrorContext,
     started: bool,
     /// What the ids of calls begin with that come without one.
     prefix: String,
@@ -66,12 +66,12 @@ struct Counts {
 impl GoogleDecoder {
     /// A decoder for one response, which costs `prices` and stands behind `messages` others in its
     /// conversation.
-    pub fn new(prices: Prices, about: Subject, messages: usize) -> Self {
+    pub fn new(prices: Prices, context: ErrorContext, messages: usize) -> Self {
         Self {
             prices,
-            about,
+            context,
             started: false,
-            prefix: format!("{MADE_UP}{messages}_"),
+            prefix: format!("{LOCAL_ID_PREFIX}{messages}_"),
             open: None,
             blocks: 0,
             calls: Vec::new(),
@@ -81,7 +81,7 @@ impl GoogleDecoder {
         }
     }
 
-    fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+    fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
         // Some gateways put the response into an envelope.
         let chunk = match &chunk["response"] {
             response @ Value::Object(_) => response,
@@ -115,9 +115,9 @@ impl GoogleDecoder {
             let what = self.sentence("the provider refused the request", &reason, why.as_deref());
             let error = LlmError::new(ErrorClass::Client, what).with_hint(OTHER_WORDS);
             out.push(StreamEvent::Error(error));
-            return Progress::Finished;
+            return Decoded::Finished;
         }
-        Progress::More
+        Decoded::More
     }
 
     fn part(&mut self, part: &Value, out: &mut Vec<StreamEvent>) {
@@ -296,7 +296,7 @@ impl GoogleDecoder {
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         self.close(out);
         let raw = self.stop.take();
         let word = raw.as_deref().unwrap_or_default();
@@ -313,7 +313,7 @@ impl GoogleDecoder {
                 raw,
             },
         });
-        Progress::Finished
+        Decoded::Finished
     }
 
     /// What a finish reason means, if it is nothing good.
@@ -372,7 +372,7 @@ impl GoogleDecoder {
             let words: String = words.join(" ").chars().take(QUOTED_CHARS).collect();
             format!(": {words}")
         });
-        format!("{}: {what} ({reason}){why}", self.about.model)
+        format!("{}: {what} ({reason}){why}", self.context.model)
     }
 }
 
@@ -397,14 +397,14 @@ impl Counts {
 }
 
 impl Decoder for GoogleDecoder {
-    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
         self.chunk(json, out)
     }
 
-    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         match self.stop {
             Some(_) => self.finish(out),
-            None => Progress::More,
+            None => Decoded::More,
         }
     }
 }

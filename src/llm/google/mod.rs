@@ -7,5 +7,5 @@ mod pieces;
 
 pub use decode::GoogleDecoder;
 
-/// What the ids of calls begin with that have none of their server's. It gets none back.
-const MADE_UP: &str = "local_";
+/// Begins the ids of calls that came without one; the server gets none back.
+const LOCAL_ID_PREFIX: &str = "local_";

@@ -99,7 +99,7 @@ impl Pieces {
     }
 }
 
-/// A number as a person writes it: on the wire all of them are fractions.
+/// A whole number without a fraction: the API sends all numbers as floats.
 fn plain(number: &Number) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {

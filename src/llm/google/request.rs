@@ -12,7 +12,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::MADE_UP;
+use super::LOCAL_ID_PREFIX;
 use super::thinking::{self, ThinkingConfig};
 use crate::llm::exchange::{Endpoint, KeyHeader};
 use crate::llm::handoff::{self, ToolResult, Turn};
@@ -21,10 +21,10 @@ use crate::llm::message::{self, Image};
 use crate::llm::model::Model;
 use crate::llm::provider::Request;
 use crate::llm::quirks::{IdRule, Quirks};
-use crate::llm::room;
+use crate::llm::request_size;
 
 /// What Google documents for a call that comes from elsewhere and has no signature.
-const UNSIGNED: &str = "skip_thought_signature_validator";
+const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Where requests to `model` go.
 pub(crate) fn endpoint(model: &Model) -> Endpoint {
@@ -39,7 +39,7 @@ pub(crate) fn endpoint(model: &Model) -> Endpoint {
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
     let turns = handoff::to_turns(request, request.thinking_from, IdRule::Google);
-    let limit = room::max_output(request, &turns);
+    let limit = request_size::max_output(request, &turns);
     let declarations = request.tools.iter().map(|tool| Declaration {
         name: function_name(&tool.name),
         description: &tool.description,
@@ -62,7 +62,7 @@ pub fn body(request: &Request) -> Vec<u8> {
             thinking_config: thinking::config(&request.model, request.thinking, limit),
         },
     };
-    room::json(&body, request, &turns)
+    request_size::to_json(&body, request, &turns)
 }
 
 /// Where `model` is asked for a stream. Hosts in the style of Vertex have their version in front of
@@ -232,7 +232,7 @@ fn answer<'a>(content: &'a [Cow<'a, message::Content>], quirks: &Quirks) -> Vec<
     let mut parts: Vec<Part> = content.iter().map(|it| part(it, quirks)).collect();
     let first = parts.iter_mut().find(|part| part.function_call.is_some());
     if let (Some(part), true) = (first, quirks.call_signatures) {
-        part.thought_signature.get_or_insert(UNSIGNED);
+        part.thought_signature.get_or_insert(SKIP_SIGNATURE);
     }
     parts
 }
@@ -296,7 +296,7 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks) -> Vec<Part<
 
 /// The id as the server gets it back: none where it gave none.
 fn id<'a>(id: &'a str, quirks: &Quirks) -> Option<&'a str> {
-    (quirks.call_ids && !id.starts_with(MADE_UP)).then_some(id)
+    (quirks.call_ids && !id.starts_with(LOCAL_ID_PREFIX)).then_some(id)
 }
 
 /// A signature that can be one: the field holds base64, and the whole request is refused otherwise.
@@ -308,9 +308,9 @@ fn signature(signature: Option<&String>) -> Option<&str> {
     (!bare.is_empty() && whole && bare.chars().all(digit)).then_some(signature)
 }
 
-/// A name as all wires take it; functions must not begin with a digit or a dash here.
+/// A name as all APIs take it; functions must not begin with a digit or a dash here.
 fn function_name(name: &str) -> Cow<'_, str> {
-    let name = handoff::wire_name(name);
+    let name = handoff::valid_name(name);
     if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return name;
     }

@@ -42,7 +42,7 @@ pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Thinkin
         });
     }
     let word = match level {
-        // Nobody said what it takes: none of them can be turned off, and all know this level.
+        // Its levels are unknown: none of these models can be turned off, and all know this level.
         ThinkingLevel::Off | ThinkingLevel::Minimal if model.thinking_levels.is_empty() => {
             Some("low")
         }

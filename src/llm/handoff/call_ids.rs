@@ -46,7 +46,7 @@ impl CallIds {
             _ => allowed(id, room),
         };
         // Servers that count their ids anew in each answer send the same ones again and again. Not
-        // all APIs mind that; within one answer nobody could tell the results apart.
+        // all APIs mind that; within one answer the results could not be told apart.
         let mut candidate = plain.clone();
         let mut number = 1;
         loop {
@@ -75,7 +75,7 @@ impl CallIds {
 }
 
 /// A tool's name as every API takes it: models make up names that none does.
-pub fn wire_name(name: &str) -> Cow<'_, str> {
+pub fn valid_name(name: &str) -> Cow<'_, str> {
     let kept = allowed(name, 64);
     match kept.as_str() {
         "" => Cow::Borrowed("unknown"),

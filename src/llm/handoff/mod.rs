@@ -17,7 +17,7 @@ mod call_ids;
 mod images;
 mod turns;
 
-pub use call_ids::wire_name;
+pub use call_ids::valid_name;
 pub use turns::{
     GO_ON, IMAGES_ABOVE, NO_RESULT, ToolResult, Turn, ends_with_answer, joined_text, to_turns,
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::call_ids::{CallIds, wire_name};
+use super::call_ids::{CallIds, valid_name};
 use super::images::LeftOut;
 use crate::llm::message::{
     AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall, ToolResultMessage,
@@ -22,7 +22,7 @@ pub const IMAGES_ABOVE: &str = "Images of the tool results above:";
 /// Stands first when the conversation would begin with an answer.
 const CONTINUED: &str = "[the conversation goes on]";
 
-/// One turn as a wire writes it.
+/// One turn of the conversation, for any API.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Turn<'a> {
     /// Texts and images of the user; never empty.
@@ -36,7 +36,7 @@ pub enum Turn<'a> {
 /// The result of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult<'a> {
-    /// The call's id as it was written on this wire.
+    /// The call's id as this API takes it.
     pub id: String,
     /// The call, as it was stored.
     pub call: &'a ToolCall,
@@ -193,7 +193,7 @@ impl<'a> Handoff<'a, '_> {
                     if cut && unfinished(call, last) {
                         continue;
                     }
-                    // What stands behind the bar is the id of the call's item, on the one wire that
+                    // Behind the bar stands the id of the call's item, on the one API that
                     // has items.
                     let (call_id, item_id) = match call.id.split_once('|') {
                         Some((call_id, item)) if answer.api.ends_with("responses") => (
@@ -209,7 +209,7 @@ impl<'a> Handoff<'a, '_> {
                         None => id.clone(),
                     };
                     results.push(self.result(call, id, &messages[at + 1..], &mut taken));
-                    let name = wire_name(&call.name);
+                    let name = valid_name(&call.name);
                     let bare = own || call.thought_signature.is_none();
                     blocks.push(if bare && written == call.id && name == call.name {
                         Cow::Borrowed(block)
@@ -228,7 +228,7 @@ impl<'a> Handoff<'a, '_> {
                 Content::Image(_) => {}
             }
         }
-        // No wire takes an answer that ends in mere thinking; on one it has no place among the rest,
+        // No API takes an answer that ends in mere thinking; on one it has no place among the rest,
         // and may have come last.
         let thinking = |block: &Cow<Content>| matches!(**block, Content::Thinking(_));
         if self.model.api != Api::OpenAiChat || blocks.iter().all(thinking) {
@@ -369,14 +369,14 @@ impl<'a> Handoff<'a, '_> {
         }
     }
 
-    /// Whether this very model said it, over this wire: only then are its opaque parts worth
+    /// Whether this very model said it, over this API: only then are its opaque parts worth
     /// anything.
     fn own(&self, answer: &AssistantMessage) -> bool {
         let api = answer.api.as_str();
-        let same_wire = api == self.model.api.as_str()
+        let same_api = api == self.model.api.as_str()
             || (api == "openai-completions" && self.model.api == Api::OpenAiChat)
             || (api == "google-generative-ai" && self.model.api == Api::GoogleGenerateContent);
-        same_wire && answer.provider == self.model.provider && answer.model == self.model.id
+        same_api && answer.provider == self.model.provider && answer.model == self.model.id
     }
 }
 

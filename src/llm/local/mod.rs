@@ -2,7 +2,7 @@
 //!
 //! Only addresses of this machine are asked, each for a few milliseconds. What a server says is read
 //! in `replies`, where no byte is sent; asking is `probe`'s. Speaking to a model afterwards is the
-//! business of the wires, as for any other.
+//! business of the APIs, as for any other.
 
 mod server;
 mod probe;

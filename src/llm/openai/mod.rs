@@ -1,4 +1,4 @@
-//! The wires OpenAI made, also as other hosts serve them.
+//! The APIs of OpenAI, also as other hosts serve them.
 
 pub mod chat;
 pub mod responses;

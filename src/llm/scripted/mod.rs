@@ -26,7 +26,7 @@
 //! [[reply]]
 //! steps = [{ text = "Done." }]
 //!
-//! [[on_message]]                       # answers what a person types
+//! [[on_message]]                       # answers what the user types
 //! when = ["key", "model"]              # any of these words, in any case; none: any message
 //! steps = [{ text = "You said: {message}" }]
 //! ```

@@ -14,9 +14,9 @@ use super::super::provider::{Provider, Request};
 use super::position::position;
 use super::script::{Script, Step};
 
-/// Bytes per token, about; nobody is billed for a script.
+/// Bytes per token, roughly.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Characters of a person's message that an answer may quote.
+/// Characters of the user's message that an answer may quote.
 const QUOTE_CHARS: usize = 60;
 
 /// A provider that plays a script.
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_persons_message_is_answered_and_the_show_goes_on() {
+    async fn a_user_message_is_answered_and_the_script_goes_on() {
         let first = reply(vec![Message::user("go", 0)]).await;
         let conversation = vec![
             Message::user("go", 0),

@@ -12,7 +12,7 @@ pub(super) struct Position {
     pub given: usize,
     /// Whether the reply at `given` was said before and only its calls are still to be made.
     pub calls_only: bool,
-    /// What a person said since the last response, all of it.
+    /// What the user wrote since the last response, all of it.
     pub said: Option<String>,
 }
 

@@ -44,7 +44,7 @@ pub struct Reply {
     pub steps: Vec<Step>,
 }
 
-/// One response to a message of a person.
+/// One response to a message of the user.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {

@@ -1,4 +1,4 @@
-//! What is known of a model, in words: window, limits, prices, thinking, wire, address, key.
+//! What is known of a model, in words: window, limits, prices, thinking, API, address, key.
 
 use std::fmt::Write;
 

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
 use super::tags::{Segment, ThinkTagParser};
-use crate::llm::classify::Subject;
+use crate::llm::classify::ErrorContext;
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress, non_empty};
+use crate::llm::exchange::{Decoded, Decoder, non_empty};
 use crate::llm::message::StopReason;
 use crate::llm::model::Prices;
 use crate::llm::openai::usage::{UsageFields, usage};
@@ -33,7 +33,7 @@ const USAGE: UsageFields = UsageFields {
 /// The state of one response.
 pub struct ChatDecoder {
     prices: Prices,
-    about: Subject,
+    context: ErrorContext,
     started: bool,
     /// The text or reasoning block that grows.
     open: Option<Open>,
@@ -57,7 +57,7 @@ enum Open {
 
 /// A call that may still grow: pieces of several may come in turns.
 struct Call {
-    wire_index: Option<u64>,
+    stream_index: Option<u64>,
     id: String,
     name: String,
     /// Our index, once its name is known.
@@ -68,10 +68,10 @@ struct Call {
 
 impl ChatDecoder {
     /// A decoder for one response, which costs `prices`.
-    pub fn new(prices: Prices, about: Subject) -> Self {
+    pub fn new(prices: Prices, context: ErrorContext) -> Self {
         Self {
             prices,
-            about,
+            context,
             started: false,
             open: None,
             tags: ThinkTagParser::default(),
@@ -199,14 +199,14 @@ impl ChatDecoder {
     fn call(&mut self, piece: &Value, out: &mut Vec<StreamEvent>) {
         self.flush_tags(out);
         self.close(out);
-        let wire_index = piece["index"].as_u64();
+        let stream_index = piece["index"].as_u64();
         let id = non_empty(&piece["id"]);
         let name = non_empty(&piece["function"]["name"]);
         let at = self
-            .which(wire_index, id.as_deref(), name.as_deref())
+            .which(stream_index, id.as_deref(), name.as_deref())
             .unwrap_or_else(|| {
                 self.calls.push(Call {
-                    wire_index,
+                    stream_index,
                     id: id.clone().unwrap_or_default(),
                     name: String::new(),
                     block: None,
@@ -242,18 +242,18 @@ impl ChatDecoder {
     /// another id and a name is a new call: some servers number every call 0.
     fn which(
         &self,
-        wire_index: Option<u64>,
+        stream_index: Option<u64>,
         id: Option<&str>,
         name: Option<&str>,
     ) -> Option<usize> {
         let begins = |call: &Call| {
             name.is_some() && !call.name.is_empty() && id.is_some_and(|id| id != call.id)
         };
-        if wire_index.is_some() {
+        if stream_index.is_some() {
             let at = self
                 .calls
                 .iter()
-                .rposition(|call| call.wire_index == wire_index)?;
+                .rposition(|call| call.stream_index == stream_index)?;
             return (!begins(&self.calls[at])).then_some(at);
         }
         match id {
@@ -314,14 +314,14 @@ impl ChatDecoder {
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         if !self.started {
-            let what = format!("{}: the server sent an empty answer", self.about.model);
+            let what = format!("{}: the server sent an empty answer", self.context.model);
             out.push(StreamEvent::Error(LlmError::new(
                 ErrorClass::Retryable,
                 what,
             )));
-            return Progress::Finished;
+            return Decoded::Finished;
         }
         self.flush_tags(out);
         self.close(out);
@@ -341,11 +341,11 @@ impl ChatDecoder {
             Ok(reason) => StreamEvent::Done { reason, raw },
             Err((class, what)) => {
                 let raw = raw.unwrap_or_default();
-                let what = format!("{}: {what} (finish_reason {raw})", self.about.model);
+                let what = format!("{}: {what} (finish_reason {raw})", self.context.model);
                 StreamEvent::Error(LlmError::new(class, what))
             }
         });
-        Progress::Finished
+        Decoded::Finished
     }
 }
 
@@ -404,21 +404,21 @@ impl Call {
 }
 
 impl Decoder for ChatDecoder {
-    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
         self.chunk(json, out);
-        Progress::More
+        Decoded::More
     }
 
-    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         self.finish(out)
     }
 
     /// Some servers close without the end mark; their finish reason says that nothing is missing.
-    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Progress {
+    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
         if self.stop.is_some() {
             return self.finish(out);
         }
-        Progress::More
+        Decoded::More
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::reasoning::{FIELDS, Form};
-use crate::llm::handoff::{IMAGES_ABOVE, ToolResult, Turn, joined_text, wire_name};
+use crate::llm::handoff::{IMAGES_ABOVE, ToolResult, Turn, joined_text, valid_name};
 use crate::llm::message::{Content, Image, Thinking, ToolCall};
 use crate::llm::provider::Request;
 use crate::llm::quirks::Quirks;
@@ -223,7 +223,7 @@ fn tool_results<'a>(
         images.extend(result.images().map(Part::image));
         let text = result.text_or("(see the image below)");
         messages.push(ChatMessage {
-            name: quirks.result_names.then(|| wire_name(&result.call.name)),
+            name: quirks.result_names.then(|| valid_name(&result.call.name)),
             tool_call_id: Some(&result.id),
             content: Some(MessageContent::Text(text)),
             ..ChatMessage::new("tool")

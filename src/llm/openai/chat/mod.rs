@@ -1,4 +1,4 @@
-//! Chat Completions: OpenAI's older wire, and everybody else's.
+//! Chat Completions: OpenAI's older API, which most other hosts speak.
 
 mod reasoning;
 pub mod request;

@@ -25,7 +25,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form `signature` stands for, if it is one of this wire's.
+    /// The form `signature` stands for, if it is one of this API's.
     pub fn of(signature: &str) -> Option<Self> {
         match signature {
             PARTS => Some(Self::Parts),

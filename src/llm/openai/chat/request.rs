@@ -14,7 +14,7 @@ use crate::llm::message::Message;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
 use crate::llm::quirks::{Quirks, ThinkingForm};
-use crate::llm::room;
+use crate::llm::request_size;
 
 /// Where requests to `model` go.
 pub(crate) fn endpoint(model: &Model) -> Endpoint {
@@ -26,7 +26,7 @@ pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
     let turns = handoff::to_turns(request, request.thinking_from, quirks.ids);
     let messages = messages::of(&turns, request, quirks);
-    let limit = room::max_output(request, &turns);
+    let limit = request_size::max_output(request, &turns);
     let mut body = Body {
         model: &request.model.id,
         messages,
@@ -46,7 +46,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         tool_stream: (quirks.tool_stream && !request.tools.is_empty()).then_some(true),
     };
     ask_to_think(&mut body, request, quirks);
-    room::json(&body, request, &turns)
+    request_size::to_json(&body, request, &turns)
 }
 
 /// The tools on offer; none at all when there is none, unless the host wants to see so.

@@ -6,10 +6,10 @@
 use serde_json::Value;
 
 use super::item::{ArgumentsMismatch, Item, Kind, Part};
-use crate::llm::classify::{self, Subject};
+use crate::llm::classify::{self, ErrorContext};
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoder, Progress, non_empty};
+use crate::llm::exchange::{Decoded, Decoder, non_empty};
 use crate::llm::message::StopReason;
 use crate::llm::model::Prices;
 use crate::llm::openai::usage::{UsageFields, usage};
@@ -35,7 +35,7 @@ fn tier_factor(service_tier: &Value) -> f64 {
 /// The state of one response.
 pub struct ResponsesDecoder {
     prices: Prices,
-    about: Subject,
+    context: ErrorContext,
     started: bool,
     /// In the order in which they began; each is the block of the same index.
     items: Vec<Item>,
@@ -43,10 +43,10 @@ pub struct ResponsesDecoder {
 
 impl ResponsesDecoder {
     /// A decoder for one response, which costs `prices`.
-    pub fn new(prices: Prices, about: Subject) -> Self {
+    pub fn new(prices: Prices, context: ErrorContext) -> Self {
         Self {
             prices,
-            about,
+            context,
             started: false,
             items: Vec::new(),
         }
@@ -264,10 +264,14 @@ impl ResponsesDecoder {
     fn failed(&self, response: &Value) -> LlmError {
         let error = &response["error"];
         if error.is_null() {
-            let what = format!("{}: the provider interrupted the answer", self.about.model);
+            let what = format!(
+                "{}: the provider interrupted the answer",
+                self.context.model
+            );
             return LlmError::new(ErrorClass::Retryable, what);
         }
-        let mut failed = classify::from_event(&serde_json::json!({ "error": error }), &self.about);
+        let mut failed =
+            classify::from_event(&serde_json::json!({ "error": error }), &self.context);
         // Pictures that cannot be read and rules that were broken stay so.
         let code = error["code"].as_str().unwrap_or_default();
         let lasting = ["image", "policy", "residency"];
@@ -279,22 +283,22 @@ impl ResponsesDecoder {
     }
 
     fn error(&self, class: ErrorClass, what: &str) -> StreamEvent {
-        let what = format!("{}: {what}", self.about.model);
+        let what = format!("{}: {what}", self.context.model);
         StreamEvent::Error(LlmError::new(class, what))
     }
 }
 
 impl Decoder for ResponsesDecoder {
-    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Progress {
+    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
         let (taken, progress) = match name {
             "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
-                (self.finish(name, json, out), Progress::Finished)
+                (self.finish(name, json, out), Decoded::Finished)
             }
-            _ => (self.event(name, json, out), Progress::More),
+            _ => (self.event(name, json, out), Decoded::More),
         };
         if let Err(ArgumentsMismatch) = taken {
-            out.push(StreamEvent::Error(classify::invalid_event(&self.about)));
-            return Progress::Finished;
+            out.push(StreamEvent::Error(classify::invalid_event(&self.context)));
+            return Decoded::Finished;
         }
         progress
     }

@@ -1,4 +1,4 @@
-//! Responses: OpenAI's newer wire, which gives reasoning back, as OpenAI, xAI, Meta, Azure and local
+//! Responses: OpenAI's newer API, which gives reasoning back, as OpenAI, xAI, Meta, Azure and local
 //! servers speak it. The conversation is sent whole each time and nothing is stored on the server.
 
 pub mod request;

@@ -12,7 +12,7 @@ use crate::llm::http;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::{Request, ToolSpec};
 use crate::llm::quirks::{IdRule, Quirks};
-use crate::llm::room;
+use crate::llm::request_size;
 
 /// The smallest output limit the API takes, in tokens.
 const SMALLEST_LIMIT: u64 = 16;
@@ -25,7 +25,7 @@ pub(crate) fn endpoint(model: &Model) -> Endpoint {
 }
 
 /// The same event; an error that says that nothing is at this address gets the way out for the many
-/// servers that speak the older wire only.
+/// servers that speak the older API only.
 pub fn explained(mut event: StreamEvent) -> StreamEvent {
     if let StreamEvent::Error(error) = &mut event
         && error.class == ErrorClass::Client
@@ -40,8 +40,7 @@ pub fn explained(mut event: StreamEvent) -> StreamEvent {
     event
 }
 
-/// Whether the server will not sum up its thoughts: OpenAI wants to know an organization's people
-/// first. Everything else works without.
+/// Whether the server refuses reasoning summaries: OpenAI sends them to verified organizations only.
 pub fn refuses_summaries(error: &LlmError) -> bool {
     let message = error.message.to_ascii_lowercase();
     let named = ["reasoning summar", "reasoning.summary"];
@@ -59,7 +58,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         store: false,
         include,
         reasoning,
-        max_output_tokens: room::max_output(request, &turns).max(SMALLEST_LIMIT),
+        max_output_tokens: request_size::max_output(request, &turns).max(SMALLEST_LIMIT),
         prompt_cache_key: request.cache_key(),
         tools: request
             .tools
@@ -69,7 +68,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         instructions: request.system_prompt(),
         input: items::of(&turns, quirks),
     };
-    room::json(&body, request, &turns)
+    request_size::to_json(&body, request, &turns)
 }
 
 #[derive(Serialize)]

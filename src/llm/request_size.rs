@@ -1,5 +1,5 @@
-//! How many tokens an answer may have, so that prompt and answer fit the window together, and how
-//! much memory the request takes.
+//! The size of a request: the output limit that prompt and answer fit the window with, and the
+//! buffer its JSON is written to.
 //!
 //! Estimates: only the provider knows its tokens. The limit errs on the side of a shorter
 //! answer.
@@ -44,7 +44,7 @@ pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
 
 /// Writes the JSON of `request` in one piece of memory. A buffer that doubles as it fills leaves
 /// holes of the same size behind in the allocator, with each request of a long conversation.
-pub fn json(body: &impl Serialize, request: &Request, turns: &[Turn]) -> Vec<u8> {
+pub fn to_json(body: &impl Serialize, request: &Request, turns: &[Turn]) -> Vec<u8> {
     let size = size(request, turns, |image| image.data.len());
     // Escapes, keys and brackets; what is not touched costs nothing.
     let mut out = Vec::with_capacity(size + size / 4 + 4 * 1024);
@@ -91,9 +91,9 @@ fn turn_size(turn: &Turn, image: impl Fn(&Image) -> usize) -> usize {
         Turn::User(content) | Turn::Assistant(content) => {
             content.iter().map(|block| of(block)).sum()
         }
-        Turn::Results(answers) => answers
+        Turn::Results(results) => results
             .iter()
-            .flat_map(|answer| &answer.content)
+            .flat_map(|result| &result.content)
             .map(|block| of(block) + 60)
             .sum(),
     }

@@ -1,6 +1,6 @@
-//! All wires behind one [`Provider`]: finds key and address, then dispatches on the model's api.
+//! All APIs behind one [`Provider`]: finds key and address, then dispatches on the model's api.
 //!
-//! The only file that knows which wires there are.
+//! The only file that knows which APIs there are.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use super::anthropic::{self, AnthropicDecoder};
 use super::auth::{KeySource, Keys, Place, Secret};
 use super::catalog::Catalog;
-use super::classify::Subject;
+use super::classify::ErrorContext;
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
 use super::exchange::{self, Decoder, Endpoint, HttpRequest};
@@ -30,28 +30,28 @@ use super::window;
 
 /// Whether providers are asked to cache prompts, where they do so only when asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caching {
-    /// Marks and keys for the cache are sent.
-    Asked,
-    /// What a provider does by itself is all there is.
-    Left,
+pub enum PromptCaching {
+    /// Cache breakpoints and keys are sent.
+    On,
+    /// Nothing is asked for; a provider may cache by itself.
+    Off,
 }
 
 /// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
 #[derive(Clone)]
-pub struct Wires {
+pub struct Client {
     catalog: Arc<Catalog>,
     keys: Keys,
     scripted: Option<Arc<dyn Provider>>,
     http: Http,
     smallest_window: u64,
-    caching: Caching,
-    /// Providers that do not sum up thoughts.
-    terse: Arc<Mutex<HashSet<String>>>,
+    caching: PromptCaching,
+    /// Providers that refuse to send reasoning summaries.
+    no_summaries: Arc<Mutex<HashSet<String>>>,
 }
 
-impl Wires {
-    /// Wires for the models of `catalog`, with `keys`; models of [`Api::Scripted`] go to
+impl Client {
+    /// Client for the models of `catalog`, with `keys`; models of [`Api::Scripted`] go to
     /// `scripted`.
     pub fn new(catalog: Arc<Catalog>, keys: Keys, scripted: Option<Arc<dyn Provider>>) -> Self {
         Self {
@@ -60,8 +60,8 @@ impl Wires {
             scripted,
             http: Http::default(),
             smallest_window: window::MIN_CONTEXT,
-            caching: Caching::Asked,
-            terse: Arc::default(),
+            caching: PromptCaching::On,
+            no_summaries: Arc::default(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Wires {
     }
 
     /// The same with or without asking providers to cache prompts.
-    pub fn with_caching(mut self, caching: Caching) -> Self {
+    pub fn with_caching(mut self, caching: PromptCaching) -> Self {
         self.caching = caching;
         self
     }
@@ -95,7 +95,7 @@ impl Wires {
         match answer.next().await {
             Some(StreamEvent::Error(error)) if responses::refuses_summaries(&error) => {
                 tracing::info!("{}: {}", model.full_id(), error.message);
-                self.terse().insert(model.provider.clone());
+                self.no_summaries().insert(model.provider.clone());
                 let mut plain = request.clone();
                 plain.model.quirks.summaries = false;
                 self.ask(&plain).await
@@ -105,8 +105,10 @@ impl Wires {
         }
     }
 
-    fn terse(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.terse.lock().unwrap_or_else(PoisonError::into_inner)
+    fn no_summaries(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.no_summaries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The request as its model can take it.
@@ -115,11 +117,11 @@ impl Wires {
             // Its server would refuse the whole request.
             request.tools.clear();
         }
-        if self.caching == Caching::Left {
+        if self.caching == PromptCaching::Off {
             request.session_id = None;
             request.model.quirks.cache_marks = false;
         }
-        if self.terse().contains(&request.model.provider) {
+        if self.no_summaries().contains(&request.model.provider) {
             request.model.quirks.summaries = false;
         }
         request
@@ -173,7 +175,7 @@ impl Wires {
         }
     }
 
-    /// The headers that go to the provider beside those of the wire: the catalogue's and the user's.
+    /// The headers that go to the provider beside those of the API: the catalogue's and the user's.
     async fn headers(&self, provider: &str) -> Result<HeaderMap, LlmError> {
         let (wanted, file) = self.catalog.headers(provider);
         let mut headers = HeaderMap::new();
@@ -222,7 +224,7 @@ impl Wires {
         key: Option<Secret>,
     ) -> BoxStream<'static, StreamEvent> {
         let model = &request.model;
-        let about = Subject {
+        let context = ErrorContext {
             model: model.full_id(),
             key_hint: self.catalog.key_hint(&model.provider),
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
@@ -233,29 +235,29 @@ impl Wires {
             Api::AnthropicMessages => (
                 anthropic::request::endpoint(request),
                 anthropic::request::body(request),
-                Box::new(AnthropicDecoder::new(prices, about.clone())),
+                Box::new(AnthropicDecoder::new(prices, context.clone())),
             ),
             Api::OpenAiChat => (
                 chat::request::endpoint(model),
                 chat::request::body(request),
-                Box::new(ChatDecoder::new(prices, about.clone())),
+                Box::new(ChatDecoder::new(prices, context.clone())),
             ),
             Api::OpenAiResponses => (
                 responses::request::endpoint(model),
                 responses::request::body(request),
-                Box::new(ResponsesDecoder::new(prices, about.clone())),
+                Box::new(ResponsesDecoder::new(prices, context.clone())),
             ),
             Api::GoogleGenerateContent => (
                 google::request::endpoint(model),
                 google::request::body(request),
                 Box::new(GoogleDecoder::new(
                     prices,
-                    about.clone(),
+                    context.clone(),
                     request.messages.len(),
                 )),
             ),
             Api::Scripted => {
-                let what = format!("{}: no script is loaded for this model", about.model);
+                let what = format!("{}: no script is loaded for this model", context.model);
                 return failed(LlmError::new(ErrorClass::Client, what));
             }
         };
@@ -263,7 +265,7 @@ impl Wires {
             endpoint,
             key,
             body: options::lay_over(body, &model.options),
-            about,
+            context,
         };
         let events = exchange::run(http.clone(), http_request, decoder);
         if model.api == Api::OpenAiResponses {
@@ -288,7 +290,7 @@ fn add_session_headers(headers: &mut HeaderMap, request: &Request) {
     }
 }
 
-impl Provider for Wires {
+impl Provider for Client {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
         let request = self.fit(request);
         if let Some(error) = window::check_min(&request.model, self.smallest_window) {
@@ -297,8 +299,8 @@ impl Provider for Wires {
         if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {
             return scripted.stream(request);
         }
-        let wires = self.clone();
-        let answer = async move { wires.answer(&request).await };
+        let client = self.clone();
+        let answer = async move { client.answer(&request).await };
         stream::once(answer).flatten().boxed()
     }
 
@@ -307,7 +309,7 @@ impl Provider for Wires {
     }
 
     /// Fetches the key, builds the client and opens a connection, by a request for the host's root
-    /// that costs nothing; not to servers without TLS, which are near and answer at once. Needs a running tokio
+    /// that costs nothing; not to servers without TLS, which are local and answer at once. Needs a running tokio
     /// runtime; without one it does nothing.
     fn warm(&self, model: &Model) {
         if model.api == Api::Scripted {
