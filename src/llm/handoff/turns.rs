@@ -46,7 +46,7 @@ pub struct ToolResult<'a> {
     pub is_error: bool,
 }
 
-impl<'a> ToolResult<'a> {
+impl ToolResult<'_> {
     /// The texts, or `otherwise` of a result that holds images only.
     pub fn text_or(&self, otherwise: &'static str) -> Cow<'_, str> {
         match joined_text(&self.content) {
