@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tiller::agent::process::Processes;
 use tiller::agent::tools::builtin;
-use tiller::agent::{Details, Progress, Tool, ToolContext, ToolSettings};
+use tiller::agent::{Details, Effects, Progress, Tool, ToolContext, ToolSettings};
 use tokio_util::sync::CancellationToken;
 
 const FILES: usize = 44_000;
@@ -154,6 +154,7 @@ fn call(
         cancel: CancellationToken::new(),
         progress: Progress::new(details).0,
         processes: Processes::new(),
+        effects: Effects::default(),
     };
     let started = Instant::now();
     let output = runtime

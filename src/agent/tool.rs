@@ -109,6 +109,8 @@ pub struct ToolContext {
     pub progress: Progress,
     /// The scope of the processes that the call starts: they end with the run.
     pub processes: Processes,
+    /// What the call was allowed to do: the tool's effects with these arguments.
+    pub effects: Effects,
 }
 
 /// Live details of a running call: lossy, the latest wins.
@@ -138,6 +140,17 @@ pub struct ToolOutput {
     pub details: Details,
     /// Whether the model is told that it failed.
     pub is_error: bool,
+}
+
+impl ToolOutput {
+    /// The output of a call that did what it should.
+    pub fn new(text: impl Into<String>, details: Details) -> Self {
+        Self {
+            content: vec![Content::text(text)],
+            details,
+            is_error: false,
+        }
+    }
 }
 
 /// A call that could not be done. The text goes to the model as an error result, as it stands.

@@ -237,6 +237,8 @@ pub enum Act {
     Output(String, Arc<Gate>),
     /// Shows so many lines of live output, one after so many milliseconds.
     Ticker(u32, u64),
+    /// Succeeds with the paths it was allowed to read.
+    AllowedReads,
     /// Waits until it is cancelled, then succeeds all the same.
     FinishWhenCancelled,
 }
@@ -273,12 +275,12 @@ impl Tool for FakeTool {
         &self.spec
     }
 
-    fn effects(&self, _args: &Value) -> Effects {
+    fn effects(&self, args: &Value) -> Effects {
         if let Act::PanicEarly(text) = &self.act {
             panic!("{text}");
         }
         if self.read_only {
-            Effects::default()
+            Effects::read(args["n"].to_string())
         } else {
             Effects::unknown()
         }
@@ -331,6 +333,7 @@ impl Tool for FakeTool {
                     }
                     format!("{name} done")
                 }
+                Act::AllowedReads => context.effects.reads.join(" "),
                 Act::FinishWhenCancelled => {
                     context.cancel.cancelled().await;
                     format!("{name} done")

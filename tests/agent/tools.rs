@@ -228,6 +228,17 @@ async fn a_failing_or_panicking_tool_is_an_error_result() {
     }
 }
 
+#[tokio::test]
+async fn a_call_gets_the_effects_it_was_judged_by() {
+    let mut bench = bench(
+        vec![call(&[("c1", "a", json!({ "n": 7 }))]), say("ok")],
+        vec![("a", true, Act::AllowedReads)],
+    );
+    bench.prompt("Go");
+    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(bench.request(1)[2], "c1: 7");
+}
+
 // I1, I2, I3, K22
 #[tokio::test]
 async fn calls_that_cannot_run_are_answered() {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{
-    Details, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolSettings, tools,
+    Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolSettings, tools,
 };
 use tiller::llm::message::content_text;
 use tokio::sync::watch;
@@ -96,6 +96,7 @@ impl Bench {
             cancel: cancel.clone(),
             progress,
             processes: self.processes.clone(),
+            effects: Effects::default(),
         };
         let tool = Arc::clone(&self.tool);
         Call {

@@ -81,6 +81,7 @@ impl Workshop {
             cancel: CancellationToken::new(),
             progress: Progress::new(details).0,
             processes: Processes::new(),
+            effects: Effects::default(),
         }
     }
 

@@ -375,7 +375,7 @@ fn unreadable_places_are_counted() {
     } else {
         assert_eq!(
             text,
-            ".hidden/d.rs:1: fn four() {}\n[2 files or folders could not be read: a.rs, a/]"
+            ".hidden/d.rs:1: fn four() {}\n[Could not be read: a.rs, a/]"
         );
     }
     std::fs::set_permissions(shop.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -541,8 +541,8 @@ fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
                 assert_eq!(
                     ends(&shop, tool, args.clone(), context.clone()),
                     format!(
-                        "{prefix}{found}\n[1 ignore file was not used (not a regular file, too \
-                         large, or too many patterns): {named}]"
+                        "{prefix}{found}\n[Ignore files not used, since they are not regular files, too \
+                         large, or have too many patterns: {named}]"
                     ),
                     "kind {number}"
                 );
@@ -561,8 +561,8 @@ fn ignore_patterns_are_used_up_to_a_limit() {
     }
     assert_eq!(
         shop.ok("find", json!({"pattern": "*.rs"})),
-        "one/yes.rs\ntwo/yes.rs\n[1 ignore file was not used (not a regular file, too large, or \
-         too many patterns): one/.gitignore]"
+        "one/yes.rs\ntwo/yes.rs\n[Ignore files not used, since they are not regular files, too \
+         large, or have too many patterns: one/.gitignore]"
     );
 }
 
@@ -689,8 +689,7 @@ fn short_lines_beside_a_very_long_one_are_found() {
     assert_eq!(
         shop.ok("grep", grep("needle", json!({}))),
         "wide:1: needle 1\nwide:3: needle 3\nwider:2: needle 2\n\
-         [2 files have lines longer than 8.0 MB, which were searched only to that length: wide, \
-         wider]"
+         [Lines longer than 8.0 MB were searched only to that length: wide, wider]"
     );
 }
 

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::env::RunEnv;
 use super::execution::{self, CallOutcome};
-use super::gate::{self, Allowed};
+use super::gate::{self, Decision};
 use super::link::{RunLink, Turn};
 use super::loop_guard::LoopGuard;
 use super::turn::Reply;
@@ -78,8 +78,7 @@ async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> O
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
         Lookup::Tool(tool) => {
-            turn.rules.parallel_tools
-                && guarded(|| tool.effects(&call.arguments).only_reads()).unwrap_or(false)
+            turn.rules.parallel_tools && gate::effects(&**tool, &call.arguments).only_reads()
         }
         _ => false,
     };
@@ -103,10 +102,10 @@ async fn run_group(
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(turn, call).await {
-            Ok(Allowed { tool, args }) => {
-                execution::execute(link, env, turn, call, tool, args, details).await
+            Decision::Allow(allowed) => {
+                execution::execute(link, env, turn, call, allowed, details).await
             }
-            Err(text) => CallOutcome::unstarted(ToolStatus::Error, text, details),
+            Decision::Refuse { text } => CallOutcome::unstarted(ToolStatus::Error, text, details),
         };
         emit_end(link, call, &ended).await;
         ended

@@ -5,7 +5,6 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::select;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
@@ -13,9 +12,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::call_ids;
 use super::env::RunEnv;
+use super::gate::Allowed;
 use super::link::{RunLink, Turn};
 use crate::agent::event::{AgentEvent, ToolStatus};
-use crate::agent::tool::{Details, Progress, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Progress, ToolContext, ToolError, ToolOutput};
 use crate::llm::{Content, ToolCall};
 
 /// Shortest time between two updates of one call.
@@ -59,8 +59,7 @@ pub(super) async fn execute(
     env: &RunEnv,
     turn: &Turn,
     call: &ToolCall,
-    tool: Arc<dyn Tool>,
-    args: Value,
+    allowed: Allowed,
     preview: Arc<Details>,
 ) -> CallOutcome {
     let (progress, mut live) = Progress::new(preview);
@@ -71,7 +70,9 @@ pub(super) async fn execute(
         cancel: turn.interrupt.child_token(),
         progress,
         processes: link.processes.clone(),
+        effects: allowed.effects,
     };
+    let (tool, args) = (allowed.tool, allowed.args);
     let started = Instant::now();
     // A task of its own: a panic ends the task, not the run.
     let mut task = tokio::spawn(async move { tool.execute(args, context).await });

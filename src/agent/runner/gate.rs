@@ -1,29 +1,63 @@
-//! Which calls may run. Today that is: the tool exists, policy allows it, its arguments are whole
-//! and fit. Asking the user comes in here later. Runs nothing.
+//! The permission gate: which calls may run, judged by what their tool says they will do. Allowed is
+//! every call of a tool that exists and that policy allows, with valid arguments. Runs nothing.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::link::Turn;
-use crate::agent::tool::Tool;
+use crate::agent::tool::{Effects, Tool};
 use crate::agent::toolbox::Lookup;
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.
 const QUOTED: usize = 200;
 
-/// A call that may run.
-pub(super) struct Allowed {
-    /// What runs.
-    pub tool: Arc<dyn Tool>,
-    /// With what; coerced and valid.
-    pub args: Value,
+/// What is decided about a call.
+pub(super) enum Decision {
+    /// It may run.
+    Allow(Allowed),
+    /// It may not run.
+    Refuse {
+        /// Why, for the model.
+        text: String,
+    },
 }
 
-/// Judges one call, right before it starts: lets it pass, or says to the model why not.
-#[expect(clippy::unused_async, reason = "asking the user comes in here")]
-pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
+/// A call that may run.
+pub(super) struct Allowed {
+    /// The tool that runs.
+    pub tool: Arc<dyn Tool>,
+    /// Its arguments, coerced and valid.
+    pub args: Value,
+    /// What it may do.
+    pub effects: Effects,
+}
+
+/// Judges one call, right before it starts.
+#[expect(
+    clippy::unused_async,
+    reason = "a question to the user is awaited here"
+)]
+pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Decision {
+    match validate(turn, call) {
+        Ok((tool, args)) => Decision::Allow(Allowed {
+            effects: effects(&*tool, &args),
+            tool,
+            args,
+        }),
+        Err(text) => Decision::Refuse { text },
+    }
+}
+
+/// What a call of `tool` may do; anything, if the tool panics over its arguments.
+pub(super) fn effects(tool: &dyn Tool, args: &Value) -> Effects {
+    catch_unwind(AssertUnwindSafe(|| tool.effects(args))).unwrap_or_else(|_| Effects::unknown())
+}
+
+/// The tool and its valid arguments, or the reason for the model why it cannot be called.
+fn validate(turn: &Turn, call: &ToolCall) -> Result<(Arc<dyn Tool>, Value), String> {
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
@@ -36,7 +70,7 @@ pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, Strin
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
-    Ok(Allowed { tool, args })
+    Ok((tool, args))
 }
 
 /// The call's arguments, unless their text is not the JSON object it should be.

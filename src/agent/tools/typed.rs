@@ -1,9 +1,11 @@
 //! Tools whose arguments have a type: all built-in ones. Their arguments are coerced and validated
 //! by `schema`, then parsed once, here; no tool looks into JSON itself.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::agent::schema::{self, Schema};
 use crate::agent::tool::{Details, Effects, Tool, ToolContext, ToolError, ToolOutput};
@@ -15,12 +17,12 @@ pub trait TypedTool: Send + Sync + 'static {
     /// The arguments. What a call leaves out, or gets wrong before its validation, has a default.
     type Args: DeserializeOwned + Default + Send;
 
-    /// As [`Tool::spec`].
-    fn spec(&self) -> &ToolSpec;
+    /// As [`Tool::spec`]; made once.
+    fn spec(&self) -> ToolSpec;
 
-    /// As [`Tool::schema`].
-    fn schema(&self) -> Schema {
-        Schema::lenient(&self.spec().parameters)
+    /// As [`Tool::schema`]; `parameters` are those of the spec.
+    fn schema(&self, parameters: Value) -> Schema {
+        Schema::lenient(&parameters)
     }
 
     /// As [`Tool::edit_format`].
@@ -42,36 +44,70 @@ pub trait TypedTool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
+/// A spec whose arguments are an object of `properties` and nothing else.
+#[expect(clippy::needless_pass_by_value, reason = "json! makes it")]
+pub fn spec(
+    name: &str,
+    description: impl Into<String>,
+    required: &[&str],
+    properties: Value,
+) -> ToolSpec {
+    let mut parameters = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false
+    });
+    if let (true, Value::Object(map)) = (required.is_empty(), &mut parameters) {
+        map.shift_remove("required");
+    }
+    ToolSpec {
+        name: name.into(),
+        description: description.into(),
+        parameters,
+        ..ToolSpec::default()
+    }
+}
+
 /// Makes a [`Tool`] of a [`TypedTool`].
-pub struct Typed<T>(pub T);
+struct Typed<T> {
+    tool: T,
+    spec: ToolSpec,
+}
+
+/// `tool` as the agent takes it.
+pub fn typed(tool: impl TypedTool) -> Arc<dyn Tool> {
+    let spec = tool.spec();
+    Arc::new(Typed { tool, spec })
+}
 
 impl<T: TypedTool> Typed<T> {
     /// Arguments that may not have been validated.
     fn parse(&self, args: &Value) -> T::Args {
-        let fitting = schema::fitting(&self.0.spec().parameters, args);
+        let fitting = schema::fitting(&self.spec.parameters, args);
         serde_json::from_value(fitting).unwrap_or_default()
     }
 }
 
 impl<T: TypedTool> Tool for Typed<T> {
     fn spec(&self) -> &ToolSpec {
-        self.0.spec()
+        &self.spec
     }
 
     fn schema(&self) -> Schema {
-        self.0.schema()
+        self.tool.schema(self.spec.parameters.clone())
     }
 
     fn edit_format(&self) -> Option<EditFormat> {
-        self.0.edit_format()
+        self.tool.edit_format()
     }
 
     fn effects(&self, args: &Value) -> Effects {
-        self.0.effects(self.parse(args))
+        self.tool.effects(self.parse(args))
     }
 
     fn preview(&self, args: &Value) -> Details {
-        self.0.preview(self.parse(args))
+        self.tool.preview(self.parse(args))
     }
 
     fn execute(
@@ -82,7 +118,7 @@ impl<T: TypedTool> Tool for Typed<T> {
         Box::pin(async move {
             let args =
                 serde_json::from_value(args).map_err(|error| call::invalid(&error.to_string()))?;
-            self.0.run(args, context).await
+            self.tool.run(args, context).await
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::agent::process::{Exit, Running, Secrets, Spawn, Status, environment};
 use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
 use crate::agent::tools::call;
-use crate::agent::tools::typed::TypedTool;
+use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::{Content, ToolSpec};
 
 /// Live output goes to the screen at most this often.
@@ -37,7 +37,6 @@ const CHUNK: usize = 64 * 1024;
 /// The bash tool.
 #[derive(Debug)]
 pub struct Bash {
-    spec: ToolSpec,
     settings: ToolSettings,
     /// Made with the first command.
     secrets: OnceLock<Secrets>,
@@ -47,7 +46,6 @@ impl Bash {
     /// The tool, with the limits of `settings`.
     pub fn new(settings: &ToolSettings) -> Self {
         Self {
-            spec: spec(settings),
             settings: settings.clone(),
             secrets: OnceLock::new(),
         }
@@ -75,8 +73,39 @@ pub struct Args {
 impl TypedTool for Bash {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        let (usual, most) = (
+            self.settings.bash_timeout_s,
+            self.settings.bash_max_timeout_s,
+        );
+        typed::spec(
+            "bash",
+            format!(
+                "Run a command with bash -c in the working directory and return its output, stdout \
+                 and stderr together. Each call is a new shell: cd and variables do not carry over. \
+                 Stdin is empty and there is no terminal, so pass flags that avoid questions. The \
+                 last line says so when the exit code is not 0. Long output is cut in the middle and \
+                 kept whole in a file. The command and everything it started is stopped after \
+                 {usual} seconds unless timeout says otherwise; what it leaves running in the \
+                 background ends with the run. Prefer read, grep, find and ls for looking at files."
+            ),
+            &["command"],
+            json!({
+                "command": {
+                    "type": "string",
+                    "description": "The command line; may have several lines."
+                },
+                "timeout": {
+                    "type": "number",
+                    "minimum": 1,
+                    "description": format!("Seconds it may take. Default {usual}, at most {most}.")
+                },
+                "description": {
+                    "type": "string",
+                    "description": "What it is for, in five to ten words."
+                }
+            }),
+        )
     }
 
     fn effects(&self, args: Args) -> Effects {
@@ -128,43 +157,6 @@ impl TypedTool for Bash {
             timed_out: false,
         };
         call.follow().await
-    }
-}
-
-fn spec(settings: &ToolSettings) -> ToolSpec {
-    let (usual, most) = (settings.bash_timeout_s, settings.bash_max_timeout_s);
-    ToolSpec {
-        name: "bash".to_owned(),
-        description: format!(
-            "Run a command with bash -c in the working directory and return its output, stdout \
-             and stderr together. Each call is a new shell: cd and variables do not carry over. \
-             Stdin is empty and there is no terminal, so pass flags that avoid questions. The \
-             last line says so when the exit code is not 0. Long output is cut in the middle and \
-             kept whole in a file. The command and everything it started is stopped after \
-             {usual} seconds unless timeout says otherwise; what it leaves running in the \
-             background ends with the run. Prefer read, grep, find and ls for looking at files."
-        ),
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "command": {
-                    "type": "string",
-                    "description": "The command line; may have several lines."
-                },
-                "timeout": {
-                    "type": "number",
-                    "minimum": 1,
-                    "description": format!("Seconds it may take. Default {usual}, at most {most}.")
-                },
-                "description": {
-                    "type": "string",
-                    "description": "What it is for, in five to ten words."
-                }
-            },
-            "required": ["command"],
-            "additionalProperties": false
-        }),
-        ..ToolSpec::default()
     }
 }
 

@@ -13,7 +13,6 @@ use super::splice::Replacement;
 use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::agent::tools::escape::unescape;
 use crate::agent::tools::kind;
-use crate::llm::Content;
 
 /// Larger files are not edited.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
@@ -108,11 +107,10 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
         )));
     }
     file.write(&out, Some(&current))?;
-    Ok(ToolOutput {
-        content: vec![Content::text(report(shown, count, &edits, stale, wanted))],
-        details: Details::Diff(diff::details(file.display.clone(), bytes, &out)),
-        is_error: false,
-    })
+    Ok(ToolOutput::new(
+        report(shown, count, &edits, stale, wanted),
+        Details::Diff(diff::details(file.display.clone(), bytes, &out)),
+    ))
 }
 
 /// Where each edit applies.

@@ -12,13 +12,12 @@ use super::write;
 use crate::agent::schema::Schema;
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::paths::Purpose;
-use crate::agent::tools::typed::TypedTool;
+use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, paths};
 use crate::llm::{EditFormat, ToolSpec};
 
 /// Edits files.
 pub struct Edit {
-    spec: ToolSpec,
     format: EditFormat,
     /// What it calls the old and the new text.
     names: (&'static str, &'static str),
@@ -50,7 +49,6 @@ impl Edit {
     /// The tool as most models know it; `seen` knows what the model has seen.
     pub fn new(seen: SeenFiles) -> Self {
         Self {
-            spec: edit_spec(),
             format: EditFormat::Edit,
             names: ("old_text", "new_text"),
             seen,
@@ -60,7 +58,6 @@ impl Edit {
     /// The tool as `replace`.
     pub fn as_replace(seen: SeenFiles) -> Self {
         Self {
-            spec: replace_spec(),
             format: EditFormat::Replace,
             names: ("old_string", "new_string"),
             seen,
@@ -103,14 +100,16 @@ impl Edit {
 impl TypedTool for Edit {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        match self.format {
+            EditFormat::Replace => replace_spec(),
+            _ => edit_spec(),
+        }
     }
 
     /// With what a schema for models cannot say, because not all servers take it: old and new text
     /// may be missing where there are edits.
-    fn schema(&self) -> Schema {
-        let mut schema = self.spec.parameters.clone();
+    fn schema(&self, mut schema: Value) -> Schema {
         if schema["properties"].get("edits").is_some() {
             schema["if"] = json!({
                 "required": ["edits"],
@@ -177,7 +176,7 @@ fn edit_spec() -> ToolSpec {
         "required": ["old_text", "new_text"],
         "additionalProperties": false
     });
-    spec(
+    typed::spec(
         "edit",
         "Replace text in a file. old_text must be exactly as in the file, blanks included, and \
          unique there, unless replace_all is true. For several changes to one file give edits; \
@@ -198,7 +197,7 @@ fn edit_spec() -> ToolSpec {
 }
 
 fn replace_spec() -> ToolSpec {
-    spec(
+    typed::spec(
         "replace",
         "Replace text in a file. old_string must be exactly as in the file, blanks included, and \
          unique there, unless allow_multiple is true. An empty old_string creates a file.",
@@ -215,19 +214,4 @@ fn replace_spec() -> ToolSpec {
             }
         }),
     )
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "json! makes it")]
-fn spec(name: &str, description: &str, required: &[&str], properties: Value) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: description.into(),
-        parameters: json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false
-        }),
-        ..ToolSpec::default()
-    }
 }

@@ -9,43 +9,15 @@ use super::seen_files::SeenFiles;
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::kind;
 use crate::agent::tools::paths::Purpose;
-use crate::agent::tools::typed::TypedTool;
+use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, paths};
-use crate::llm::{Content, ToolSpec};
+use crate::llm::ToolSpec;
 
 /// Larger files are replaced without showing what was there.
 const MAX_DIFF: u64 = 8 * 1024 * 1024;
 
 /// Writes files.
-pub struct Write {
-    spec: ToolSpec,
-    seen: SeenFiles,
-}
-
-impl Write {
-    /// The tool; `seen` knows what the model has seen.
-    pub fn new(seen: SeenFiles) -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "write".into(),
-                description: "Create a file or replace all of it. Missing folders are made. Not \
-                              for changing parts of a file."
-                    .into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "file_path": {"type": "string", "description": "File to write"},
-                        "content": {"type": "string", "description": "The whole new content"}
-                    },
-                    "required": ["file_path", "content"],
-                    "additionalProperties": false
-                }),
-                ..ToolSpec::default()
-            },
-            seen,
-        }
-    }
-}
+pub struct Write(pub SeenFiles);
 
 /// The arguments of a call.
 #[derive(Default, Deserialize)]
@@ -58,8 +30,17 @@ pub struct Args {
 impl TypedTool for Write {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        typed::spec(
+            "write",
+            "Create a file or replace all of it. Missing folders are made. Not \
+             for changing parts of a file.",
+            &["file_path", "content"],
+            json!({
+                "file_path": {"type": "string", "description": "File to write"},
+                "content": {"type": "string", "description": "The whole new content"}
+            }),
+        )
     }
 
     fn effects(&self, args: Args) -> Effects {
@@ -75,7 +56,7 @@ impl TypedTool for Write {
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (path, purpose) = (args.file_path, Purpose::MayBeNew);
-        let file = LockedFile::lock(path, purpose, &self.seen, &context).await?;
+        let file = LockedFile::lock(path, purpose, &self.0, &context).await?;
         call::blocking(move || replace(&file, &args.content)).await
     }
 }
@@ -98,14 +79,10 @@ pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, To
     }
     file.write(content.as_bytes(), before.as_ref())?;
     let shown = &file.shown;
-    Ok(ToolOutput {
-        content: vec![Content::text(format!(
-            "Successfully wrote {} bytes to {shown}",
-            content.len()
-        ))],
-        details: Details::Diff(difference(file, before, content)),
-        is_error: false,
-    })
+    Ok(ToolOutput::new(
+        format!("Successfully wrote {} bytes to {shown}", content.len()),
+        Details::Diff(difference(file, before, content)),
+    ))
 }
 
 fn difference(file: &LockedFile, before: Option<CurrentFile>, content: &str) -> DiffDetails {

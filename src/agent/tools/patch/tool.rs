@@ -14,60 +14,15 @@ use crate::agent::tool::{
 };
 use crate::agent::tools::edit::locked_file::lock_files;
 use crate::agent::tools::edit::seen_files::SeenFiles;
-use crate::agent::tools::typed::TypedTool;
+use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, paths};
-use crate::llm::{Content, CustomFormat, EditFormat, ToolSpec};
+use crate::llm::{CustomFormat, EditFormat, ToolSpec};
 
 /// What a custom tool's text must look like, for servers that hold their model to it.
 const GRAMMAR: &str = include_str!("grammar.lark");
 
 /// Applies patches.
-pub struct ApplyPatch {
-    spec: ToolSpec,
-    seen: SeenFiles,
-}
-
-impl ApplyPatch {
-    /// The tool; `seen` knows what the model has seen.
-    pub fn new(seen: SeenFiles) -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "apply_patch".into(),
-                description: "Change, add, delete and move files with one patch; all of it is \
-                              applied or nothing.\n\
-                              *** Begin Patch\n\
-                              *** Update File: src/a.py\n\
-                              *** Move to: src/b.py (optional)\n\
-                              @@ class A:\n\
-                              @@     def f(self):\n\
-                              \x20        context\n\
-                              -        old\n\
-                              +        new\n\
-                              *** Add File: c.txt\n\
-                              +every line with +\n\
-                              *** Delete File: d.txt\n\
-                              *** End Patch\n\
-                              Each line of a hunk begins with a space, - or +. Lines after @@ name \
-                              what the hunk is in. *** End of File ends a hunk at the file's end. \
-                              Hunks stand in the order of the file; no line numbers."
-                    .into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "patch": {"type": "string", "description": "The whole patch"}
-                    },
-                    "required": ["patch"],
-                    "additionalProperties": false
-                }),
-                custom: Some(CustomFormat {
-                    syntax: "lark".into(),
-                    definition: GRAMMAR.into(),
-                }),
-            },
-            seen,
-        }
-    }
-}
+pub struct ApplyPatch(pub SeenFiles);
 
 /// The arguments of a call.
 #[derive(Default, Deserialize)]
@@ -79,8 +34,37 @@ pub struct Args {
 impl TypedTool for ApplyPatch {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            custom: Some(CustomFormat {
+                syntax: "lark".into(),
+                definition: GRAMMAR.into(),
+            }),
+            ..typed::spec(
+                "apply_patch",
+                "Change, add, delete and move files with one patch; all of it is \
+                 applied or nothing.\n\
+                 *** Begin Patch\n\
+                 *** Update File: src/a.py\n\
+                 *** Move to: src/b.py (optional)\n\
+                 @@ class A:\n\
+                 @@     def f(self):\n\
+                 \x20        context\n\
+                 -        old\n\
+                 +        new\n\
+                 *** Add File: c.txt\n\
+                 +every line with +\n\
+                 *** Delete File: d.txt\n\
+                 *** End Patch\n\
+                 Each line of a hunk begins with a space, - or +. Lines after @@ name \
+                 what the hunk is in. *** End of File ends a hunk at the file's end. \
+                 Hunks stand in the order of the file; no line numbers.",
+                &["patch"],
+                json!({
+                    "patch": {"type": "string", "description": "The whole patch"}
+                }),
+            )
+        }
     }
 
     fn edit_format(&self) -> Option<EditFormat> {
@@ -109,18 +93,14 @@ impl TypedTool for ApplyPatch {
             let patch = Arc::clone(&patch);
             move || resolve(&patch, &cwd)
         };
-        let locked = lock_files(&self.seen, &context.cancel, find).await?;
+        let locked = lock_files(&self.0, &context.cancel, find).await?;
         call::blocking(move || {
             let plan = plan(&patch, locked)?;
             commit(&plan)?;
-            Ok(ToolOutput {
-                content: vec![Content::text(format!(
-                    "Patch applied:\n{}",
-                    plan.report.trim_end()
-                ))],
-                details: Details::Diff(plan.details()),
-                is_error: false,
-            })
+            Ok(ToolOutput::new(
+                format!("Patch applied:\n{}", plan.report.trim_end()),
+                Details::Diff(plan.details()),
+            ))
         })
         .await
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use encoding_rs_io::DecodeReaderBytes;
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +20,7 @@ use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, 
 use crate::agent::tools::edit::seen_files::{ContentHash, SeenFiles, Stamp};
 use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::TypedTool;
+use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, escape, open, paths};
 use crate::llm::{Content, ToolSpec};
 
@@ -34,7 +35,6 @@ const DETAIL_BYTES: usize = 16 * 1024;
 
 /// Reads files.
 pub struct Read {
-    spec: ToolSpec,
     max_lines: usize,
     max_bytes: usize,
     seen: SeenFiles,
@@ -45,28 +45,7 @@ pub struct Read {
 impl Read {
     /// The tool; `seen` learns what the model has seen.
     pub fn new(settings: &ToolSettings, seen: SeenFiles) -> Self {
-        let description = format!(
-            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines \
-             or {}; go on with offset.",
-            settings.read_max_lines,
-            kind::size(settings.read_max_bytes as u64).replace(".0", ""),
-        );
         Self {
-            spec: ToolSpec {
-                name: "read".into(),
-                description,
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "file_path": {"type": "string", "description": "File to read"},
-                        "offset": {"type": "integer", "description": "First line, from 1"},
-                        "limit": {"type": "integer", "description": "Number of lines"}
-                    },
-                    "required": ["file_path"],
-                    "additionalProperties": false
-                }),
-                ..ToolSpec::default()
-            },
             max_lines: settings.read_max_lines,
             max_bytes: settings.read_max_bytes,
             seen,
@@ -87,8 +66,23 @@ pub struct Args {
 impl TypedTool for Read {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        let description = format!(
+            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines \
+             or {}; go on with offset.",
+            self.max_lines,
+            kind::size(self.max_bytes as u64).replace(".0", ""),
+        );
+        typed::spec(
+            "read",
+            description,
+            &["file_path"],
+            json!({
+                "file_path": {"type": "string", "description": "File to read"},
+                "offset": {"type": "integer", "description": "First line, from 1"},
+                "limit": {"type": "integer", "description": "Number of lines"}
+            }),
+        )
     }
 
     fn effects(&self, args: Args) -> Effects {
@@ -226,7 +220,7 @@ impl Job {
         if invalid {
             notes.push("[bytes that are not valid UTF-8 are shown as \u{fffd}]".into());
         }
-        if escaped {
+        if escaped && memmem::find(&page.bytes, b"\\x").is_some() {
             notes.push(escape::NOTE.into());
         }
         if let Some(length) = page.cut {
@@ -249,11 +243,7 @@ impl Job {
             }
             text.push_str(&notes.join("\n"));
         }
-        Ok(ToolOutput {
-            content: vec![Content::text(text)],
-            details: Details::Text(details),
-            is_error: false,
-        })
+        Ok(ToolOutput::new(text, Details::Text(details)))
     }
 
     fn picture(
@@ -272,20 +262,13 @@ impl Job {
         let stop = || self.cancel.is_cancelled();
         let picture = pictures::prepare(bytes, mime, stop)
             .map_err(|why| ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown)))?;
-        let size = |(width, height): (u32, u32)| format!("{width}x{height}");
-        let mut note = format!("{mime} {}", size(picture.original));
+        let title = |mime: &str, (width, height)| format!("{mime} {width}x{height}");
+        let mut note = title(mime, picture.original);
         let mut text = format!("Picture {} [{note}]", self.shown);
         if picture.sent != picture.original || picture.image.mime_type != mime {
-            text = format!(
-                "{text}, shown as {} {}",
-                picture.image.mime_type,
-                size(picture.sent)
-            );
-            note = format!(
-                "{note}, sent as {} {}",
-                picture.image.mime_type,
-                size(picture.sent)
-            );
+            let sent = title(&picture.image.mime_type, picture.sent);
+            text = format!("{text}, shown as {sent}");
+            note = format!("{note}, sent as {sent}");
         }
         Ok(ToolOutput {
             content: vec![Content::text(text), Content::Image(picture.image)],

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::tool::ToolError;
+use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::{call, kind};
 
 /// Longest part of a line that is searched.
@@ -19,10 +20,33 @@ const NAMED: usize = 5;
 /// How long after its time limit a search may still be busy before it is given up.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The limits of one search.
+/// How much one search may take and say.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Matches, names or entries shown.
+    pub count: usize,
+    /// Bytes shown, the last line end not counted.
+    pub max_bytes: usize,
+    /// Seconds it may take.
+    pub seconds: u64,
+}
+
+impl Limits {
+    /// Shows what the call asks for, or `default` matches.
+    pub fn new(asked: Option<i64>, default: usize, settings: &ToolSettings) -> Self {
+        Self {
+            count: call::positive(asked).unwrap_or(default),
+            max_bytes: settings.search_max_bytes,
+            seconds: settings.search_timeout_s,
+        }
+    }
+}
+
+/// One search's limits, and what it left out.
 pub struct Budget {
+    /// How much it may take and say.
+    pub limits: Limits,
     cancel: CancellationToken,
-    seconds: u64,
     /// None if it is later than the clock can count.
     deadline: Option<Instant>,
     timed_out: AtomicBool,
@@ -48,12 +72,12 @@ struct Omitted {
 }
 
 impl Budget {
-    /// Ends after `seconds`, or when cancelled.
-    pub fn new(cancel: CancellationToken, seconds: u64) -> Self {
+    /// Ends at its time limit, or when cancelled.
+    pub fn new(cancel: CancellationToken, limits: Limits) -> Self {
         Self {
+            limits,
             cancel,
-            seconds,
-            deadline: Instant::now().checked_add(Duration::from_secs(seconds)),
+            deadline: Instant::now().checked_add(Duration::from_secs(limits.seconds)),
             timed_out: AtomicBool::new(false),
             omitted: Mutex::default(),
         }
@@ -84,8 +108,7 @@ impl Budget {
     pub fn omit(&self, why: Omission, path: String) {
         let mut omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = &mut omitted[why as usize];
-        kind.count += 1;
-        kind.first.insert(path);
+        kind.count += usize::from(kind.first.insert(path));
         if kind.first.len() > NAMED {
             kind.first.pop_last();
         }
@@ -122,49 +145,41 @@ impl Budget {
         if self.timed_out() {
             notes.push(format!(
                 "[Stopped after {} s; the results are partial. Search a smaller part.]",
-                self.seconds
+                self.limits.seconds
             ));
         }
         let omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
-        let long = format!(
-            "lines longer than {}, which were searched only to that length",
-            kind::size(MAX_LINE as u64)
-        );
-        let texts = [
-            (
-                "file or folder could not be read".to_string(),
-                "files or folders could not be read".to_string(),
+        let whys = [
+            "Could not be read".into(),
+            format!(
+                "Lines longer than {} were searched only to that length",
+                kind::size(MAX_LINE as u64)
             ),
-            (format!("file has {long}"), format!("files have {long}")),
-            (
-                format!("ignore file was not used {NOT_USED}"),
-                format!("ignore files were not used {NOT_USED}"),
-            ),
+            "Ignore files not used, since they are not regular files, too large, or have too many \
+             patterns"
+                .into(),
         ];
-        for (Omitted { count, first }, (one, many)) in omitted.iter().zip(texts) {
-            let rest = count.saturating_sub(first.len());
-            let named = first.iter().cloned();
-            let rest = (rest > 0).then(|| format!("and {rest} more"));
-            let named: Vec<String> = named.chain(rest).collect();
-            if *count > 0 {
-                let what = if *count == 1 { one } else { many };
-                notes.push(format!("[{count} {what}: {}]", named.join(", ")));
+        for (why, Omitted { count, first }) in whys.iter().zip(omitted.iter()) {
+            let named: Vec<&str> = first.iter().map(String::as_str).collect();
+            let named = named.join(", ");
+            match count - first.len() {
+                _ if named.is_empty() => {}
+                0 => notes.push(format!("[{why}: {named}]")),
+                rest => notes.push(format!("[{why}: {named} and {rest} more]")),
             }
         }
         notes
     }
 }
 
-const NOT_USED: &str = "(not a regular file, too large, or too many patterns)";
-
 /// Runs a search where it may block. It is given up when cancelled, and also when it is still busy
 /// some time after its time limit: a file system that does not answer never looks at the budget.
 pub async fn run<T: Send + 'static>(
     cancel: CancellationToken,
-    seconds: u64,
+    limits: Limits,
     search: impl FnOnce(&Budget) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let budget = Budget::new(cancel.clone(), seconds);
+    let (budget, seconds) = (Budget::new(cancel.clone(), limits), limits.seconds);
     let limit = Duration::from_secs(seconds).saturating_add(GRACE);
     let search = call::blocking_cancellable(&cancel, move || search(&budget));
     tokio::time::timeout(limit, search).await.unwrap_or_else(|_| {
@@ -179,10 +194,19 @@ pub async fn run<T: Send + 'static>(
 mod tests {
     use super::*;
 
+    fn limits(seconds: u64) -> Limits {
+        let (count, max_bytes) = (1, 1);
+        Limits {
+            count,
+            max_bytes,
+            seconds,
+        }
+    }
+
     #[tokio::test]
     async fn the_time_limit_holds_when_a_file_system_does_not_answer() {
         let (release, held) = std::sync::mpsc::channel::<()>();
-        let search = run(CancellationToken::new(), 0, move |_| {
+        let search = run(CancellationToken::new(), limits(0), move |_| {
             let _ = held.recv();
             Ok(())
         });
@@ -197,7 +221,7 @@ mod tests {
 
     #[test]
     fn omissions_are_counted_and_the_first_are_named() {
-        let budget = Budget::new(CancellationToken::new(), 9);
+        let budget = Budget::new(CancellationToken::new(), limits(9));
         for n in (0..8).rev() {
             budget.omit(Omission::Unreadable, format!("f{n}"));
         }
@@ -205,9 +229,8 @@ mod tests {
         assert_eq!(
             budget.notes(),
             [
-                "[8 files or folders could not be read: f0, f1, f2, f3, f4, and 3 more]",
-                "[1 file has lines longer than 8.0 MB, which were searched only to that length: \
-                 wide]"
+                "[Could not be read: f0, f1, f2, f3, f4 and 3 more]",
+                "[Lines longer than 8.0 MB were searched only to that length: wide]"
             ]
         );
     }

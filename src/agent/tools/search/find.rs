@@ -6,56 +6,23 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::budget::{self, Budget};
+use super::budget::{self, Budget, Limits};
 use super::glob::Glob;
 use super::hits::{Hit, Hits, Line};
-use super::limits::{Limits, Results};
+use super::results::Results;
 use super::root::SearchRoot;
 use super::walk::{self, Entry};
 use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::paths;
 use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::TypedTool;
-use crate::agent::tools::{call, paths};
-use crate::llm::{Content, ToolSpec};
+use crate::agent::tools::typed::{self, TypedTool};
+use crate::llm::ToolSpec;
 
 /// Names shown when the call does not say.
 const LIMIT: usize = 1000;
 
 /// Finds files by name.
-pub struct Find {
-    spec: ToolSpec,
-    max_bytes: usize,
-    timeout_s: u64,
-}
-
-impl Find {
-    /// The tool.
-    pub fn new(settings: &ToolSettings) -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "find".into(),
-                description: "Find files by glob: without / names at any depth (*.rs), with / \
-                              paths below path (src/**/*.rs). Sorted; respects .gitignore, shows \
-                              hidden files; folders end in /."
-                    .into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "pattern": {"type": "string", "description": "Glob"},
-                        "path": {"type": "string", "description": "Folder, default ."},
-                        "type": {"type": "string", "enum": ["file", "directory", "any"], "default": "file"},
-                        "limit": {"type": "integer", "default": LIMIT}
-                    },
-                    "required": ["pattern"],
-                    "additionalProperties": false
-                }),
-                ..ToolSpec::default()
-            },
-            max_bytes: settings.search_max_bytes,
-            timeout_s: settings.search_timeout_s,
-        }
-    }
-}
+pub struct Find(pub ToolSettings);
 
 /// The arguments of a call.
 #[derive(Default, Deserialize)]
@@ -71,8 +38,20 @@ pub struct Args {
 impl TypedTool for Find {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        typed::spec(
+            "find",
+            "Find files by glob: without / names at any depth (*.rs), with / \
+             paths below path (src/**/*.rs). Sorted; respects .gitignore, shows \
+             hidden files; folders end in /.",
+            &["pattern"],
+            json!({
+                "pattern": {"type": "string", "description": "Glob"},
+                "path": {"type": "string", "description": "Folder, default ."},
+                "type": {"type": "string", "enum": ["file", "directory", "any"], "default": "file"},
+                "limit": {"type": "integer", "default": LIMIT}
+            }),
+        )
     }
 
     fn effects(&self, args: Args) -> Effects {
@@ -88,9 +67,9 @@ impl TypedTool for Find {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let max_bytes = self.max_bytes;
-        budget::run(context.cancel, self.timeout_s, move |budget| {
-            Query::new(args, &context.cwd, max_bytes)?.run(budget)
+        let limits = Limits::new(args.limit, LIMIT, &self.0);
+        budget::run(context.cancel, limits, move |budget| {
+            Query::new(args, &context.cwd)?.run(budget)
         })
         .await
     }
@@ -114,11 +93,10 @@ struct Query {
     glob: Glob,
     root: SearchRoot,
     wanted: Wanted,
-    limits: Limits,
 }
 
 impl Query {
-    fn new(args: Args, cwd: &Path, max_bytes: usize) -> Result<Self, ToolError> {
+    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
         let glob = Glob::new(&args.pattern)?;
         Ok(Self {
             wanted: if glob.folders {
@@ -128,16 +106,12 @@ impl Query {
             },
             glob,
             root: SearchRoot::folder(&args.path, cwd)?,
-            limits: Limits {
-                count: call::positive(args.limit).unwrap_or(LIMIT),
-                max_bytes,
-            },
             pattern: args.pattern,
         })
     }
 
     fn run(self, budget: &Budget) -> Result<ToolOutput, ToolError> {
-        let hits = Hits::new(self.limits.count, self.limits.max_bytes);
+        let hits = Hits::new(budget.limits);
         walk::walk(&self.root, budget, &hits, || {
             |entry: Entry| {
                 if let Some(name) = self.name(entry) {
@@ -147,8 +121,8 @@ impl Query {
             }
         });
         let mut names: Vec<Line> = hits.into_sorted().map(|(name, _)| name.into()).collect();
-        let more = names.len() > self.limits.count;
-        names.truncate(self.limits.count);
+        let more = names.len() > budget.limits.count;
+        names.truncate(budget.limits.count);
         let results = Results {
             lines: names,
             more,
@@ -156,17 +130,7 @@ impl Query {
             noun: "results",
             empty: "No files found",
         };
-        let found = results.finish(self.limits, budget)?;
-        Ok(ToolOutput {
-            content: vec![Content::text(found.text)],
-            details: Details::Files(FilesDetails {
-                path: self.root.title(),
-                pattern: self.pattern,
-                files: found.lines,
-                truncated: found.truncated,
-            }),
-            is_error: false,
-        })
+        Ok(results.finish(budget)?.list(self.pattern, &self.root))
     }
 
     /// The entry's name in results, if it is wanted.

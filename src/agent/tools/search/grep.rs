@@ -12,17 +12,17 @@ use grep_searcher::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::budget::{self, Budget, MAX_LINE, Omission};
+use super::budget::{self, Budget, Limits, MAX_LINE, Omission};
 use super::glob::Glob;
 use super::hits::{Hit, Hits, Line};
-use super::limits::{Limits, Results, line_text};
+use super::results::{Results, line_text};
 use super::root::SearchRoot;
 use super::walk::{self, Entry};
 use crate::agent::tool::{Details, Effects, MatchesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::TypedTool;
+use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, kind, open, paths};
-use crate::llm::{Content, ToolSpec};
+use crate::llm::ToolSpec;
 
 /// Files up to this size are searched in one piece.
 const PIECE: usize = 1 << 20;
@@ -34,43 +34,7 @@ const LIMIT: usize = 100;
 const MAX_CONTEXT: usize = 100;
 
 /// Searches lines.
-pub struct Grep {
-    spec: ToolSpec,
-    max_bytes: usize,
-    timeout_s: u64,
-}
-
-impl Grep {
-    /// The tool.
-    pub fn new(settings: &ToolSettings) -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "grep".into(),
-                description: "Search file contents by regular expression (Rust syntax, line by \
-                              line). Gives path:line: text, sorted by path. Respects .gitignore, \
-                              searches hidden files, skips binary ones."
-                    .into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "pattern": {"type": "string", "description": "What to search for"},
-                        "path": {"type": "string", "description": "Folder or file, default ."},
-                        "glob": {"type": "string", "description": "Only files like *.rs or src/**/*.ts"},
-                        "ignore_case": {"type": "boolean", "default": false},
-                        "literal": {"type": "boolean", "default": false, "description": "pattern is plain text"},
-                        "context": {"type": "integer", "default": 0, "description": "Lines around each match"},
-                        "limit": {"type": "integer", "default": LIMIT, "description": "Most matches"}
-                    },
-                    "required": ["pattern"],
-                    "additionalProperties": false
-                }),
-                ..ToolSpec::default()
-            },
-            max_bytes: settings.search_max_bytes,
-            timeout_s: settings.search_timeout_s,
-        }
-    }
-}
+pub struct Grep(pub ToolSettings);
 
 /// The arguments of a call.
 #[derive(Default, Deserialize)]
@@ -88,8 +52,23 @@ pub struct Args {
 impl TypedTool for Grep {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        typed::spec(
+            "grep",
+            "Search file contents by regular expression (Rust syntax, line by \
+             line). Gives path:line: text, sorted by path. Respects .gitignore, \
+             searches hidden files, skips binary ones.",
+            &["pattern"],
+            json!({
+                "pattern": {"type": "string", "description": "What to search for"},
+                "path": {"type": "string", "description": "Folder or file, default ."},
+                "glob": {"type": "string", "description": "Only files like *.rs or src/**/*.ts"},
+                "ignore_case": {"type": "boolean", "default": false},
+                "literal": {"type": "boolean", "default": false, "description": "pattern is plain text"},
+                "context": {"type": "integer", "default": 0, "description": "Lines around each match"},
+                "limit": {"type": "integer", "default": LIMIT, "description": "Most matches"}
+            }),
+        )
     }
 
     fn effects(&self, args: Args) -> Effects {
@@ -106,9 +85,9 @@ impl TypedTool for Grep {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let max_bytes = self.max_bytes;
-        budget::run(context.cancel, self.timeout_s, move |budget| {
-            Query::new(args, &context.cwd, max_bytes)?.run(budget)
+        let limits = Limits::new(args.limit, LIMIT, &self.0);
+        budget::run(context.cancel, limits, move |budget| {
+            Query::new(args, &context.cwd)?.run(budget)
         })
         .await
     }
@@ -123,11 +102,10 @@ struct Query {
     root: SearchRoot,
     matcher: RegexMatcher,
     context: usize,
-    limits: Limits,
 }
 
 impl Query {
-    fn new(args: Args, cwd: &Path, max_bytes: usize) -> Result<Self, ToolError> {
+    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
         let matcher = RegexMatcherBuilder::new()
             .line_terminator(Some(b'\n'))
             .multi_line(true)
@@ -148,10 +126,6 @@ impl Query {
             glob: glob_text.as_deref().map(Glob::new).transpose()?,
             root: SearchRoot::new(&args.path, cwd)?,
             context: call::positive(args.context).unwrap_or(0).min(MAX_CONTEXT),
-            limits: Limits {
-                count: call::positive(args.limit).unwrap_or(LIMIT),
-                max_bytes,
-            },
             pattern: args.pattern,
             raw_path: args.path,
             glob_text,
@@ -160,7 +134,7 @@ impl Query {
     }
 
     fn run(self, budget: &Budget) -> Result<ToolOutput, ToolError> {
-        let hits = Hits::new(self.limits.count, self.limits.max_bytes);
+        let hits = Hits::new(budget.limits);
         let mut empty = "No matches found".to_string();
         if self.root.is_folder {
             walk::walk(&self.root, budget, &hits, || {
@@ -176,7 +150,7 @@ impl Query {
                 Err(error) => return Err(open::unreachable(&error, &self.raw_path)),
             }
         }
-        let (lines, more) = self.lines(hits);
+        let (lines, more) = self.lines(hits, budget.limits.count);
         let results = Results {
             lines,
             more,
@@ -184,30 +158,27 @@ impl Query {
             noun: "matches",
             empty: &empty,
         };
-        let found = results.finish(self.limits, budget)?;
-        Ok(ToolOutput {
-            content: vec![Content::text(found.text)],
-            details: Details::Matches(MatchesDetails {
-                path: self.root.title(),
-                pattern: self.pattern,
-                glob: self.glob_text,
-                lines: found.lines,
-                count: found.count as u64,
-                truncated: found.truncated,
-            }),
-            is_error: false,
-        })
+        let found = results.finish(budget)?;
+        let details = Details::Matches(MatchesDetails {
+            path: self.root.title(),
+            pattern: self.pattern,
+            glob: self.glob_text,
+            lines: found.lines,
+            count: found.count as u64,
+            truncated: found.truncated,
+        });
+        Ok(ToolOutput::new(found.text, details))
     }
 
     /// The lines to show, matches up to the limit among them, and whether there are more.
-    fn lines(&self, hits: Hits) -> (Vec<Line>, bool) {
+    fn lines(&self, hits: Hits, limit: usize) -> (Vec<Line>, bool) {
         let mut lines: Vec<Line> = Vec::new();
         let (mut matches, mut last) = (0, 0);
         for (_, hit) in hits.into_sorted() {
             let start = lines.len();
             for line in hit.lines {
                 if line.is_match {
-                    if matches == self.limits.count {
+                    if matches == limit {
                         // Without the context before this match, which is not shown.
                         let in_this_file = last > start;
                         lines.truncate(if in_this_file {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
+use super::budget::Limits;
+
 /// A result line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -57,10 +59,7 @@ impl Hit {
 
 /// The hits with the smallest keys, bounded: one is dropped once those before it are enough.
 pub struct Hits<K = String> {
-    /// Matches that can be shown.
-    limit: usize,
-    /// Bytes that can be shown.
-    max_bytes: usize,
+    limits: Limits,
     kept: Mutex<Kept<K>>,
     /// The greatest key that still matters, once there are enough hits.
     cutoff: RwLock<Option<K>>,
@@ -74,10 +73,9 @@ struct Kept<K> {
 }
 
 impl<K: Ord + Clone> Hits<K> {
-    pub fn new(limit: usize, max_bytes: usize) -> Self {
+    pub fn new(limits: Limits) -> Self {
         Self {
-            limit,
-            max_bytes,
+            limits,
             kept: Mutex::new(Kept {
                 hits: BTreeMap::new(),
                 matches: 0,
@@ -91,7 +89,7 @@ impl<K: Ord + Clone> Hits<K> {
     /// Whether so many hits are already more than can be shown. One more than the limit is kept,
     /// to know that there are more.
     pub fn enough(&self, matches: usize, bytes: usize) -> bool {
-        matches > self.limit || bytes > self.max_bytes + 1
+        matches > self.limits.count || bytes > self.limits.max_bytes + 1
     }
 
     /// Adds a hit and drops those that cannot be shown any more.

@@ -6,48 +6,21 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::budget::{self, Budget};
+use super::budget::{self, Budget, Limits};
 use super::hits::{Hit, Hits, Line};
-use super::limits::{Limits, Results};
+use super::results::Results;
 use super::root::SearchRoot;
 use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::TypedTool;
-use crate::agent::tools::{call, open, paths};
-use crate::llm::{Content, ToolSpec};
+use crate::agent::tools::typed::{self, TypedTool};
+use crate::agent::tools::{open, paths};
+use crate::llm::ToolSpec;
 
 /// Names shown when the call does not say.
 const LIMIT: usize = 500;
 
 /// Lists folders.
-pub struct Ls {
-    spec: ToolSpec,
-    max_bytes: usize,
-    timeout_s: u64,
-}
-
-impl Ls {
-    /// The tool.
-    pub fn new(settings: &ToolSettings) -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "ls".into(),
-                description: "List a folder, hidden names too; folders end in /.".into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {
-                        "path": {"type": "string", "description": "Folder, default ."},
-                        "limit": {"type": "integer", "default": LIMIT}
-                    },
-                    "additionalProperties": false
-                }),
-                ..ToolSpec::default()
-            },
-            max_bytes: settings.search_max_bytes,
-            timeout_s: settings.search_timeout_s,
-        }
-    }
-}
+pub struct Ls(pub ToolSettings);
 
 /// The arguments of a call.
 #[derive(Default, Deserialize)]
@@ -60,8 +33,16 @@ pub struct Args {
 impl TypedTool for Ls {
     type Args = Args;
 
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> ToolSpec {
+        typed::spec(
+            "ls",
+            "List a folder, hidden names too; folders end in /.",
+            &[],
+            json!({
+                "path": {"type": "string", "description": "Folder, default ."},
+                "limit": {"type": "integer", "default": LIMIT}
+            }),
+        )
     }
 
     fn effects(&self, args: Args) -> Effects {
@@ -76,22 +57,19 @@ impl TypedTool for Ls {
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let limits = Limits {
-            count: call::positive(args.limit).unwrap_or(LIMIT),
-            max_bytes: self.max_bytes,
-        };
-        budget::run(context.cancel, self.timeout_s, move |budget| {
-            list(&args.path, &context.cwd, limits, budget)
+        let limits = Limits::new(args.limit, LIMIT, &self.0);
+        budget::run(context.cancel, limits, move |budget| {
+            list(&args.path, &context.cwd, budget)
         })
         .await
     }
 }
 
-fn list(raw: &str, cwd: &Path, limits: Limits, budget: &Budget) -> Result<ToolOutput, ToolError> {
+fn list(raw: &str, cwd: &Path, budget: &Budget) -> Result<ToolOutput, ToolError> {
     let root = SearchRoot::folder(raw, cwd)?;
     let entries = fs::read_dir(&root.path).map_err(|error| open::unreachable(&error, raw))?;
     // Sorted by what names look like, then by what they are.
-    let hits = Hits::new(limits.count, limits.max_bytes);
+    let hits = Hits::new(budget.limits);
     let mut total = 0;
     for entry in budget.readable(entries, &root.prefix()) {
         total += 1;
@@ -99,7 +77,7 @@ fn list(raw: &str, cwd: &Path, limits: Limits, budget: &Budget) -> Result<ToolOu
         let hit = Hit::name(&name);
         hits.add((name.to_lowercase(), name, entry.file_name()), hit);
     }
-    let sorted = hits.into_sorted().take(limits.count);
+    let sorted = hits.into_sorted().take(budget.limits.count);
     let lines: Vec<Line> = sorted
         .map(|((_, mut name, raw_name), _)| {
             if fs::metadata(root.path.join(raw_name)).is_ok_and(|meta| meta.is_dir()) {
@@ -115,15 +93,5 @@ fn list(raw: &str, cwd: &Path, limits: Limits, budget: &Budget) -> Result<ToolOu
         noun: "entries",
         empty: "(empty folder)",
     };
-    let found = results.finish(limits, budget)?;
-    Ok(ToolOutput {
-        content: vec![Content::text(found.text)],
-        details: Details::Files(FilesDetails {
-            pattern: String::new(),
-            path: root.title(),
-            files: found.lines,
-            truncated: found.truncated,
-        }),
-        is_error: false,
-    })
+    Ok(results.finish(budget)?.list(String::new(), &root))
 }

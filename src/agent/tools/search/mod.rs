@@ -1,16 +1,16 @@
 //! The tools that search: `grep`, `find` and `ls`. A search has a `root` and a `budget`; `walk` goes
-//! through folders as `ignores` allow, `hits` keeps the first results, `limits` cuts them; `glob`
+//! through folders as `ignores` allow, `hits` keeps the first hits, `results` cuts them; `glob`
 //! says what globs mean.
 
 mod grep;
 mod find;
 mod ls;
+mod results;
 mod root;
 mod budget;
 mod walk;
 mod ignores;
 mod hits;
-mod limits;
 mod glob;
 
 pub use find::Find;

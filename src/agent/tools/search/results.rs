@@ -1,9 +1,10 @@
-//! Limits on what the search tools say: the length of a line, and of the whole, always cut between
-//! characters and lines.
+//! The results of the search tools, within their limits: the length of a line, and of the whole,
+//! always cut between characters and lines.
 
 use super::budget::Budget;
 use super::hits::Line;
-use crate::agent::tool::ToolError;
+use super::root::SearchRoot;
+use crate::agent::tool::{Details, FilesDetails, ToolError, ToolOutput};
 use crate::agent::tools::escape;
 
 /// Characters of a result line.
@@ -24,15 +25,6 @@ pub fn line_text(bytes: &[u8]) -> (String, bool) {
         None => text.into_owned(),
     };
     (text, escaped)
-}
-
-/// How much a search may say.
-#[derive(Clone, Copy)]
-pub struct Limits {
-    /// Matches, names or entries.
-    pub count: usize,
-    /// Bytes, the last line end not counted.
-    pub max_bytes: usize,
 }
 
 /// What a search found, before its limits and notes.
@@ -63,8 +55,9 @@ pub struct Finished {
 
 impl Results<'_> {
     /// Cuts the lines at the limits and says what is missing, and why.
-    pub fn finish(mut self, limits: Limits, budget: &Budget) -> Result<Finished, ToolError> {
+    pub fn finish(mut self, budget: &Budget) -> Result<Finished, ToolError> {
         budget.check_cancelled()?;
+        let limits = budget.limits;
         let fitting = fitting(self.lines.iter().map(|line| &line.text), limits.max_bytes);
         let cut = fitting < self.lines.len();
         self.lines.truncate(fitting);
@@ -106,6 +99,19 @@ impl Results<'_> {
             count,
             truncated: cut || self.more || budget.timed_out(),
         })
+    }
+}
+
+impl Finished {
+    /// The output of a tool that lists names.
+    pub fn list(self, pattern: String, root: &SearchRoot) -> ToolOutput {
+        let details = Details::Files(FilesDetails {
+            pattern,
+            path: root.title(),
+            files: self.lines,
+            truncated: self.truncated,
+        });
+        ToolOutput::new(self.text, details)
     }
 }
 
