@@ -11,7 +11,9 @@ use crate::agent::event::{AgentEvent, Event, NoticeLevel, Queued, RunState, now_
 use crate::agent::handle::{SlowReader, Snapshot};
 use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::LOOP_GUARD_ORIGIN;
-use crate::agent::session::{Journal, SaveNotice};
+use crate::agent::session::entry::Body;
+use crate::agent::session::log::SaveNotice;
+use crate::agent::session::{Presence, PresenceRecord, SessionLog, SessionState};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{GO_ON, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
@@ -24,13 +26,19 @@ pub(super) struct Conversation {
     pub prompts: SessionPrompts,
     /// Who listens.
     pub subscribers: Subscribers,
-    /// The session, and what other programs see of it.
-    pub journal: Journal,
+    /// The session file, unless the conversation is not stored.
+    log: Option<SessionLog>,
+    /// What other programs see of the session.
+    presence: Option<Presence>,
 }
 
 impl Conversation {
-    /// The conversation of `messages`, which is stored in `journal`.
-    pub fn new(journal: Journal, prompts: SessionPrompts, messages: Vec<Arc<Message>>) -> Self {
+    /// The conversation of `messages`, which goes on in `log`.
+    pub fn new(
+        log: Option<SessionLog>,
+        prompts: SessionPrompts,
+        messages: Vec<Arc<Message>>,
+    ) -> Self {
         let mut context = Context::default();
         for message in messages {
             context.push(message);
@@ -39,7 +47,33 @@ impl Conversation {
             context,
             prompts,
             subscribers: Subscribers::default(),
-            journal,
+            log,
+            presence: None,
+        }
+    }
+
+    /// Lets other programs see the session, which is idle and will call `model` next.
+    pub fn appear(&mut self, model: &Model) {
+        let Some(log) = &self.log else { return };
+        let record = PresenceRecord {
+            id: log.id().to_owned(),
+            state: SessionState::Idle,
+            since: now_ms(),
+            pid: std::process::id(),
+            cwd: log.header().cwd().to_owned(),
+            model: model.full_id(),
+            path: log.path().to_owned(),
+        };
+        match Presence::open(log.root(), record) {
+            Ok(presence) => self.presence = Some(presence),
+            Err(error) => tracing::warn!("other programs cannot see this session: {error}"),
+        }
+    }
+
+    /// Shows other programs what the session is doing.
+    pub fn show(&mut self, state: SessionState) {
+        if let Some(presence) = &mut self.presence {
+            presence.set_state(state);
         }
     }
 
@@ -50,18 +84,18 @@ impl Conversation {
 
     /// Stores what an event says, then hands it out.
     pub fn publish(&mut self, event: AgentEvent) {
-        let notice = match &event {
+        match &event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
-                self.journal.message(message)
+                self.store(Body::Message { message });
             }
-            AgentEvent::TurnEnd { .. } => {
-                self.context.complete_iteration();
-                None
+            AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
+            _ => {
+                if let Some(body) = Body::of_event(&event) {
+                    self.store(body);
+                }
             }
-            _ => self.journal.event(&event),
-        };
-        self.report(notice);
+        }
         self.subscribers.send(event);
     }
 
@@ -118,8 +152,13 @@ impl Conversation {
     }
 
     fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
-        let notice = begun.and_then(|prompt| self.journal.prompt(&prompt));
-        self.report(notice);
+        if let Some(prompt) = begun {
+            self.store(Body::Custom {
+                custom_type: "tiller.prompt",
+                // Plain data cannot fail to serialise.
+                data: serde_json::to_value(&*prompt).unwrap_or_default(),
+            });
+        }
     }
 
     /// Whether there is nothing that `model` could answer to.
@@ -136,14 +175,22 @@ impl Conversation {
         }
     }
 
+    /// Stores the model and thinking level of the next call.
+    pub fn store_model(&mut self, model: &Model, thinking: ThinkingLevel) {
+        if let Some(presence) = &mut self.presence {
+            presence.set_model(model.full_id());
+        }
+        let notice = self.log.as_mut().and_then(|log| log.model(model, thinking));
+        self.report(notice);
+    }
+
     /// Stores and hands out the model of the next call.
     pub fn model_changed(&mut self, model: &Arc<Model>, thinking: ThinkingLevel) {
-        let notice = self.journal.model(model, thinking);
+        self.store_model(model, thinking);
         self.subscribers.send(AgentEvent::ModelChanged {
             model: Arc::clone(model),
             thinking,
         });
-        self.report(notice);
     }
 
     /// Says something the user should read.
@@ -173,7 +220,15 @@ impl Conversation {
 
     /// Returns when everything is on disk, or cannot be.
     pub async fn close(&mut self) {
-        let notice = self.journal.close().await;
+        self.presence = None;
+        if let Some(log) = &mut self.log {
+            let notice = log.close().await;
+            self.report(notice);
+        }
+    }
+
+    fn store(&mut self, body: Body<'_>) {
+        let notice = self.log.as_mut().and_then(|log| log.append(body));
         self.report(notice);
     }
 

@@ -21,7 +21,7 @@ use crate::agent::options::{AgentOptions, Resumed};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::runner::{Change, ContextWarnings, RunEnv, RunLink, RunMessage, Turn, run};
-use crate::agent::session::Journal;
+use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, Model, ThinkingLevel};
 
@@ -55,7 +55,10 @@ struct Actor {
 impl Actor {
     fn new(options: AgentOptions, current: CurrentRun) -> Self {
         let model = Arc::new(options.model);
-        let journal = Journal::new(options.session, &model, options.thinking);
+        let conversation_id = match &options.session {
+            Some(log) => log.id().to_owned(),
+            None => uuid::Uuid::now_v7().to_string(),
+        };
         let renderer = SystemPrompt {
             base: options.system_prompt,
             append: options.append_system_prompt,
@@ -67,14 +70,16 @@ impl Actor {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             cwd: options.cwd,
-            conversation_id: journal.id(),
+            conversation_id,
             spill_dir: options.spill_dir,
             context_warnings: ContextWarnings::default(),
         };
+        let mut conversation = Conversation::new(options.session, prompts, messages);
+        conversation.store_model(&model, options.thinking);
         Self {
             env: Arc::new(env),
             processes: options.processes,
-            conversation: Conversation::new(journal, prompts, messages),
+            conversation,
             queues: Queues::default(),
             activity: Activity::Idle,
             state: RunState::Idle,
@@ -87,7 +92,7 @@ impl Actor {
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
-        self.conversation.journal.appear(&self.model);
+        self.conversation.appear(&self.model);
         let processes = self.processes.clone();
         while !matches!(self.activity, Activity::Leaving { run: None, .. }) {
             let leaving = self.activity.is_leaving();
@@ -424,7 +429,7 @@ impl Actor {
             _ => self.enter(RunState::Idle),
         }
         if limited {
-            self.conversation.journal.show_waiting();
+            self.conversation.show(SessionState::AwaitingInput);
         }
         if answered {
             // What was typed after the run's last look at the queue.
@@ -455,7 +460,7 @@ impl Actor {
 
     fn enter(&mut self, state: RunState) {
         if self.state != state {
-            self.conversation.journal.show(&state);
+            self.conversation.show((&state).into());
             self.state = state.clone();
             self.conversation.send(AgentEvent::State(state));
         }

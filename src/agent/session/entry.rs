@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::agent::event::{AgentEvent, RunOutcome};
 use crate::llm::{Message, ThinkingLevel};
 
 /// Version of the format.
@@ -103,6 +104,33 @@ pub enum Body<'a> {
 }
 
 impl Body<'_> {
+    /// What `event` says about how a run went; most say nothing of it (E4).
+    pub fn of_event(event: &AgentEvent) -> Option<Self> {
+        let data = match event {
+            AgentEvent::RetryStart {
+                attempt,
+                max_attempts,
+                delay_ms,
+                error,
+            } => json!({
+                "event": "retry",
+                "attempt": attempt,
+                "maxAttempts": max_attempts,
+                "delayMs": delay_ms,
+                "errorMessage": error,
+            }),
+            AgentEvent::AgentEnd {
+                outcome: RunOutcome::Failed { message },
+                ..
+            } => json!({ "event": "error", "errorMessage": message }),
+            _ => return None,
+        };
+        Some(Self::Custom {
+            custom_type: "tiller.event",
+            data,
+        })
+    }
+
     fn type_name(&self) -> &'static str {
         match self {
             Self::Message { .. } => "message",

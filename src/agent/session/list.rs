@@ -149,11 +149,12 @@ fn title(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::agent::session::SessionLog;
+    use crate::agent::session::entry::Body;
 
     fn store(root: &Path, cwd: &str, text: &str) -> String {
         let mut log = SessionLog::create(root, Path::new(cwd));
-        log.model_change("lab", "m1").unwrap();
-        log.message(&Message::user(text, 1)).unwrap();
+        let message = Message::user(text, 1);
+        assert_eq!(log.append(Body::Message { message: &message }), None);
         log.id().to_owned()
     }
 

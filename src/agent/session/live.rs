@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::event::{Phase, RunState, now_ms};
+
 /// The folder of the records, below the root of all sessions.
 const FOLDER: &str = ".live";
 
@@ -30,6 +32,18 @@ pub enum SessionState {
     AwaitingInput,
     /// No process has it open.
     Closed,
+}
+
+impl From<&RunState> for SessionState {
+    fn from(state: &RunState) -> Self {
+        match state {
+            RunState::Running {
+                phase: Phase::Asking,
+            } => Self::AwaitingInput,
+            RunState::Running { .. } => Self::Processing,
+            RunState::Idle | RunState::Stopping { .. } => Self::Idle,
+        }
+    }
 }
 
 impl SessionState {
@@ -103,20 +117,27 @@ impl Presence {
         Ok(live)
     }
 
-    /// What is shown.
-    pub fn record(&self) -> &PresenceRecord {
-        &self.record
+    /// Shows what the session is doing.
+    pub fn set_state(&mut self, state: SessionState) {
+        if self.record.state != state {
+            self.record.state = state;
+            self.record.since = now_ms();
+            self.update();
+        }
     }
 
-    /// Shows another record in its place; the id stays.
-    pub fn show(&mut self, change: impl FnOnce(&mut PresenceRecord)) -> io::Result<()> {
-        let before = self.record.clone();
-        change(&mut self.record);
-        self.record.id.clone_from(&before.id);
-        if self.record == before {
-            return Ok(());
+    /// Shows the model of the next call.
+    pub fn set_model(&mut self, model: String) {
+        if self.record.model != model {
+            self.record.model = model;
+            self.update();
         }
-        self.write()
+    }
+
+    fn update(&self) {
+        if let Err(error) = self.write() {
+            tracing::warn!("other programs see an old state of this session: {error}");
+        }
     }
 
     /// One write over the whole of it: a reader sees the old record, the new one, or something
@@ -251,27 +272,24 @@ mod tests {
         let mut live = Presence::open(root.path(), record("a")).unwrap();
         assert_eq!(live_sessions(root.path()), [record("a")]);
 
-        live.show(|record| {
-            record.state = SessionState::AwaitingInput;
-            record.since = 2;
-        })
-        .unwrap();
-        live.show(|record| {
-            record.state = SessionState::Idle;
-            record.since = 3;
-        })
-        .unwrap();
+        live.set_state(SessionState::AwaitingInput);
+        live.set_state(SessionState::Idle);
+        live.set_model("lab/m2".into());
         let seen = live_sessions(root.path());
-        assert_eq!((seen[0].state, seen[0].since), (SessionState::Idle, 3));
+        assert_eq!(seen, [live.record.clone()]);
+        assert_eq!(
+            (seen[0].state, seen[0].model.as_str()),
+            (SessionState::Idle, "lab/m2")
+        );
 
         let newer = PresenceRecord {
-            since: 9,
+            since: i64::MAX,
             ..record("b")
         };
         let _other = Presence::open(root.path(), newer.clone()).unwrap();
         assert_eq!(
             live_sessions(root.path()),
-            [newer.clone(), live.record().clone()]
+            [newer.clone(), live.record.clone()]
         );
         drop(live);
         assert_eq!(live_sessions(root.path()), [newer]);

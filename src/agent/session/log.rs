@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::entry::{Body, Entry, Header, Ids, timestamp};
 use super::folder::{file_name, folder_for};
 use super::sync::Syncer;
-use crate::llm::{Message, ThinkingLevel};
+use crate::agent::event::NoticeLevel;
+use crate::llm::{Message, Model, ThinkingLevel};
 
 /// One open session file. It appears on disk with the first message of the user; what comes
 /// before (the model, the thinking level) waits for it.
@@ -32,7 +32,15 @@ pub struct SessionLog {
     /// A write stopped in mid-line and the piece could not be taken back.
     torn: bool,
     disk: Option<Disk>,
+    /// The model and thinking level in the last entries about them.
+    model: Option<(String, String)>,
+    thinking: Option<ThinkingLevel>,
+    /// The user was told that entries could not be written.
+    failing: bool,
 }
+
+/// What the user should read about the session file.
+pub type SaveNotice = Option<(NoticeLevel, String)>;
 
 #[derive(Debug)]
 struct Disk {
@@ -62,6 +70,9 @@ impl SessionLog {
             begun: false,
             torn: false,
             disk: None,
+            model: None,
+            thinking: None,
+            failing: false,
         }
     }
 
@@ -90,58 +101,81 @@ impl SessionLog {
         self.path.with_extension("")
     }
 
-    /// Appends a message. When this returns `Ok` it survives the end of this process.
-    ///
-    /// # Errors
-    /// When the disk refuses it. The entry then waits and is tried again with the next one.
-    pub fn message(&mut self, message: &Message) -> io::Result<()> {
-        self.begun |= matches!(message, Message::User(_));
-        self.append(Body::Message { message })
+    /// Appends an entry. It then survives the end of this process, unless the disk refuses it: a
+    /// refused entry waits and is tried again with the next one.
+    pub fn append(&mut self, body: Body<'_>) -> SaveNotice {
+        self.begun |= matches!(
+            body,
+            Body::Message {
+                message: Message::User(_)
+            }
+        );
+        let id = self.ids.fresh();
+        let entry = Entry::new(id.clone(), self.leaf.replace(id), timestamp(), body);
+        self.unwritten.push_back(line(&entry));
+        let written = self.write_out();
+        self.notice(written)
     }
 
-    /// Appends a change of model. Errors as for [`Self::message`].
-    pub fn model_change(&mut self, provider: &str, model_id: &str) -> io::Result<()> {
-        self.append(Body::ModelChange { provider, model_id })
-    }
-
-    /// Appends a change of thinking level. Errors as for [`Self::message`].
-    pub fn thinking_level_change(&mut self, thinking_level: ThinkingLevel) -> io::Result<()> {
-        self.append(Body::ThinkingLevelChange { thinking_level })
-    }
-
-    /// Appends an entry of our own. Errors as for [`Self::message`].
-    pub fn custom(&mut self, custom_type: &'static str, data: Value) -> io::Result<()> {
-        self.append(Body::Custom { custom_type, data })
-    }
-
-    /// Whether entries wait that the disk has refused.
-    pub fn is_behind(&self) -> bool {
-        self.begun && !self.unwritten.is_empty()
-    }
-
-    /// Why what was written may be lost in a power cut, told once.
-    pub fn take_sync_error(&self) -> Option<io::Error> {
-        self.syncer()?.take_error()
+    /// Appends the model and thinking level from here on, as far as they are new.
+    pub fn model(&mut self, model: &Model, thinking: ThinkingLevel) -> SaveNotice {
+        let (provider, model_id) = (&model.provider, &model.id);
+        let mut notice = None;
+        let named = Some((provider.clone(), model_id.clone()));
+        if self.model != named {
+            self.model = named;
+            notice = self.append(Body::ModelChange { provider, model_id });
+        }
+        if self.thinking != Some(thinking) {
+            self.thinking = Some(thinking);
+            let thinking_level = thinking;
+            let next = self.append(Body::ThinkingLevelChange { thinking_level });
+            notice = notice.or(next);
+        }
+        notice
     }
 
     /// Tries once more to write what waits, and returns when all of it is synced.
-    pub async fn close(&mut self) -> io::Result<()> {
+    pub async fn close(&mut self) -> SaveNotice {
         let written = self.write_out();
         if let Some(syncer) = self.syncer() {
             syncer.settle().await;
         }
-        written.and(self.take_sync_error().map_or(Ok(()), Err))
+        let error = written.err().or_else(|| self.take_sync_error())?;
+        let path = self.path.display();
+        failure(format!(
+            "The end of the session could not be saved to {path}: {error}"
+        ))
     }
 
     fn syncer(&self) -> Option<&Syncer> {
         self.disk.as_ref()?.syncer.as_ref()
     }
 
-    fn append(&mut self, body: Body<'_>) -> io::Result<()> {
-        let id = self.ids.fresh();
-        let entry = Entry::new(id.clone(), self.leaf.replace(id), timestamp(), body);
-        self.unwritten.push_back(line(&entry));
-        self.write_out()
+    fn take_sync_error(&self) -> Option<io::Error> {
+        self.syncer()?.take_error()
+    }
+
+    /// What to say of a write: that it failed, and that all is saved again, once each.
+    fn notice(&mut self, written: io::Result<()>) -> SaveNotice {
+        let path = self.path.display();
+        match written {
+            Err(error) if !self.failing => {
+                self.failing = true;
+                failure(format!(
+                    "The session cannot be saved to {path}: {error}. The conversation goes on in memory; make room or fix the folder, and it is saved with the next message."
+                ))
+            }
+            Ok(()) if self.failing && self.unwritten.is_empty() => {
+                self.failing = false;
+                let text = String::from("The session is saved again; nothing is missing from it.");
+                Some((NoticeLevel::Info, text))
+            }
+            _ => failure(format!(
+                "The session file {path} could not be synced to the disk: {}. A power cut may lose the end of the session.",
+                self.take_sync_error()?
+            )),
+        }
     }
 
     fn write_out(&mut self) -> io::Result<()> {
@@ -240,6 +274,11 @@ impl Disk {
     }
 }
 
+fn failure(text: String) -> SaveNotice {
+    tracing::error!("{text}");
+    Some((NoticeLevel::Error, text))
+}
+
 fn line(value: &impl Serialize) -> Vec<u8> {
     // These types have string keys only and cannot fail to serialise.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
@@ -255,6 +294,12 @@ mod tests {
 
     use super::*;
 
+    fn say(log: &mut SessionLog, text: &str) -> SaveNotice {
+        log.append(Body::Message {
+            message: &Message::user(text, 1),
+        })
+    }
+
     fn lines(path: &Path) -> Vec<Value> {
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.ends_with('\n'));
@@ -268,12 +313,14 @@ mod tests {
     fn the_file_appears_with_the_first_user_message_and_only_grows() {
         let root = tempfile::tempdir().unwrap();
         let mut log = SessionLog::create(root.path(), Path::new("/home/me/shop"));
-        log.model_change("lab", "m1").unwrap();
-        log.thinking_level_change(ThinkingLevel::High).unwrap();
+        let (provider, model_id) = ("lab", "m1");
+        log.append(Body::ModelChange { provider, model_id });
+        let thinking_level = ThinkingLevel::High;
+        log.append(Body::ThinkingLevelChange { thinking_level });
         assert!(!log.path().exists());
-        log.message(&Message::user("one", 1)).unwrap();
+        assert_eq!(say(&mut log, "one"), None);
         let before = std::fs::read(log.path()).unwrap();
-        log.message(&Message::user("two", 2)).unwrap();
+        assert_eq!(say(&mut log, "two"), None);
         let after = std::fs::read(log.path()).unwrap();
         assert_eq!(before, after[..before.len()]);
 
@@ -314,18 +361,17 @@ mod tests {
             header,
             "id".into(),
         );
-        let error = log.message(&Message::user("one", 1)).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        assert!(log.message(&Message::user("two", 2)).is_err());
-        assert!(log.is_behind());
+        let (level, text) = say(&mut log, "one").unwrap();
+        assert_eq!(level, NoticeLevel::Error);
+        assert!(text.contains("/dev/full"), "{text}");
+        assert_eq!(say(&mut log, "two"), None, "told once");
 
         // The disk has room again.
         let root = tempfile::tempdir().unwrap();
         log.path = root.path().join("s.jsonl");
         log.disk = None;
-        log.message(&Message::user("three", 3)).unwrap();
-        log.close().await.unwrap();
-        assert!(!log.is_behind());
+        assert_eq!(say(&mut log, "three").unwrap().0, NoticeLevel::Info);
+        assert_eq!(log.close().await, None);
         let texts: Vec<_> = lines(log.path())[1..]
             .iter()
             .map(|line| line["message"]["content"][0]["text"].clone())
@@ -337,10 +383,10 @@ mod tests {
     fn a_removed_file_comes_back_whole() {
         let root = tempfile::tempdir().unwrap();
         let mut log = SessionLog::create(root.path(), Path::new("/w"));
-        log.message(&Message::user("one", 1)).unwrap();
-        for n in 0..2 {
+        assert_eq!(say(&mut log, "one"), None);
+        for _ in 0..2 {
             std::fs::remove_dir_all(log.path().parent().unwrap()).unwrap();
-            log.message(&Message::user("more", n)).unwrap();
+            assert_eq!(say(&mut log, "more"), None);
         }
         let lines = lines(log.path());
         assert_eq!(lines.len(), 4, "header and three messages");
@@ -353,12 +399,12 @@ mod tests {
     fn a_torn_line_is_closed_before_the_next() {
         let root = tempfile::tempdir().unwrap();
         let mut log = SessionLog::create(root.path(), Path::new("/w"));
-        log.message(&Message::user("one", 1)).unwrap();
+        assert_eq!(say(&mut log, "one"), None);
         (&*log.disk.as_ref().unwrap().file)
             .write_all(b"{\"ty")
             .unwrap();
         log.torn = true;
-        log.message(&Message::user("two", 2)).unwrap();
+        assert_eq!(say(&mut log, "two"), None);
         let text = std::fs::read_to_string(log.path()).unwrap();
         let whole = |line: &&str| serde_json::from_str::<Value>(line).is_ok();
         assert_eq!(text.lines().count(), 4);

@@ -4,14 +4,12 @@
 
 pub mod entry;
 pub mod folder;
-mod journal;
 pub mod list;
 pub mod live;
 pub mod log;
 mod sync;
 
 pub use entry::Header;
-pub(super) use journal::{Journal, SaveNotice};
 pub use list::{StoredSession, all_sessions, sessions_in};
 pub use live::{Presence, PresenceRecord, SessionState, live_sessions};
 pub use log::SessionLog;
