@@ -189,30 +189,6 @@ async fn a_run_ends_only_what_it_started() {
     other.assert_none().await;
 }
 
-// 10 kB of JSON for prompt and tools.
-#[tokio::test]
-async fn the_first_request_is_small() {
-    let mut bench = with_bash(vec![say("ok")]);
-    bench.prompt("Go");
-    bench.settled().await;
-    let request = &bench.script.requests()[0];
-    let tools: Vec<Value> = request
-        .tools
-        .iter()
-        .map(|tool| {
-            json!({
-                "name": tool.name,
-                "description": tool.description,
-                "input_schema": tool.parameters,
-            })
-        })
-        .collect();
-    let size = json!({ "system": request.system, "tools": tools })
-        .to_string()
-        .len();
-    assert!(size < 9_500, "{size} bytes");
-}
-
 // H8, C5: two edits of one file in one turn both count, and every tool works through the loop.
 #[tokio::test]
 async fn real_tools_work_through_the_loop() {

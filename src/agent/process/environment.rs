@@ -100,27 +100,4 @@ mod tests {
         assert_eq!(left(&patterns, &["home", "[X", "A_TOKEN"]), ["A_TOKEN=x"]);
         assert_eq!(left(&[], &["A_TOKEN"]), ["A_TOKEN=x"]);
     }
-
-    #[test]
-    fn programs_are_told_to_be_quiet() {
-        let from = [
-            ("TERM".into(), "xterm".into()),
-            ("PAGER".into(), "less".into()),
-        ];
-        let mut got: Vec<String> = environment(from, &Secrets::new(&[]))
-            .into_iter()
-            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
-            .collect();
-        got.sort();
-        assert_eq!(
-            got,
-            [
-                "GIT_PAGER=cat",
-                "GIT_TERMINAL_PROMPT=0",
-                "NO_COLOR=1",
-                "PAGER=cat",
-                "TERM=dumb"
-            ]
-        );
-    }
 }

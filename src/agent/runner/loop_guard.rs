@@ -220,23 +220,4 @@ mod tests {
         };
         assert_ne!(hash_call(&broken("{a")), hash_call(&broken("{b")));
     }
-
-    // M2
-    #[test]
-    fn the_text_is_the_settings() {
-        let rules = LoopGuardRules::default();
-        assert_eq!(
-            rules.message,
-            "You appear to be repeating the same action. Consider a different approach."
-        );
-        let rules = LoopGuardRules {
-            message: "Stop it.".into(),
-            ..rules
-        };
-        let mut guard = LoopGuard::default();
-        for _ in 0..3 {
-            guard.note(&rules, &call("a", json!({})), &[]);
-        }
-        assert_eq!(guard.advice(&rules).as_deref(), Some("Stop it."));
-    }
 }

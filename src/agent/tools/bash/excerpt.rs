@@ -5,10 +5,9 @@
 #[derive(Clone, Debug)]
 pub struct Excerpt {
     limits: Limits,
+    /// The first fifth of `limits.chars` characters.
     head: String,
     head_chars: usize,
-    head_lines: usize,
-    head_full: bool,
     /// At least the last `limits.chars` characters, or all.
     tail: String,
     /// Characters and line ends so far, without `held`.
@@ -43,8 +42,6 @@ impl Excerpt {
             limits,
             head: String::new(),
             head_chars: 0,
-            head_lines: 0,
-            head_full: false,
             tail: String::new(),
             chars: 0,
             line_ends: 0,
@@ -113,7 +110,7 @@ impl Excerpt {
         let chars_left = chars_left.saturating_sub(marker_chars);
         let lines_left = lines_left.saturating_sub(1);
         let head = first_chars(&self.head, chars_left);
-        let head = first_lines(head, lines_left);
+        let head = first_lines(head, lines_left.min(self.limits.lines / 5));
         let head_chars = head.chars().count();
         let tail = last_chars(&self.tail, chars_left - head_chars);
         let tail = last_lines(tail, lines_left.saturating_sub(head.lines().count()));
@@ -131,29 +128,16 @@ impl Excerpt {
     }
 
     fn append(&mut self, text: &str) {
-        if !self.head_full {
-            self.fill_head(text);
-        }
+        // A fifth of what the model gets is the beginning.
+        let more = first_chars(text, self.limits.chars / 5 - self.head_chars);
+        self.head.push_str(more);
+        self.head_chars += more.chars().count();
         let keep = self.limits.chars.max(1);
         self.tail.push_str(last_chars(text, keep));
         // Rarely, so that a byte is moved a few times at most.
         if self.tail.len() > 8 * keep + 4096 {
             let start = self.tail.len() - last_chars(&self.tail, keep).len();
             self.tail.drain(..start);
-        }
-    }
-
-    /// A fifth of what the model gets is the beginning.
-    fn fill_head(&mut self, text: &str) {
-        let (most_chars, most_lines) = (self.limits.chars / 5, self.limits.lines / 5);
-        for c in text.chars() {
-            if self.head_chars >= most_chars || self.head_lines >= most_lines {
-                self.head_full = true;
-                return;
-            }
-            self.head.push(c);
-            self.head_chars += 1;
-            self.head_lines += usize::from(c == '\n');
         }
     }
 }
@@ -209,11 +193,6 @@ mod tests {
         excerpt.cut(reserve, |left_out, total| format!("<{left_out}/{total}>"))
     }
 
-    fn numbers(count: usize) -> String {
-        let lines: Vec<String> = (1..=count).map(|line| line.to_string()).collect();
-        lines.join("\n") + "\n"
-    }
-
     // J6
     #[test]
     fn what_fits_is_whole_and_what_does_not_is_cut_in_the_middle() {
@@ -235,22 +214,6 @@ mod tests {
                 text: expected,
                 left_out: 21
             }
-        );
-    }
-
-    #[test]
-    fn lines_are_limited_too() {
-        let text = numbers(10);
-        assert_eq!(cut(&text, 1000, 10, "").text, text.trim_end());
-        let text = numbers(12);
-        assert_eq!(
-            cut(&text, 1000, 10, "").text,
-            "1\n2\n<6/26>\n6\n7\n8\n9\n10\n11\n12"
-        );
-        // A last line of the caller's takes the place of one of ours.
-        assert_eq!(
-            cut(&text, 1000, 10, "[x]").text,
-            "1\n2\n<8/26>\n7\n8\n9\n10\n11\n12"
         );
     }
 

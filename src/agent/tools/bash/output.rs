@@ -172,17 +172,6 @@ mod tests {
         text
     }
 
-    // J3
-    #[test]
-    fn a_file_for_over_64_kib_even_if_the_model_gets_all() {
-        let progress = format!("{}done\n", "10%\r".repeat(20_000));
-        let (got, folder) = finished(progress.as_bytes(), &ToolSettings::default(), &[]);
-        let path = folder.path().join("call.txt");
-        assert_eq!(got.text, "done");
-        assert_eq!(got.notes, [format!("[full output: {}]", path.display())]);
-        assert!(!got.truncated);
-    }
-
     #[test]
     fn a_file_at_its_limit_says_so() {
         let settings = ToolSettings {

@@ -203,15 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn large_texts_are_quick_and_cut() {
+    fn large_diffs_are_cut() {
         let old: String = (0..200_000).fold(String::new(), |text, n| text + &format!("{n}\n"));
         let new: String =
             (0..200_000).fold(String::new(), |text, n| text + &format!("{}\n", n * 7));
-        let started = Instant::now();
         let found = details(String::new(), old.as_bytes(), new.as_bytes());
         assert!(found.diff.len() < MAX_SHOWN + 2 * MAX_LINE);
         assert!(found.diff.ends_with(" ..."));
-        assert!(started.elapsed() < Duration::from_secs(20));
     }
 
     /// Applies a shown diff to the lines of the old text.

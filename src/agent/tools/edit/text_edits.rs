@@ -49,12 +49,12 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
     let size = kind::size(current.meta.len());
     let Some(bytes) = &current.bytes else {
         let most = kind::size(MAX_FILE);
-        return Err(refused(&format!(
+        return Err(ToolError::new(format!(
             "{shown} is {size}; edit handles files up to {most}."
         )));
     };
     if kind::has_nul(bytes) {
-        return Err(refused(&format!(
+        return Err(ToolError::new(format!(
             "{shown} is a binary file ({size}) and cannot be edited."
         )));
     }
@@ -69,7 +69,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
     let count = edits.iter().map(|edit| edit.found.ranges.len()).sum();
     if let Some(expected) = wanted.expected.filter(|expected| *expected != count) {
         let found = counted(count, "occurrence");
-        return Err(refused(&format!(
+        return Err(ToolError::new(format!(
             "Expected {expected} occurrences of the text in {shown} but found {found}. Nothing was \
              changed."
         )));
@@ -77,7 +77,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
     let is_exact = edits.iter().all(|edit| edit.found.fuzz == Fuzz::Exact);
     let stale = current.freshness.is_changed();
     if stale && (!is_exact || wanted.scope == Scope::All) {
-        return Err(refused(&format!(
+        return Err(ToolError::new(format!(
             "{shown} has changed on disk since you last read it, so only an exact, unique edit is \
              safe; nothing was changed. {}",
             file.show_changes(&current)
@@ -95,14 +95,14 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
         at = range.end;
         if out.len() > MAX_RESULT {
             let most = kind::size(MAX_RESULT as u64);
-            return Err(refused(&format!(
+            return Err(ToolError::new(format!(
                 "The result would be larger than {most}; nothing was changed."
             )));
         }
     }
     out.extend_from_slice(&content[at..]);
     if out == *bytes {
-        return Err(refused(&format!(
+        return Err(ToolError::new(format!(
             "No changes made to {shown}. The replacement produced identical content."
         )));
     }
@@ -133,7 +133,7 @@ fn locate(
                         let there = other_indentation(content, &lines);
                         not_found(shown, wanted, number, &there)
                     }
-                    NoMatch::Many(count) => refused(&format!(
+                    NoMatch::Many(count) => ToolError::new(format!(
                         "Found {count} occurrences of the text in {shown}. The text must be \
                          unique. Please provide more context to make it unique.{}",
                         which(wanted, number)
@@ -195,7 +195,7 @@ fn in_order(
     places.sort_by_key(|(range, _)| range.start);
     for pair in places.windows(2) {
         if pair[1].0.start < pair[0].0.end {
-            return Err(refused(&format!(
+            return Err(ToolError::new(format!(
                 "edits[{}] and edits[{}] overlap in {shown}. Make them one edit. Nothing was \
                  changed.",
                 pair[0].1, pair[1].1
@@ -205,13 +205,9 @@ fn in_order(
     Ok(places)
 }
 
-fn refused(message: &str) -> ToolError {
-    ToolError::new(message)
-}
-
 // K2
 fn not_found(shown: &str, wanted: &TextEdits, number: usize, more: &str) -> ToolError {
-    refused(&format!(
+    ToolError::new(format!(
         "Could not find the exact text in {shown}. The {} must match exactly including all \
          whitespace and newlines.{}{more}",
         wanted.names.0,

@@ -109,21 +109,20 @@ pub fn parse(text: &str) -> Result<Patch, Fault> {
         let next = lines.get(index + 1).map_or("", |(_, line)| line);
         reader.line(*number, line, next, Some(index) == last)?;
     }
-    if !reader.over && (reader.open.is_some() || !reader.patch.sections.is_empty()) {
+    if reader.patch.sections.is_empty() {
         return fault(
             0,
-            "there is no *** End Patch, so it may have been cut off; send all of it again"
-                .to_owned(),
+            format!(
+                "there is no file section in it. Write {SECTIONS} for each file between \
+                 *** Begin Patch and *** End Patch"
+            ),
         );
     }
-    if reader.patch.sections.is_empty() {
-        return Err(Fault {
-            line: 0,
-            message: format!(
-                "there is no file section in it. Between *** Begin Patch and *** End Patch stands \
-                 {SECTIONS} for each file"
-            ),
-        });
+    if !reader.over {
+        return fault(
+            0,
+            "there is no *** End Patch, so it may have been cut off; send all of it again",
+        );
     }
     Ok(reader.patch)
 }
@@ -147,43 +146,20 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
 #[derive(Default)]
 struct Reader {
     patch: Patch,
-    open: Option<Open>,
+    /// The line where the last section begins, while lines go to it.
+    open: Option<usize>,
+    /// Whether lines go to the last hunk.
+    in_hunk: bool,
+    /// Blank lines in an added file: part of it only if more of it follows.
+    blanks: usize,
     /// Behind `*** End Patch`: what follows is no part of it, unless another patch begins.
     over: bool,
-}
-
-/// The section being read.
-struct Open {
-    path: String,
-    line: usize,
-    body: Body,
-}
-
-enum Body {
-    Add {
-        content: String,
-        blanks: usize,
-    },
-    Delete,
-    Update {
-        move_to: Option<String>,
-        hunks: Vec<Hunk>,
-        /// Whether lines go to the last hunk.
-        in_hunk: bool,
-    },
 }
 
 impl Reader {
     fn line(&mut self, number: usize, line: &str, next: &str, last: bool) -> Result<(), Fault> {
         // In a hunk a blank makes a line context, whatever it looks like.
-        let in_hunk = matches!(
-            &self.open,
-            Some(Open {
-                body: Body::Update { in_hunk: true, .. },
-                ..
-            })
-        );
-        let found = if in_hunk && !line.starts_with("***") {
+        let found = if self.in_hunk && !line.starts_with("***") {
             marker(line).filter(|marker| *marker == Marker::End && last)
         } else {
             marker(line)
@@ -202,24 +178,16 @@ impl Reader {
                 return Ok(());
             }
             Some(_) if self.over => {
-                return fault(number, "a file section after *** End Patch".to_owned());
+                return fault(number, "a file section after *** End Patch");
             }
             Some(Marker::MoveTo(path)) => return self.move_to(number, path),
             Some(Marker::Add(path)) => {
-                let body = Body::Add {
-                    content: String::new(),
-                    blanks: 0,
-                };
-                return self.open_section(number, path, body);
+                return self.open_section(number, path, Change::Add(String::new()));
             }
-            Some(Marker::Delete(path)) => return self.open_section(number, path, Body::Delete),
+            Some(Marker::Delete(path)) => return self.open_section(number, path, Change::Delete),
             Some(Marker::Update(path)) => {
-                let body = Body::Update {
-                    move_to: None,
-                    hunks: Vec::new(),
-                    in_hunk: false,
-                };
-                return self.open_section(number, path, body);
+                let (move_to, hunks) = (None, Vec::new());
+                return self.open_section(number, path, Change::Update { move_to, hunks });
             }
             _ => {}
         }
@@ -229,102 +197,85 @@ impl Reader {
         self.body_line(number, line, next)
     }
 
-    fn open_section(&mut self, line: usize, path: &str, body: Body) -> Result<(), Fault> {
+    fn open_section(&mut self, line: usize, path: &str, change: Change) -> Result<(), Fault> {
         self.close_section()?;
         if path.is_empty() {
-            return fault(line, "the path is missing".to_owned());
+            return fault(line, "the path is missing");
         }
         let path = path.to_owned();
-        self.open = Some(Open { path, line, body });
+        self.patch.sections.push(Section { path, change });
+        (self.open, self.blanks) = (Some(line), 0);
         Ok(())
     }
 
     fn close_section(&mut self) -> Result<(), Fault> {
-        let Some(open) = self.open.take() else {
+        self.in_hunk = false;
+        let Some(line) = self.open.take() else {
             return Ok(());
         };
-        let change = match open.body {
-            Body::Add { content, .. } => Change::Add(content),
-            Body::Delete => Change::Delete,
-            Body::Update {
-                move_to, mut hunks, ..
-            } => {
-                hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
-                if hunks.is_empty() && move_to.is_none() {
-                    return fault(
-                        open.line,
-                        format!(
-                            "the update of {} has no hunk: give @@ and lines that begin with a \
-                             space, - or +",
-                            open.path
-                        ),
-                    );
-                }
-                Change::Update { move_to, hunks }
+        if let Some(section) = self.patch.sections.last_mut()
+            && let Change::Update { move_to, hunks } = &mut section.change
+        {
+            hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
+            if hunks.is_empty() && move_to.is_none() {
+                let path = &section.path;
+                return fault(
+                    line,
+                    format!(
+                        "the update of {path} has no hunk: give @@ and lines that begin with a \
+                         space, - or +"
+                    ),
+                );
             }
-        };
-        self.patch.sections.push(Section {
-            path: open.path,
-            change,
-        });
+        }
         Ok(())
     }
 
+    /// The change that lines go to.
+    fn change(&mut self) -> Option<&mut Change> {
+        self.open?;
+        Some(&mut self.patch.sections.last_mut()?.change)
+    }
+
     fn move_to(&mut self, number: usize, path: &str) -> Result<(), Fault> {
-        match &mut self.open {
-            Some(Open {
-                body: Body::Update { move_to, .. },
-                ..
-            }) if !path.is_empty() => {
+        match self.change() {
+            Some(Change::Update { .. }) if path.is_empty() => {
+                fault(number, "the path to move to is missing")
+            }
+            Some(Change::Update { move_to, .. }) => {
                 *move_to = Some(path.to_owned());
                 Ok(())
             }
-            Some(Open {
-                body: Body::Update { .. },
-                ..
-            }) => fault(number, "the path to move to is missing".to_owned()),
-            _ => fault(
-                number,
-                "*** Move to: belongs below *** Update File:".to_owned(),
-            ),
+            _ => fault(number, "*** Move to: belongs below *** Update File:"),
         }
     }
 
     fn end_of_file(&mut self) {
-        if let Some(Open {
-            body: Body::Update { hunks, in_hunk, .. },
-            ..
-        }) = &mut self.open
+        if let Some(Change::Update { hunks, .. }) = self.change()
             && let Some(hunk) = hunks.last_mut()
         {
             hunk.at_end = true;
-            *in_hunk = false;
+            self.in_hunk = false;
         }
     }
 
     fn body_line(&mut self, number: usize, line: &str, next: &str) -> Result<(), Fault> {
-        let Some(open) = &mut self.open else {
-            return if line.trim().is_empty() {
-                Ok(())
-            } else {
-                fault(
-                    number,
-                    format!(
-                        "`{}` is no file section; one begins with {SECTIONS}",
-                        cut(line)
-                    ),
-                )
+        let section = self.open.and(self.patch.sections.last_mut());
+        let Some(Section { change, .. }) = section else {
+            return match line.trim() {
+                "" => Ok(()),
+                _ => unknown_marker(number, line),
             };
         };
-        match &mut open.body {
-            Body::Add { content, blanks } => {
+        match change {
+            Change::Add(content) => {
                 if let Some(text) = line.strip_prefix('+') {
-                    content.extend(std::iter::repeat_n('\n', std::mem::take(blanks)));
+                    content.extend(std::iter::repeat_n('\n', std::mem::take(&mut self.blanks)));
                     content.push_str(text);
                     content.push('\n');
                 } else if line.trim().is_empty() {
                     // Part of the file if more of it follows, else space before the next section.
-                    *blanks += 1;
+                    self.blanks += 1;
                 } else if line.starts_with("***") {
                     return unknown_marker(number, line);
                 } else if !(content.is_empty() && line.starts_with("@@")) {
@@ -339,15 +290,17 @@ impl Reader {
                 Ok(())
             }
             // Some write out what goes.
-            Body::Delete if line.trim().is_empty() || line.starts_with(['-', '@']) => Ok(()),
-            Body::Delete => fault(
+            Change::Delete if line.trim().is_empty() || line.starts_with(['-', '@']) => Ok(()),
+            Change::Delete => fault(
                 number,
                 format!(
                     "nothing can follow *** Delete File:; here is `{}`",
                     cut(line)
                 ),
             ),
-            Body::Update { hunks, in_hunk, .. } => update_line(hunks, in_hunk, number, line, next),
+            Change::Update { hunks, .. } => {
+                update_line(hunks, &mut self.in_hunk, number, line, next)
+            }
         }
     }
 }
@@ -453,7 +406,8 @@ fn unknown_marker<T>(number: usize, line: &str) -> Result<T, Fault> {
     )
 }
 
-fn fault<T>(line: usize, message: String) -> Result<T, Fault> {
+fn fault<T>(line: usize, message: impl Into<String>) -> Result<T, Fault> {
+    let message = message.into();
     Err(Fault { line, message })
 }
 
