@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::violations::{describe, type_of};
 
 /// Violations named in one answer at most; a thousand wrong items need not all be told.
-const MOST_VIOLATIONS: usize = 50;
+const MAX_VIOLATIONS: usize = 50;
 
 /// Parameter names that models take for each other.
 const ALIASES: [(&str, &str); 9] = [
@@ -83,8 +83,8 @@ impl Schema {
         if faults.is_empty() {
             return Ok(args);
         }
-        let more = faults.len().saturating_sub(MOST_VIOLATIONS);
-        faults.truncate(MOST_VIOLATIONS);
+        let more = faults.len().saturating_sub(MAX_VIOLATIONS);
+        faults.truncate(MAX_VIOLATIONS);
         if more > 0 {
             faults.push(format!("and {more} more"));
         }

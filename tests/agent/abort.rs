@@ -170,7 +170,7 @@ async fn while_parallel_reads_run() {
     goes_on(&mut bench).await;
 }
 
-// A write past its rename is done, whatever the person pressed.
+// A write past its rename is done, whatever the user pressed.
 #[tokio::test]
 async fn a_tool_that_was_done_says_so() {
     let mut bench = bench(
@@ -188,7 +188,7 @@ async fn a_tool_that_was_done_says_so() {
 
 // D7: the queue goes back, steering first.
 #[tokio::test]
-async fn the_queue_goes_back_to_the_person() {
+async fn the_queue_goes_back_to_the_user() {
     let gate = Gate::new();
     let mut bench = bench(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],

@@ -17,7 +17,7 @@ enum Comes {
     Gone,
     /// Asked again; what had been said is kept.
     Kept,
-    /// Not asked again; the person reads these words.
+    /// Not asked again; the user reads these words.
     Told(&'static [&'static str]),
 }
 
@@ -246,7 +246,7 @@ async fn the_last_failure_is_told_with_how_often_it_was_tried() {
     }
 }
 
-// E4, G6: what happened is in the session, for people and programs; no model sees it.
+// E4, G6: what happened is in the session, for users and programs; no model sees it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn retries_and_errors_are_in_the_session() {
     let replies = vec![

@@ -81,9 +81,9 @@ async fn a_model_that_cannot_answer_is_replaced() {
     }
 }
 
-/// The stand-in stays for the run; the person's choice is asked again with the next prompt.
+/// The stand-in stays for the run; the user's choice is asked again with the next prompt.
 #[tokio::test(start_paused = true)]
-async fn the_choice_is_the_persons() {
+async fn the_choice_is_the_users() {
     let mut bench = staffed(vec![
         fails(ErrorClass::Quota),
         call(&[("c1", "a", json!({}))]),

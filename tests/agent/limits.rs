@@ -85,9 +85,9 @@ async fn follow_ups_share_the_budget_and_stay_queued() {
     );
 }
 
-// B11: the count begins anew with each message of a person.
+// B11: the count begins anew with each message of a user.
 #[tokio::test]
-async fn a_message_of_a_person_renews_the_budget() {
+async fn a_message_of_a_user_renews_the_budget() {
     let gate = Gate::new();
     let mut answers = calls(2);
     answers.push(say("ok"));

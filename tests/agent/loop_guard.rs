@@ -46,9 +46,9 @@ async fn the_word_comes_behind_the_results_and_only_once() {
     assert_eq!(told["message"]["role"], "user");
 }
 
-// D2: before what a person says at the same time.
+// D2: before what a user says at the same time.
 #[tokio::test]
-async fn a_person_has_the_last_word() {
+async fn a_user_has_the_last_word() {
     let gate = Gate::new();
     let mut answers: Vec<_> = (0..3)
         .map(|n| call(&[(format!("c{n}").as_str(), "a", json!({}))]))

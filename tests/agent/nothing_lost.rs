@@ -1,4 +1,4 @@
-//! Whatever a person does and however it falls together with what the run does: every message
+//! Whatever a user does and however it falls together with what the run does: every message
 //! typed is in the conversation, or was given back, exactly once; and every call has one result.
 
 use std::collections::BTreeMap;

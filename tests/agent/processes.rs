@@ -231,7 +231,7 @@ async fn real_tools_work_through_the_loop() {
         refused.starts_with("c6!: error: invalid input: Missing required parameter: "),
         "{refused}"
     );
-    // I5, I6: the diff is stored for people and absent from what the model gets.
+    // I5, I6: the diff is stored for users and absent from what the model gets.
     let stored = std::fs::read_to_string(&bench.session).unwrap();
     assert!(stored.contains(r#""kind":"diff""#));
     assert!(

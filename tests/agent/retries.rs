@@ -226,7 +226,7 @@ async fn steering_goes_along_with_the_next_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_may_hurry() {
+async fn a_user_may_hurry() {
     for steering in [None, Some("now")] {
         let mut error = busy();
         error.retry_after_ms = Some(50_000);

@@ -53,7 +53,7 @@ async fn entries_form_one_chain() {
     assert_eq!(request.session_id.as_deref(), entries[0]["id"].as_str());
 }
 
-// I7: what people see is kept with the result, but never more than 256 KiB of it.
+// I7: what users see is kept with the result, but never more than 256 KiB of it.
 #[tokio::test]
 async fn details_are_kept_within_bounds() {
     let long = "x".repeat(600_000);

@@ -164,7 +164,7 @@ fn what_was_overlooked_is_named() {
     }
     let (_, text) = updated("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A");
     assert!(
-        text.ends_with("M f (hunk 2 was found in another place than given)"),
+        text.ends_with("M f (hunk 2 was found at another position than given)"),
         "{text}"
     );
     // Which of several places is meant, indentation alone does not say.
@@ -290,7 +290,7 @@ fn a_miss_says_what_is_there_instead() {
          line ten\nThe file has there:\n   7 line 7\n   8 line 8\n   9 line 9\n  10 line 10\n  11 line 11\n  12 line 12\n  13 line 13"
     );
     let text = refused(&file, "@@\n-line 1\n+x\n@@\n-nowhere\n+y");
-    assert!(text.contains("f, hunk 2 (line 6 of the patch): none of its lines is in the file, the first being:\n  nowhere\nThe file has there:\n  1 line 1\n"), "{text}");
+    assert!(text.contains("f, hunk 2 (line 6 of the patch): none of its lines is in the file; the first is:\n  nowhere\nThe file has there:\n  1 line 1\n"), "{text}");
     let text = refused(&file, "@@ fn missing\n-line 99\n+y");
     assert!(
         text.contains(
@@ -354,7 +354,7 @@ fn sections_see_what_sections_before_them_did() {
     assert!(!shop.path("a").exists());
     let text = err(&shop, "*** Delete File: n\n*** Update File: n\n@@\n-y\n+z");
     assert!(
-        text.contains("File not found: n (an earlier section of the patch takes it away)"),
+        text.contains("File not found: n (an earlier section of the patch removes it)"),
         "{text}"
     );
     ok(&shop, "*** Delete File: n\n*** Add File: n\n+again");

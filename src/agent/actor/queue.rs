@@ -76,7 +76,7 @@ impl Queues {
         !self.follow_up.is_empty()
     }
 
-    /// What people see waiting: steering, follow-ups.
+    /// The waiting messages as the user sees them: steering, follow-ups.
     pub fn shown(&self) -> (Vec<Queued>, Vec<Queued>) {
         let list = |queue: &VecDeque<Queued>| queue.iter().cloned().collect();
         (list(&self.steering), list(&self.follow_up))

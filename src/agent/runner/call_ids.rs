@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::llm::{Message, StreamEvent};
 
 /// Characters of an id in the name of a file.
-const MOST_IN_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// The ids that are taken, while one answer comes in.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(super) fn spill_file(folder: &Path, id: &str) -> PathBuf {
 
 /// The id as far as it is fit for a file: its end, which tells those of one stem apart.
 fn file_name(id: &str) -> String {
-    let surplus = id.chars().count().saturating_sub(MOST_IN_NAME);
+    let surplus = id.chars().count().saturating_sub(MAX_NAME);
     id.chars()
         .skip(surplus)
         .map(|c| match c {
@@ -132,7 +132,7 @@ mod tests {
             ("call_1", "call_1.txt"),
             ("../../etc/passwd", "______etc_passwd.txt"),
             ("a|b\0c", "a_b_c.txt"),
-            (&long, &format!("{}.txt", &long[..MOST_IN_NAME])),
+            (&long, &format!("{}.txt", &long[..MAX_NAME])),
         ] {
             assert_eq!(
                 spill_file(Path::new("/spill"), id),

@@ -19,10 +19,10 @@ use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 /// Calls that run at the same time at most.
-const MOST_AT_ONCE: usize = 16;
+const MAX_PARALLEL: usize = 16;
 
 /// Bytes of JSON that details may take in the session.
-const MOST_DETAILS: usize = 256 * 1024;
+const MAX_DETAILS: usize = 256 * 1024;
 
 /// Runs the calls of `reply` and returns their results, in call order. `guard` sees what was carried
 /// out.
@@ -84,7 +84,7 @@ fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     };
     calls
         .chunk_by(|a, b| only_reads(a) && only_reads(b))
-        .flat_map(|group| group.chunks(MOST_AT_ONCE))
+        .flat_map(|group| group.chunks(MAX_PARALLEL))
         .collect()
 }
 
@@ -190,7 +190,7 @@ fn result_message(call: &ToolCall, ended: CallOutcome) -> Message {
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         content,
-        details: Some(ended.details.to_json_within(MOST_DETAILS)),
+        details: Some(ended.details.to_json_within(MAX_DETAILS)),
         is_error: ended.status.is_error(),
         duration_ms: ended.duration_ms,
         timestamp: now_ms(),

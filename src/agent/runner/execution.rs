@@ -32,7 +32,7 @@ pub(super) struct CallOutcome {
     pub status: ToolStatus,
     /// For the model.
     pub content: Vec<Content>,
-    /// For people.
+    /// For the user.
     pub details: Arc<Details>,
     /// How long it ran; none when it did not.
     pub duration_ms: Option<u64>,

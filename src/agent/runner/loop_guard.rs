@@ -12,7 +12,7 @@ use crate::llm::{Content, ToolCall};
 pub(in crate::agent) const ORIGIN: &str = "loop_guard";
 
 /// The longest pattern looked for, in calls.
-const LONGEST_PATTERN: usize = 3;
+const MAX_PATTERN: usize = 3;
 
 /// Watches the tool calls of one run.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl LoopGuard {
     /// pattern of n calls is looked for in as many whole rounds as the window holds.
     fn repeats_a_pattern(&self, window: usize) -> bool {
         let calls: Vec<u64> = self.calls.iter().map(|seen| seen.call).collect();
-        (1..=LONGEST_PATTERN).any(|length| {
+        (1..=MAX_PATTERN).any(|length| {
             let rounds = window / length;
             let span = rounds * length;
             // One round alone repeats nothing.

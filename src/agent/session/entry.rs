@@ -93,7 +93,7 @@ pub enum Body<'a> {
         #[serde(rename = "thinkingLevel")]
         thinking_level: ThinkingLevel,
     },
-    /// Something that happened, for people and programs; no model sees it.
+    /// Something that happened, for users and programs; no model sees it.
     Custom {
         /// Whose form `data` has.
         #[serde(rename = "customType")]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Longest name of a folder, in bytes; file systems stop at 255.
-const LONGEST: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// The folder below `root` for the sessions of working directory `cwd`.
 pub fn folder_for(root: &Path, cwd: &Path) -> PathBuf {
@@ -20,11 +20,11 @@ pub fn file_name(timestamp: &str, id: &str) -> String {
 fn folder_name(cwd: &str) -> String {
     let path = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     let name = path.replace(['/', '\\', ':'], "-");
-    if name.len() + 4 <= LONGEST {
+    if name.len() + 4 <= MAX_NAME {
         return format!("--{name}--");
     }
     // Two long paths may share their beginning, so the cut name carries a hash of the whole.
-    let cut = name.floor_char_boundary(LONGEST - 4);
+    let cut = name.floor_char_boundary(MAX_NAME - 4);
     format!("--{}--{:08x}", &name[..cut], fnv1a(cwd.as_bytes()))
 }
 
@@ -51,7 +51,7 @@ mod tests {
         }
         let long = format!("/{}", "ä/".repeat(300));
         let other = format!("{long}x");
-        assert!(folder_name(&long).len() <= LONGEST + 8);
+        assert!(folder_name(&long).len() <= MAX_NAME + 8);
         assert_ne!(folder_name(&long), folder_name(&other));
         assert_eq!(
             file_name("2026-11-21T22:01:02.003Z", "id"),

@@ -73,7 +73,7 @@ fn mostly_text(head: &[u8], known: Option<infer::Type>) -> bool {
     invalid * 10 <= head.len() * 3 && control * 20 <= head.len()
 }
 
-/// A size as people write it.
+/// A size in a readable unit.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
     if bytes < 1024 {

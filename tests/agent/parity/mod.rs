@@ -11,9 +11,9 @@ use tiller::llm::ThinkingLevel;
 
 use stage::{Played, Profile, Stage};
 
-/// What the person does.
+/// What the user does.
 #[derive(Clone, Copy, Debug)]
-pub enum Person {
+pub enum UserAction {
     /// Asks once.
     Asks,
     /// Says this while the first tool runs, and lets it go on by making the file `go`.
@@ -28,15 +28,15 @@ async fn play(profile: Profile, row: &scenarios::Row) -> Played {
         stage.write(path, text);
     }
     stage.bench.prompt("Please");
-    match row.person {
-        Person::Asks => {}
-        Person::Steers(text) => {
+    match row.user {
+        UserAction::Asks => {}
+        UserAction::Steers(text) => {
             stage.tool_started().await;
             stage.bench.steer(text);
             stage.queued().await;
             stage.write("go", "");
         }
-        Person::WantsMoreThought => {
+        UserAction::WantsMoreThought => {
             let outcome = stage.bench.settled().await;
             assert_eq!(outcome, RunOutcome::Done, "{profile:?}");
             stage.bench.handle.set_thinking(ThinkingLevel::High);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Person;
+use super::UserAction;
 use super::stage::{Played, Profile, Reply};
 
 /// One row.
@@ -11,7 +11,7 @@ pub struct Row {
     pub files: &'static [(&'static str, &'static str)],
     /// What the model answers.
     pub replies: fn(Profile) -> Vec<Reply>,
-    pub person: Person,
+    pub user: UserAction,
     pub check: fn(&Played),
 }
 
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         name: "a: simple file creation",
         files: &[],
         replies: |profile| vec![profile.creates("hello.py", "print('Hello')"), done()],
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             assert_eq!(played.file("hello.py"), "print('Hello')\n");
             let text = match played.profile {
@@ -55,7 +55,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             assert_eq!(
                 played.file("src/math.rs"),
@@ -73,7 +73,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             assert_eq!(
                 played.file("a.txt") + &played.file("b.txt"),
@@ -85,7 +85,7 @@ pub const ROWS: &[Row] = &[
         name: "d: shell",
         files: &[],
         replies: |_| vec![bash("echo out; echo err >&2; exit 3"), done()],
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| assert_eq!(played.results(), ["out\nerr\n[exit code 3]"]),
     },
     Row {
@@ -100,7 +100,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| assert_eq!(played.results(), ["early\n[timed out after 1 s]"]),
     },
     Row {
@@ -117,7 +117,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             has(&played.results(), 0, "src/b.rs:1: fn two() {}");
             assert_eq!(played.results()[1], "src/a.rs\nsrc/b.rs");
@@ -138,7 +138,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             assert_eq!(played.results().len(), 4);
             has(&played.results(), 3, "1");
@@ -155,7 +155,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             has(
                 &played.results(),
@@ -177,7 +177,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             let tools: Vec<_> = played
                 .story
@@ -203,7 +203,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Steers("Only one endpoint"),
+        user: UserAction::Steers("Only one endpoint"),
         check: |played| {
             assert_eq!(played.results(), ["first", "Skipped due to user message."]);
             assert_eq!(played.requests[1].last_user(), "Only one endpoint");
@@ -214,7 +214,7 @@ pub const ROWS: &[Row] = &[
         name: "k: effort change",
         files: &[],
         replies: |_| vec![Reply::text("one"), Reply::text("two")],
-        person: Person::WantsMoreThought,
+        user: UserAction::WantsMoreThought,
         check: |played| {
             let (medium, high) = (played.settings(0), played.settings(1));
             assert_ne!(medium, high, "{:?}", played.profile);
@@ -229,7 +229,7 @@ pub const ROWS: &[Row] = &[
             let again = || Reply::call("read", json!({ "file_path": "a.txt" }));
             vec![again(), again(), again(), done()]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             let warning =
                 "You appear to be repeating the same action. Consider a different approach.";
@@ -250,7 +250,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             let results = played.results();
             has(&results, 0, "File not found: no.txt");
@@ -281,7 +281,7 @@ pub const ROWS: &[Row] = &[
                 done(),
             ]
         },
-        person: Person::Asks,
+        user: UserAction::Asks,
         check: |played| {
             assert_eq!(played.file("a.txt"), "1\n2\n3\n");
             let tools = played.requests[0].tools();

@@ -20,9 +20,9 @@ const WIRES: [Profile; 4] = [
 /// One pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// What the person does before saying "Again".
+/// What the user does before saying "Again".
 #[derive(Clone, Copy, Debug)]
-enum Person {
+enum UserAction {
     /// Asks, and waits for the answer.
     Asks,
     /// Asks with two pictures, one of them before the words.
@@ -37,7 +37,7 @@ enum Person {
 
 struct Row {
     name: &'static str,
-    person: Person,
+    user: UserAction,
     replies: fn() -> Vec<Reply>,
     /// The conversation in the request behind "Again".
     expected: &'static [&'static str],
@@ -52,7 +52,7 @@ fn reads(path: &str) -> Reply {
 const ROWS: &[Row] = &[
     Row {
         name: "text",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || vec![Reply::text("größe 日本 🦀 \"quoted\"\n\tand so on")],
         expected: &[
             "user: Please",
@@ -63,14 +63,14 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "signed thinking",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || vec![Reply::new().think("Hm.").say("Yes.")],
         expected: &["user: Please", "model: (Hm.) Yes.", "user: Again"],
         holds: &[("<thinking>", 0)],
     },
     Row {
         name: "withheld thinking before a call",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || {
             let withheld = Reply::new().step(Step::Redacted("b3BhcXVl".into()));
             vec![
@@ -89,7 +89,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "one tool",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || {
             vec![
                 Reply::text("Reading.").and_call("read", json!({ "file_path": "a.txt" })),
@@ -107,7 +107,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "parallel tools",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || {
             vec![
                 Reply::new()
@@ -131,7 +131,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "three rounds",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || {
             vec![
                 Reply::new()
@@ -160,21 +160,21 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "pictures in the prompt",
-        person: Person::Shows,
+        user: UserAction::Shows,
         replies: || vec![Reply::text("A pixel.")],
         expected: &["user: Please", "model: A pixel.", "user: Again"],
         holds: &[(PIXEL, 2)],
     },
     Row {
         name: "a picture as a result",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || vec![reads("pic.png"), Reply::text("A pixel.")],
         expected: &[],
         holds: &[("iVBORw0KGgo", 1)],
     },
     Row {
         name: "steering",
-        person: Person::Steers,
+        user: UserAction::Steers,
         replies: || {
             vec![
                 Reply::call(
@@ -198,7 +198,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "abort in the middle of the words",
-        person: Person::StopsWords,
+        user: UserAction::StopsWords,
         replies: || vec![Reply::new().think("Hm.").say("Half an").gate("never")],
         expected: &[],
         holds: &[
@@ -209,7 +209,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "abort of a command",
-        person: Person::StopsTool,
+        user: UserAction::StopsTool,
         replies: || {
             vec![
                 Reply::call("bash", json!({ "command": "sleep 1000" }))
@@ -227,7 +227,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "cut by the output limit",
-        person: Person::Asks,
+        user: UserAction::Asks,
         replies: || {
             vec![
                 Reply::text("First")
@@ -340,22 +340,22 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
             mime_type: "image/png".into(),
         })
     };
-    if let Person::Shows = row.person {
+    if let UserAction::Shows = row.user {
         let content = vec![picture(), Content::text("Please"), picture()];
         stage.bench.handle.prompt(content);
     } else {
         stage.bench.prompt("Please");
     }
     let mut outcome = RunOutcome::Done;
-    match row.person {
-        Person::Asks | Person::Shows => {}
-        Person::Steers => {
+    match row.user {
+        UserAction::Asks | UserAction::Shows => {}
+        UserAction::Steers => {
             stage.tool_started().await;
             stage.bench.steer("Look here");
             stage.queued().await;
             stage.write("go", "");
         }
-        Person::StopsWords => {
+        UserAction::StopsWords => {
             let text = |event: &AgentEvent| {
                 let AgentEvent::MessageUpdate { event } = event else {
                     return false;
@@ -366,7 +366,7 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
             stage.bench.handle.abort();
             outcome = RunOutcome::Aborted;
         }
-        Person::StopsTool => {
+        UserAction::StopsTool => {
             stage.tool_started().await;
             stage.bench.handle.abort();
             outcome = RunOutcome::Aborted;

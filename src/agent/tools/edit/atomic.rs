@@ -61,7 +61,7 @@ pub struct Staged<'a> {
 
 /// Stages `bytes` for `path`, which has no symbolic links in it (see `paths::real`). `before` is
 /// what the caller saw there: none when there was no file. The new file gets owner, mode and
-/// extended attributes of `like`. Missing folders are made.
+/// extended attributes of `like`. Missing folders are created.
 pub fn stage<'a>(
     path: &'a Path,
     bytes: &'a [u8],

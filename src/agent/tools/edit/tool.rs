@@ -178,7 +178,7 @@ fn edit_spec() -> ToolSpec {
     });
     typed::spec(
         "edit",
-        "Replace text in a file. old_text must be exactly as in the file, blanks included, and \
+        "Replace text in a file. old_text must be exactly as in the file, whitespace included, and \
          unique there, unless replace_all is true. For several changes to one file give edits; \
          each is matched against the file as it was, and they must not overlap.",
         &["file_path"],
@@ -199,7 +199,7 @@ fn edit_spec() -> ToolSpec {
 fn replace_spec() -> ToolSpec {
     typed::spec(
         "replace",
-        "Replace text in a file. old_string must be exactly as in the file, blanks included, and \
+        "Replace text in a file. old_string must be exactly as in the file, whitespace included, and \
          unique there, unless allow_multiple is true. An empty old_string creates a file.",
         &["file_path", "old_string", "new_string"],
         json!({

@@ -33,7 +33,7 @@ impl TypedTool for Write {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "write",
-            "Create a file or replace all of it. Missing folders are made. Not \
+            "Create a file or replace all of it. Missing folders are created. Not \
              for changing parts of a file.",
             &["file_path", "content"],
             json!({

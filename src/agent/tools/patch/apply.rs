@@ -4,7 +4,7 @@
 
 use super::explain::explain;
 use super::parse::{Hunk, Sign};
-use super::seek::{Place, old_lines, seek};
+use super::seek::{Position, old_lines, seek};
 use crate::agent::tools::edit::index::{Fuzz, Index, LineEnds};
 use crate::agent::tools::edit::splice::line_end_for;
 
@@ -92,7 +92,7 @@ fn apply_on(
 ) -> Result<Applied, Vec<HunkFailure>> {
     let (mut failures, mut reports) = (Vec::new(), Vec::new());
     let mut edits: Vec<Edit<'_>> = Vec::new();
-    let mut before = Place {
+    let mut before = Position {
         start: 0,
         len: 0,
         fuzz: Fuzz::Exact,
@@ -138,7 +138,7 @@ fn apply_on(
 }
 
 /// The runs of changed lines of a hunk at its place.
-fn changes(hunk: &Hunk, place: Place, number: usize) -> Vec<Edit<'_>> {
+fn changes(hunk: &Hunk, place: Position, number: usize) -> Vec<Edit<'_>> {
     let mut edits: Vec<Edit<'_>> = Vec::new();
     let mut at = place.start;
     let mut open = false;

@@ -10,9 +10,9 @@ use crate::agent::tools::edit::index::{Fuzz, Index};
 /// Lines of the file shown on either side of the one that differs.
 const AROUND: usize = 3;
 /// Characters of a line that are shown.
-const LONGEST: usize = 200;
+const MAX_CHARS: usize = 200;
 /// Places compared to find the one that was meant.
-const MOST_PLACES: usize = 200;
+const MAX_PLACES: usize = 200;
 
 /// What is wrong with `hunk`.
 pub fn explain(index: &Index<'_>, hunk: &Hunk, no_match: &NoMatch) -> String {
@@ -41,7 +41,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     let Some((place, _)) = likeliest(index, &old, from) else {
         let first = old.iter().find(|line| !line.trim().is_empty());
         let mut text = format!(
-            "none of its lines is in the file, the first being:\n  {}",
+            "none of its lines is in the file; the first is:\n  {}",
             cut(first.unwrap_or(&""))
         );
         text.push_str("\nThe file has there:\n");
@@ -50,8 +50,8 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     };
     let differs = |line: &usize| !index.is(Fuzz::Indentation, place + line, old[*line]);
     let Some(wrong) = (0..old.len()).find(differs) else {
-        return "its lines are in the file, but above the hunk before it and more than once; put \
-                the hunks in the order of the file, or add context"
+        return "its lines are in the file more than once, above the hunk before it; put the hunks in the \
+                order of the file, or add context"
             .to_owned();
     };
     let wanted = hunk_line(hunk, wrong);
@@ -97,7 +97,7 @@ fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usi
             .all(Fuzz::Indentation, &old[nth..=nth], 0)
             .into_iter()
             .flatten();
-        for at in below.chain(above).take(MOST_PLACES) {
+        for at in below.chain(above).take(MAX_PLACES) {
             let Some(place) = at.checked_sub(nth) else {
                 continue;
             };
@@ -110,7 +110,7 @@ fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usi
             }
             tried += 1;
         }
-        if tried >= MOST_PLACES {
+        if tried >= MAX_PLACES {
             break;
         }
     }
@@ -130,7 +130,7 @@ fn show(index: &Index<'_>, at: usize, text: &mut String) {
 }
 
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line.to_owned(),
     }

@@ -113,7 +113,7 @@ pub fn parse(text: &str) -> Result<Patch, Fault> {
         return fault(
             0,
             format!(
-                "there is no file section in it. Write {SECTIONS} for each file between \
+                "it has no file section. Write {SECTIONS} for each file between \
                  *** Begin Patch and *** End Patch"
             ),
         );
@@ -400,7 +400,7 @@ fn unknown_marker<T>(number: usize, line: &str) -> Result<T, Fault> {
     fault(
         number,
         format!(
-            "`{}` is no file section; one begins with {SECTIONS}",
+            "`{}` is not a file section; one begins with {SECTIONS}",
             cut(line)
         ),
     )

@@ -19,7 +19,7 @@ use crate::agent::tools::paths::Purpose;
 /// Larger files are not patched.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// Failures told at once.
-const MOST_FAILURES: usize = 10;
+const MAX_FAILURES: usize = 10;
 /// Bytes of diffs shown of one patch; stored details may have 256 KiB in all.
 const MAX_SHOWN: usize = 192 * 1024;
 
@@ -256,12 +256,7 @@ impl Work {
             Ok(applied) if safe => applied,
             failures => {
                 let mut text = String::new();
-                for failure in failures
-                    .err()
-                    .unwrap_or_default()
-                    .iter()
-                    .take(MOST_FAILURES)
-                {
+                for failure in failures.err().unwrap_or_default().iter().take(MAX_FAILURES) {
                     let line = hunks[failure.hunk - 1].line;
                     let _ = writeln!(
                         text,
@@ -314,7 +309,7 @@ impl Work {
         match &self.files[file] {
             file if file.is_there() => Ok(()),
             file if file.before.is_some() => Err(format!(
-                "File not found: {shown} (an earlier section of the patch takes it away)"
+                "File not found: {shown} (an earlier section of the patch removes it)"
             )),
             _ => Err(format!("File not found: {shown}")),
         }
@@ -374,8 +369,8 @@ impl Work {
                 report: self.report,
             });
         }
-        let more = self.failures.len().saturating_sub(MOST_FAILURES);
-        self.failures.truncate(MOST_FAILURES);
+        let more = self.failures.len().saturating_sub(MAX_FAILURES);
+        self.failures.truncate(MAX_FAILURES);
         if more > 0 {
             self.failures.push(format!("and {more} more"));
         }
@@ -398,7 +393,9 @@ fn notes(reports: &[HunkReport], stale: bool) -> String {
             ));
         }
         if report.displaced {
-            notes.push(format!("hunk {hunk} was found in another place than given"));
+            notes.push(format!(
+                "hunk {hunk} was found at another position than given"
+            ));
         }
     }
     if stale {

@@ -6,9 +6,9 @@
 use super::parse::{Hunk, Sign};
 use crate::agent::tools::edit::index::{Fuzz, Index};
 
-/// The place of a hunk.
+/// Where a hunk is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// Its first line, from 0.
     pub start: usize,
     /// How many of its lines (context and removed) are there: blank ones at its end may be none.
@@ -19,7 +19,7 @@ pub struct Place {
     pub displaced: bool,
 }
 
-/// Why a hunk has no place.
+/// Why a hunk has no position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoMatch {
     /// This context line is not there.
@@ -36,11 +36,11 @@ pub fn old_lines(hunk: &Hunk) -> Vec<&str> {
     old.map(|line| line.text.as_str()).collect()
 }
 
-/// The place of `hunk`; the hunk before it ended before line `cursor`.
-pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, NoMatch> {
+/// The position of `hunk`; the hunk before it ended before line `cursor`.
+pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Position, NoMatch> {
     let old = old_lines(hunk);
     let (from, missing_context) = narrow(index, hunk, cursor);
-    // Blank lines at its end may be no part of the hunk; alone they say nothing of its place.
+    // Blank lines at its end may be no part of the hunk; alone they say nothing of its position.
     let shorter = &old[..old.len() - hunk.blank_end.min(old.len())];
     if shorter.is_empty() {
         return match missing_context {
@@ -59,13 +59,13 @@ pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, NoMa
                 let Some(start) = first(index, hunk, fuzz, pattern, from) else {
                     continue;
                 };
-                let place = Place {
+                let position = Position {
                     start,
                     len: pattern.len(),
                     fuzz,
                     displaced: false,
                 };
-                return certain(index, hunk, pattern, place, from);
+                return certain(index, hunk, pattern, position, from);
             }
         }
     }
@@ -73,7 +73,7 @@ pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Place, NoMa
         for pattern in &patterns {
             let mut hits = index.all(fuzz, pattern, 0).into_iter().flatten();
             if let (Some(start), None) = (hits.next(), hits.next()) {
-                return Ok(Place {
+                return Ok(Position {
                     start,
                     len: pattern.len(),
                     fuzz,
@@ -148,24 +148,24 @@ fn certain(
     index: &Index<'_>,
     hunk: &Hunk,
     pattern: &[&str],
-    place: Place,
+    position: Position,
     from: usize,
-) -> Result<Place, NoMatch> {
+) -> Result<Position, NoMatch> {
     let shifted = (0..pattern.len()).any(|line| {
-        let there = index.body(place.start + line);
+        let there = index.body(position.start + line);
         !there.trim_ascii().is_empty() && indent(there) != indent(pattern[line].as_bytes())
     });
     let pinned = hunk.hint.is_some() || hunk.at_end;
-    if place.fuzz < Fuzz::Indentation || !shifted || pinned {
-        return Ok(place);
+    if position.fuzz < Fuzz::Indentation || !shifted || pinned {
+        return Ok(position);
     }
     match index
-        .all(place.fuzz, pattern, from)
+        .all(position.fuzz, pattern, from)
         .into_iter()
         .flatten()
         .count()
     {
-        0 | 1 => Ok(place),
+        0 | 1 => Ok(position),
         count => Err(NoMatch::Ambiguous(count)),
     }
 }
@@ -176,7 +176,7 @@ fn indent(line: &[u8]) -> &[u8] {
 
 /// Where a hunk goes that only adds: behind its context lines, at the line its header names, else
 /// at the end of the file.
-fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Place {
+fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Position {
     let end = index.lines().len();
     let start = match hunk.hint {
         _ if hunk.at_end => end,
@@ -185,7 +185,7 @@ fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Place {
         None if hunk.context.is_empty() => end,
         None => from,
     };
-    Place {
+    Position {
         start,
         len: 0,
         fuzz: Fuzz::Exact,

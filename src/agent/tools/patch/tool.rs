@@ -58,7 +58,7 @@ impl TypedTool for ApplyPatch {
                  *** End Patch\n\
                  Each line of a hunk begins with a space, - or +. Lines after @@ name \
                  what the hunk is in. *** End of File ends a hunk at the file's end. \
-                 Hunks stand in the order of the file; no line numbers.",
+                 Hunks are in the order of the file, without line numbers.",
                 &["patch"],
                 json!({
                     "patch": {"type": "string", "description": "The whole patch"}

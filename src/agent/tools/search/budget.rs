@@ -184,7 +184,7 @@ pub async fn run<T: Send + 'static>(
     let search = call::blocking_cancellable(&cancel, move || search(&budget));
     tokio::time::timeout(limit, search).await.unwrap_or_else(|_| {
         Err(ToolError::new(format!(
-            "Stopped after {seconds} s without a result: a file or folder does not answer. Search \
+            "Stopped after {seconds} s without a result: a file or folder does not respond. Search \
              a smaller part."
         )))
     })

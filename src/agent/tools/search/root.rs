@@ -60,7 +60,7 @@ impl SearchRoot {
         }
     }
 
-    /// The path for people: `.` for the working directory.
+    /// The path for the user: `.` for the working directory.
     pub fn title(&self) -> String {
         if self.shown.is_empty() {
             ".".into()
