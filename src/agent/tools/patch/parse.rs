@@ -113,7 +113,7 @@ pub fn parse(text: &str) -> Result<Patch, Fault> {
         return fault(
             0,
             format!(
-                "it has no file section. Write {SECTIONS} for each file between \
+                "there is no file section in it. Write {SECTIONS} for each file between \
                  *** Begin Patch and *** End Patch"
             ),
         );
