@@ -221,10 +221,10 @@ fn lenient_forms_that_models_write() {
 #[test]
 fn faults_are_told_with_their_line() {
     for (patch, expected) in [
-        ("", "there is no file section in it"),
+        ("", "there is not a file section in it"),
         (
             "*** Begin Patch\n*** End Patch",
-            "there is no file section in it",
+            "there is not a file section in it",
         ),
         (
             "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b",
@@ -236,7 +236,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "*** Begin Patch\n*** Frobnicate File: f\n*** End Patch",
-            "line 2: `*** Frobnicate File: f` is no file section",
+            "line 2: `*** Frobnicate File: f` is not a file section",
         ),
         (
             "*** Begin Patch\n*** Update File: f\n*** End Patch",

@@ -143,9 +143,9 @@ impl SessionLog {
         }
         let error = written.err().or_else(|| self.take_sync_error())?;
         let path = self.path.display();
-        failure(format!(
+        Some(failure(format!(
             "The end of the session could not be saved to {path}: {error}"
-        ))
+        )))
     }
 
     fn syncer(&self) -> Option<&Syncer> {
@@ -162,19 +162,19 @@ impl SessionLog {
         match written {
             Err(error) if !self.failing => {
                 self.failing = true;
-                failure(format!(
+                Some(failure(format!(
                     "The session cannot be saved to {path}: {error}. The conversation goes on in memory; make room or fix the folder, and it is saved with the next message."
-                ))
+                )))
             }
             Ok(()) if self.failing && self.unwritten.is_empty() => {
                 self.failing = false;
                 let text = String::from("The session is saved again; nothing is missing from it.");
                 Some((NoticeLevel::Info, text))
             }
-            _ => failure(format!(
+            _ => Some(failure(format!(
                 "The session file {path} could not be synced to the disk: {}. A power cut may lose the end of the session.",
                 self.take_sync_error()?
-            )),
+            ))),
         }
     }
 
@@ -274,9 +274,9 @@ impl Disk {
     }
 }
 
-fn failure(text: String) -> SaveNotice {
+fn failure(text: String) -> (NoticeLevel, String) {
     tracing::error!("{text}");
-    Some((NoticeLevel::Error, text))
+    (NoticeLevel::Error, text)
 }
 
 fn line(value: &impl Serialize) -> Vec<u8> {
