@@ -221,10 +221,10 @@ fn lenient_forms_that_models_write() {
 #[test]
 fn faults_are_told_with_their_line() {
     for (patch, expected) in [
-        ("", "there is not a file section in it"),
+        ("", "there is no file section in it"),
         (
             "*** Begin Patch\n*** End Patch",
-            "there is not a file section in it",
+            "there is no file section in it",
         ),
         (
             "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b",
