@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn entries_that_cannot_be_read_are_noted_but_not_those_that_are_gone() {
-        let budget = Budget::new(CancellationToken::new(), 9);
+        let budget = Budget::new(CancellationToken::new(), limits(9));
         for (folder, error) in [
             ("", io::ErrorKind::PermissionDenied),
             ("sub/", io::ErrorKind::Other),
