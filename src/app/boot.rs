@@ -16,13 +16,13 @@ use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
 use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
-use super::cli::{self, AuthDesk, Json, OnceOptions, Play, Print, Reader, Sink};
+use super::cli::{self, Auth, HeadlessOptions, Json, Output, PlainDemo, Print, Sink};
 use super::config::Settings;
 use super::demo::Scratch;
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::{Outcome, StartError};
-use super::plan::{self, FrontEnd, Loaded, Plan, Terminals};
+use super::plan::{self, FrontEnd, Loaded, Plan, Stdio};
 use super::{catalogue, keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
@@ -61,7 +61,7 @@ pub fn run() -> ExitCode {
         _ => start(args),
     };
     started.unwrap_or_else(|error| {
-        cli::complain(&format!("tiller: {error}"));
+        cli::eprint_line(&format!("tiller: {error}"));
         error.outcome.into()
     })
 }
@@ -82,7 +82,7 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     if let Some(command) = &args.command {
         return Ok(sub_command(command, &dirs, &env)?.into());
     }
-    let terminals = Terminals {
+    let stdio = Stdio {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
     };
@@ -91,11 +91,11 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     // clean environment in any case.
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
     let _ = keys::scrub_environ(|name| secrets.hide(name));
-    let plan = Plan::new(loaded, &dirs, terminals, look_around)?;
-    cli::complain_of_panics(plan.keys.redactor().clone());
+    let plan = Plan::new(loaded, &dirs, stdio, discover)?;
+    cli::eprint_panics(plan.keys.redactor().clone());
     let store = plan.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
-        cli::complain(&format!("tiller: {notice}"));
+        cli::eprint_line(&format!("tiller: {notice}"));
     }
     let runtime = start_runtime().map_err(|error| {
         StartError::failed(format!(
@@ -160,7 +160,7 @@ fn sub_command(
             let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
             let catalog = Arc::new(plan::catalog(&settings, dirs)?);
             let models = plan::models(&settings, dirs, &catalog, &keys);
-            let found = look_around(&models);
+            let found = discover(&models);
             let default = plan::default_model(&settings, &models, &catalog, &keys, &found);
             let as_of = catalog.as_of();
             cli::models(what, models.list(&found).rows, default.as_deref(), &as_of)
@@ -193,12 +193,12 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
 
 /// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and
 /// a closed port says so at once.
-fn look_around(models: &Models) -> Arc<[Found]> {
+fn discover(models: &Models) -> Arc<[Found]> {
     if !local::is_listening(models.places()) {
         return Arc::new([]);
     }
     match current_thread() {
-        Ok(runtime) => runtime.block_on(models.look_around(local::PATIENCE)),
+        Ok(runtime) => runtime.block_on(models.discover(local::PATIENCE)),
         Err(_) => Arc::new([]),
     }
 }
@@ -215,11 +215,11 @@ fn auth(
     let outcome = runtime.block_on(async {
         let processes = Processes::new();
         let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
-        let desk = AuthDesk {
+        let auth = Auth {
             catalog,
             keys: keys.with_commands(Arc::new(commands)),
         };
-        desk.run(what).await
+        auth.run(what).await
     });
     runtime.shutdown_background();
     outcome
@@ -236,35 +236,43 @@ async fn run_plan(
     dirs: &Dirs,
     env: &HashMap<String, String>,
 ) -> Result<ExitCode, StartError> {
-    let mut stage = Stage::set(&plan, dirs, env)?;
-    let header = stage.session_header();
-    let handle = stage.start_agent(&plan, dirs, env)?;
-    let reader = if plan.terminals.stdout {
-        Reader::Person
+    let mut context = RunContext::new(&plan, dirs, env)?;
+    let header = context.session_header();
+    let handle = context.start_agent(&plan, dirs, env)?;
+    let output = if plan.stdio.stdout {
+        Output::Tty
     } else {
-        Reader::Program
+        Output::Pipe
     };
     let code = match plan.front_end {
         FrontEnd::Screen => {
-            let end = tui::run(stage.screen(&plan, dirs, handle.clone())).await;
+            let end = tui::run(context.screen(&plan, dirs, handle.clone())).await;
             handle.shutdown().await;
             if let tui::ExitKind::BadKeymap(why) | tui::ExitKind::Unusable(why) = &end {
                 return Err(StartError::usage(why));
             }
             ExitCode::from(end.code())
         }
-        FrontEnd::Print => stage.once(&plan, handle, &mut Print::new(reader)).await,
-        FrontEnd::Play => stage.once(&plan, handle, &mut Play::default()).await,
+        FrontEnd::Print => {
+            context
+                .run_headless(&plan, handle, &mut Print::new(output))
+                .await
+        }
+        FrontEnd::PlainDemo => {
+            context
+                .run_headless(&plan, handle, &mut PlainDemo::default())
+                .await
+        }
         FrontEnd::Json => {
             let mut sink = Json::new(header);
-            stage.once(&plan, handle, &mut sink).await
+            context.run_headless(&plan, handle, &mut sink).await
         }
     };
     Ok(code)
 }
 
 /// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
-struct Stage {
+struct RunContext {
     cwd: PathBuf,
     model: Model,
     thinking: ThinkingLevel,
@@ -275,8 +283,8 @@ struct Stage {
     spill: Spill,
 }
 
-impl Stage {
-    fn set(plan: &Plan, dirs: &Dirs, env: &HashMap<String, String>) -> Result<Self, StartError> {
+impl RunContext {
+    fn new(plan: &Plan, dirs: &Dirs, env: &HashMap<String, String>) -> Result<Self, StartError> {
         let (scratch, model, thinking) = match &plan.model {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
@@ -397,13 +405,18 @@ impl Stage {
         }
     }
 
-    async fn once(&self, plan: &Plan, handle: AgentHandle, sink: &mut dyn Sink) -> ExitCode {
+    async fn run_headless(
+        &self,
+        plan: &Plan,
+        handle: AgentHandle,
+        sink: &mut dyn Sink,
+    ) -> ExitCode {
         let prompt = match self.scratch {
             Some(_) => vec![Content::text(demo_script().prompt)],
             None => plan.prompt.clone(),
         };
-        cli::run_once(
-            OnceOptions {
+        cli::run_headless(
+            HeadlessOptions {
                 handle,
                 prompt,
                 timeout: plan.args.timeout,

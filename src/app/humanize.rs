@@ -1,4 +1,4 @@
-//! Numbers, times and amounts as people read them.
+//! Numbers, times and amounts in the form users read.
 
 /// A count in at most four characters or so: `950`, `4.1k`, `38k`, `1.2M`.
 pub fn short(count: u64) -> String {

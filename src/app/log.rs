@@ -1,4 +1,4 @@
-//! The log: what a person looks at when something went wrong. Never a secret, never message text.
+//! The log: what a user looks at when something went wrong. Never a secret, never message text.
 //!
 //! `TILLER_LOG` (for example `tiller=debug`) says how much; a file a day, a week of them.
 
@@ -32,7 +32,7 @@ pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
         .unwrap_or_else(|| EnvFilter::new("tiller=info"));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(Mutex::new(Struck {
+        .with_writer(Mutex::new(RedactingWriter {
             to: appender,
             redactor: redactor.clone(),
         }))
@@ -42,12 +42,12 @@ pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
 }
 
 /// A writer that strikes keys out. It is given one whole line at a time.
-struct Struck<W> {
+struct RedactingWriter<W> {
     to: W,
     redactor: Redactor,
 }
 
-impl<W: Write> Write for Struck<W> {
+impl<W: Write> Write for RedactingWriter<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.to.write_all(&self.redactor.redact_bytes(line))?;
         Ok(line.len())
@@ -67,7 +67,7 @@ mod tests {
     fn a_key_is_not_logged() {
         let redactor = Redactor::default();
         redactor.add(&Secret::new("sk-0123456789abc"));
-        let mut log = Struck {
+        let mut log = RedactingWriter {
             to: Vec::new(),
             redactor,
         };

@@ -1,4 +1,4 @@
-//! Layer 3: people and other programs. `cli` and `tui` never import each other; `boot` is the only
+//! Layer 3: users and other programs. `cli` and `tui` never import each other; `boot` is the only
 //! place that puts the parts together.
 
 pub mod args;

@@ -1,4 +1,4 @@
-//! The models a person can choose from: the catalogue, the model servers of this machine, what has a
+//! The models a user can choose from: the catalogue, the model servers of this machine, what has a
 //! key, what is liked, and what is the default.
 //!
 //! Nothing is read or asked before it is needed; a list is made anew each time, so that a changed
@@ -41,14 +41,14 @@ pub struct ModelsOptions {
     pub places: Places,
     /// The models to go through by key, as typed.
     pub favorites: Vec<String>,
-    /// The person's settings file.
+    /// The user's settings file.
     pub config_file: PathBuf,
 }
 
 /// All models, as a list shows them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
-    /// The models, those of this machine first, then the person's own, then the built-in ones.
+    /// The models, those of this machine first, then the user's own, then the built-in ones.
     pub rows: Vec<ModelEntry>,
     /// What is wrong with `models.toml`, if anything is.
     pub error: Option<String>,
@@ -61,7 +61,7 @@ pub struct ModelEntry {
     pub model: Arc<Model>,
     /// Whether it can be used right away.
     pub key: KeyState,
-    /// Where its entry comes from, for people.
+    /// Where its entry comes from, for the user.
     pub origin: String,
 }
 
@@ -104,8 +104,8 @@ impl Models {
     }
 
     /// Asks the servers of this machine and remembers what they said.
-    pub async fn look_around(&self, patience: Duration) -> Arc<[Found]> {
-        let mut found = local::find(&self.places, patience).await;
+    pub async fn discover(&self, timeout: Duration) -> Arc<[Found]> {
+        let mut found = local::find(&self.places, timeout).await;
         for local in found.iter_mut().flat_map(|found| &mut found.models) {
             local.model = self.catalog.with_quirks(local.model.clone());
         }
@@ -123,7 +123,7 @@ impl Models {
         Arc::clone(&self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The model a person means by `name`. A model of this machine is meant when nothing of the
+    /// The model a user means by `name`. A model of this machine is meant when nothing of the
     /// catalogue is; `look` is asked what there is only then.
     ///
     /// # Errors
@@ -160,11 +160,11 @@ impl Models {
         if let Ok(named) = self.resolve_with(name, || self.found()) {
             return Ok(named);
         }
-        let found = self.look_around(local::PATIENCE).await;
+        let found = self.discover(local::PATIENCE).await;
         self.resolve_with(name, || found)
     }
 
-    /// The favourites, in the person's order; names that mean nothing are left out.
+    /// The favourites, in the user's order; names that mean nothing are left out.
     pub async fn favorites(&self) -> Vec<Model> {
         let mut models: Vec<Model> = Vec::new();
         for name in &self.favorites {
@@ -236,7 +236,7 @@ impl Models {
         }
     }
 
-    /// Makes `full_id` the model that is started with, in the person's settings file; says which file
+    /// Makes `full_id` the model that is started with, in the user's settings file; says which file
     /// that is.
     ///
     /// # Errors

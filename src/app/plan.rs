@@ -18,7 +18,7 @@ use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 /// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
 const STDIN_PATIENCE_MS: u16 = 200;
 
-/// How the run meets people or programs.
+/// Which front end runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEnd {
     /// The full screen.
@@ -28,15 +28,15 @@ pub enum FrontEnd {
     /// Event records on stdout.
     Json,
     /// The demo as plain text on stdout.
-    Play,
+    PlainDemo,
 }
 
 /// Which of the standard streams are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terminals {
-    /// A person types.
+pub struct Stdio {
+    /// The user types.
     pub stdin: bool,
-    /// A person reads.
+    /// The user reads.
     pub stdout: bool,
 }
 
@@ -92,8 +92,8 @@ pub struct Plan {
     /// The folder to work in.
     pub cwd: PathBuf,
     /// Which of the standard streams are terminals.
-    pub terminals: Terminals,
-    /// How the run meets people or programs.
+    pub stdio: Stdio,
+    /// Which front end runs.
     pub front_end: FrontEnd,
     /// The first message; empty when there is none.
     pub prompt: Vec<Content>,
@@ -117,7 +117,7 @@ impl Plan {
     pub fn new(
         loaded: Loaded,
         dirs: &Dirs,
-        terminals: Terminals,
+        stdio: Stdio,
         look: impl FnOnce(&Models) -> Arc<[Found]>,
     ) -> Result<Self, StartError> {
         let Loaded {
@@ -140,8 +140,8 @@ impl Plan {
         };
         let fallback = fallback_models(&settings, &models, look)?;
         drop(found);
-        let prompt = gather_prompt(&args, terminals, model.is_some(), &cwd)?;
-        let front_end = front_end(&args, terminals, model.is_some(), !prompt.is_empty());
+        let prompt = gather_prompt(&args, stdio, model.is_some(), &cwd)?;
+        let front_end = front_end(&args, stdio, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {
             return Err(StartError::usage(
@@ -161,7 +161,7 @@ impl Plan {
             args,
             settings,
             cwd,
-            terminals,
+            stdio,
             front_end,
             prompt,
             catalog,
@@ -315,14 +315,14 @@ fn fallback_models(
 
 fn gather_prompt(
     args: &RunArgs,
-    terminals: Terminals,
+    stdio: Stdio,
     has_model: bool,
     cwd: &Path,
 ) -> Result<Vec<Content>, StartError> {
     if args.demo {
         return Ok(Vec::new());
     }
-    let stdin = if terminals.stdin {
+    let stdin = if stdio.stdin {
         None
     } else {
         // Without a model and without a word to go on, what is left is the demo: it must not hang
@@ -333,13 +333,13 @@ fn gather_prompt(
     prompt::build(&args.prompt, stdin.as_deref(), cwd)
 }
 
-fn front_end(args: &RunArgs, terminals: Terminals, has_model: bool, has_prompt: bool) -> FrontEnd {
+fn front_end(args: &RunArgs, stdio: Stdio, has_model: bool, has_prompt: bool) -> FrontEnd {
     match args.mode {
         Some(OutputMode::Json) => FrontEnd::Json,
         Some(OutputMode::Text) => FrontEnd::Print,
         None if args.print => FrontEnd::Print,
-        None if terminals.stdin && terminals.stdout => FrontEnd::Screen,
-        None if args.demo || (!has_model && !has_prompt) => FrontEnd::Play,
+        None if stdio.stdin && stdio.stdout => FrontEnd::Screen,
+        None if args.demo || (!has_model && !has_prompt) => FrontEnd::PlainDemo,
         None => FrontEnd::Print,
     }
 }

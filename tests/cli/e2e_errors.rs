@@ -1,5 +1,5 @@
 //! Bad input and bad servers, end to end: what was looked for, where, and the way out. Exact words
-//! where a person has to act on them.
+//! where a user has to act on them.
 
 use std::net::TcpListener;
 
@@ -21,7 +21,7 @@ fn check(ran: &Ran, code: i32, words: &[&str]) {
             ran.stderr
         );
     }
-    // Nothing a person does not need: no debug output, no backtrace, no escape.
+    // Nothing a user does not need: no debug output, no backtrace, no escape.
     for noise in ["Some(", "Error {", "panicked", "\x1b"] {
         assert!(!ran.stderr.contains(noise), "{noise:?}: {}", ran.stderr);
     }

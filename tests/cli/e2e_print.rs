@@ -44,14 +44,14 @@ fn the_main_job() {
             Said::Assistant { text, calls, .. }
                 if text == "I look around first: größe 日本 🦀." && calls.len() == 3
         )));
-        // I5, K5: the model reads a short text; the diff is for people only.
+        // I5, K5: the model reads a short text; the diff is for users only.
         let results = requests[2].results();
         assert!(results[3].starts_with("Successfully edited"), "{results:?}");
         let sent = requests[2].text();
         assert!(!sent.contains("details") && !sent.contains("+ 2"), "{sent}");
         assert!(requests[3].results()[4].contains("tested"));
 
-        // I7: what people saw is kept.
+        // I7: what users saw is kept.
         let messages = sandbox.session_messages();
         let roles: Vec<&str> = messages
             .iter()

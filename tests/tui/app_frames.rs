@@ -1,4 +1,4 @@
-//! Whole frames, at the sizes people have.
+//! Whole frames, at the sizes users have.
 
 use std::sync::Arc;
 

@@ -442,7 +442,7 @@ fn a_huge_paste_into_a_search_is_cut() {
     }
 }
 
-/// What a request needs is made ready while the person writes, once a prompt.
+/// What a request needs is made ready while the user writes, once a prompt.
 #[test]
 fn the_first_letter_of_a_prompt_warms_the_connection() {
     let mut tui = test_tui();

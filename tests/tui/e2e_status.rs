@@ -108,7 +108,7 @@ fn a_killed_process_leaves_a_closed_session() {
     assert_eq!(stored_state(&sandbox), ("closed".into(), "first".into()));
 }
 
-// B17: at the limit of iterations the run waits for a person.
+// B17: at the limit of iterations the run waits for the user.
 #[test]
 fn a_run_at_its_limit_awaits_input() {
     let (_server, sandbox) = job::stage_with(vec![

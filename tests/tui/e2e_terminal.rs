@@ -1,4 +1,4 @@
-//! Terminal manners, end to end: sizes, colours, restoring, hostile text, failures on the screen.
+//! Terminal manners, end to end: sizes, colors, restoring, hostile text, failures on the screen.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -113,17 +113,17 @@ fn it_works_at_40x10() {
 }
 
 #[test]
-fn no_colour_means_no_colour() {
-    for coloured in [false, true] {
+fn no_color_means_no_color() {
+    for colored in [false, true] {
         let (_server, mut sandbox) = job::stage();
-        if !coloured {
+        if !colored {
             sandbox.set("NO_COLOR", "1");
         }
         let screen = open(&sandbox, Wire::Anthropic);
         screen.keys("go<enter>");
         screen.wait_for("Repaired");
         screen.wait_gone("Esc stops");
-        assert_eq!(!screen.colours().is_empty(), coloured);
+        assert_eq!(!screen.colours().is_empty(), colored);
         leave(&screen);
     }
 }
@@ -167,7 +167,7 @@ fn hostile_text_is_harmless() {
     let raw = screen.raw();
     let has = |bytes: &[u8]| raw.windows(bytes.len()).any(|window| window == bytes);
     assert!(!has(b"\x1b]0;owned"), "a title was set");
-    assert!(!has(b"\x1b[31mred"), "a colour came through");
+    assert!(!has(b"\x1b[31mred"), "a color came through");
     assert!(!has("\u{9b}".as_bytes()), "a C1 control came through");
     assert!(
         !has("\u{202e}".as_bytes()),

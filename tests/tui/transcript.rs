@@ -448,7 +448,7 @@ fn a_streamed_megabyte_costs_what_its_open_block_costs() {
 }
 
 #[test]
-fn code_gets_its_colours_when_they_are_found() {
+fn code_gets_its_colors_when_they_are_found() {
     let mut stage = Stage::new(60, 10);
     let (woken, wake) = std::sync::mpsc::channel();
     let worker = tiller::app::tui::text::HighlightWorker::start(&stage.theme, move || {
@@ -645,7 +645,7 @@ proptest! {
 }
 
 #[test]
-fn without_colour_nothing_is_coloured() {
+fn without_color_nothing_is_colored() {
     let mut stage = played(86, 60);
     stage.theme = Theme::load("dark", ColorDepth::None).unwrap();
     let (_, buffer) = stage.draw();

@@ -7,8 +7,8 @@ use std::io::{self, IsTerminal, Read};
 
 use serde_json::{Value, json};
 
-use super::hidden::{self, Typed};
 use super::out;
+use super::password_prompt::{self, Typed};
 use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -20,17 +20,14 @@ use crate::llm::probe::{Verdict, probe};
 use crate::llm::{Catalog, Keys};
 
 /// Longer keys do not exist.
-const MOST_BYTES: u64 = 16 * 1024;
+const MAX_BYTES: u64 = 16 * 1024;
 
-/// What `tiller auth` works with.
-pub struct AuthDesk {
-    /// The models, and with them the providers.
+pub struct Auth {
     pub catalog: Catalog,
-    /// The keys.
     pub keys: Keys,
 }
 
-impl AuthDesk {
+impl Auth {
     /// Does what was asked.
     ///
     /// # Errors
@@ -38,7 +35,7 @@ impl AuthDesk {
     pub async fn run(&self, what: &AuthCommand) -> Result<Outcome, StartError> {
         let store = self.keys.store();
         if let Some(notice) = store.notice() {
-            out::complain(&format!("tiller: {notice}"));
+            out::eprint_line(&format!("tiller: {notice}"));
         }
         match what {
             AuthCommand::Add { provider, rest } => self.add(provider, rest),
@@ -71,12 +68,12 @@ impl AuthDesk {
         say(&format!("The key for {provider} is stored in {place}\n"));
         match self.place(provider) {
             Ok(place @ (Place::Literal(_) | Place::Named(..) | Place::Command(..))) => {
-                out::complain(&format!(
+                out::eprint_line(&format!(
                     "It is not used as long as api_key is set for {provider}: {place}"
                 ));
             }
             Ok(Place::Environment(name, _)) => {
-                out::complain(&format!("From now on it is used instead of {name}"));
+                out::eprint_line(&format!("From now on it is used instead of {name}"));
             }
             _ => {}
         }
@@ -170,7 +167,7 @@ impl AuthDesk {
         let mut outcome = Outcome::Done;
         for provider in providers {
             let verdict = self.ask(&http, &provider).await;
-            let (told, so) = match verdict {
+            let (message, result) = match verdict {
                 Verdict::Accepted => ("ok".to_owned(), Outcome::Done),
                 Verdict::Refused(why) => (format!("refused: {why}"), Outcome::Failed),
                 Verdict::Unclear(why) => (
@@ -179,10 +176,10 @@ impl AuthDesk {
                 ),
                 Verdict::Unreachable(why) => (format!("unreachable: {why}"), Outcome::Unreachable),
             };
-            say(&format!("{provider:width$}  {told}\n"));
-            outcome = match (outcome, so) {
+            say(&format!("{provider:width$}  {message}\n"));
+            outcome = match (outcome, result) {
                 (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
-                (Outcome::Done, so) => so,
+                (Outcome::Done, result) => result,
                 (outcome, _) => outcome,
             };
         }
@@ -255,11 +252,11 @@ fn looks_like_a_key(word: &str) -> bool {
     begins.iter().any(|begin| word.starts_with(begin)) || word.len() >= 24 && digits >= 4
 }
 
-/// The key from the pipe on stdin, or typed on the terminal; none when the person gave up.
+/// The key from the pipe on stdin, or typed on the terminal; none when the user gave up.
 fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
     let typed = if io::stdin().is_terminal() {
         let prompt = format!("Key for {provider} (it is not shown): ");
-        match hidden::ask(&prompt) {
+        match password_prompt::ask(&prompt) {
             Ok(Typed::Line(line)) => line,
             Ok(Typed::GaveUp) => return Ok(None),
             Err(error) => {
@@ -271,10 +268,10 @@ fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
         let mut bytes = zeroize::Zeroizing::new(Vec::new());
         io::stdin()
             .lock()
-            .take(MOST_BYTES + 1)
+            .take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| StartError::failed(format!("stdin cannot be read: {error}")))?;
-        if bytes.len() as u64 > MOST_BYTES {
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(StartError::usage("what is on stdin is too long for a key"));
         }
         Secret::new(String::from_utf8_lossy(&bytes))

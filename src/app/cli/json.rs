@@ -5,14 +5,13 @@ use std::io;
 
 use serde::Serialize;
 
-use super::once::Sink;
+use super::headless::Sink;
 use super::out;
 use crate::agent::Event;
 use crate::agent::session::Header;
 use crate::app::records::Recorder;
 use crate::app::sanitize::is_hostile;
 
-/// Writes records.
 #[derive(Debug)]
 pub struct Json {
     /// The session header, until it is written, before the first event.

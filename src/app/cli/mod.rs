@@ -2,22 +2,22 @@
 //! place besides the terminal that writes to stdout.
 
 mod out;
-mod once;
+mod headless;
 mod print;
 mod json;
-mod play;
+mod plain_demo;
 mod config;
-mod hidden;
+mod password_prompt;
 mod auth;
 mod sessions;
 mod models;
 
-pub use self::print::{Print, Reader};
-pub use auth::AuthDesk;
+pub use self::print::{Output, Print};
+pub use auth::Auth;
 pub use config::config;
+pub use headless::{HeadlessOptions, Sink, run_headless};
 pub use json::Json;
 pub use models::models;
-pub use once::{OnceOptions, Sink, run_once};
-pub use out::{complain, complain_of_panics, print, write_failed};
-pub use play::Play;
+pub use out::{eprint_line, eprint_panics, print, write_failed};
+pub use plain_demo::PlainDemo;
 pub use sessions::{sessions, status};

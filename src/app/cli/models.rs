@@ -1,4 +1,4 @@
-//! `tiller models`: which models there are and what is known of them, for people and, with `--json`,
+//! `tiller models`: which models there are and what is known of them, for users and, with `--json`,
 //! for programs. Asks nobody and fetches no key.
 
 use std::fmt::Write;
@@ -40,7 +40,7 @@ pub fn models(
     if list.is_empty() {
         return Err(StartError::failed(nothing(what, &pattern)));
     }
-    out::complain(&format!("Built-in models as of {as_of}"));
+    out::eprint_line(&format!("Built-in models as of {as_of}"));
     Ok(out::print(&for_terminal(&table(&list, default))))
 }
 

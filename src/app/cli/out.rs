@@ -10,8 +10,8 @@ use crate::app::outcome::Outcome;
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::Redactor;
 
-/// Writes one line to stderr for a person, control characters shown as such.
-pub fn complain(text: &str) {
+/// Writes one line to stderr for a user, control characters shown as such.
+pub fn eprint_line(text: &str) {
     let mut line = for_terminal(text).into_owned();
     if !line.ends_with('\n') {
         line.push('\n');
@@ -20,7 +20,7 @@ pub fn complain(text: &str) {
 }
 
 /// From now on a panic tells what happened without what `redactor` knows.
-pub fn complain_of_panics(redactor: Redactor) {
+pub fn eprint_panics(redactor: Redactor) {
     panic::set_hook(Box::new(move |info| {
         let thread = thread::current();
         let name = thread.name().unwrap_or("<unnamed>");
@@ -31,7 +31,7 @@ pub fn complain_of_panics(redactor: Redactor) {
         } else {
             text.push_str("note: run with RUST_BACKTRACE=1 to see the way to it\n");
         }
-        complain(&redactor.redact(&text));
+        eprint_line(&redactor.redact(&text));
     }));
 }
 
@@ -48,7 +48,7 @@ pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;
     }
-    complain(&format!("tiller: cannot write to stdout: {error}"));
+    eprint_line(&format!("tiller: cannot write to stdout: {error}"));
     Outcome::Failed
 }
 

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::once::Sink;
+use super::headless::Sink;
 use super::out;
 use crate::agent::{AgentEvent, Event, NoticeLevel};
 use crate::app::sanitize::for_terminal;
@@ -13,24 +13,23 @@ use crate::llm::Message;
 #[derive(Debug)]
 pub struct Print {
     reply: String,
-    reader: Reader,
+    output: Output,
 }
 
-/// Who reads stdout.
+/// What stdout is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// Somebody at a terminal, which must not obey what a model says.
-    Person,
+pub enum Output {
+    /// A terminal: control characters are escaped.
+    Tty,
     /// A pipe or a file, which gets every byte as it is.
-    Program,
+    Pipe,
 }
 
 impl Print {
-    /// Nothing said yet.
-    pub fn new(reader: Reader) -> Self {
+    pub fn new(output: Output) -> Self {
         Self {
             reply: String::new(),
-            reader,
+            output,
         }
     }
 }
@@ -53,7 +52,7 @@ impl Sink for Print {
                 error,
             } => {
                 let seconds = delay_ms.div_ceil(1000);
-                out::complain(&format!(
+                out::eprint_line(&format!(
                     "{error}\nretry {attempt}/{max_attempts} in {seconds} s"
                 ));
             }
@@ -61,7 +60,7 @@ impl Sink for Print {
                 level: NoticeLevel::Warning | NoticeLevel::Error,
                 text,
             } => {
-                out::complain(text);
+                out::eprint_line(text);
             }
             _ => {}
         }
@@ -72,9 +71,9 @@ impl Sink for Print {
         if self.reply.is_empty() {
             return Ok(());
         }
-        let mut reply = match self.reader {
-            Reader::Person => for_terminal(&self.reply).into_owned(),
-            Reader::Program => std::mem::take(&mut self.reply),
+        let mut reply = match self.output {
+            Output::Tty => for_terminal(&self.reply).into_owned(),
+            Output::Pipe => std::mem::take(&mut self.reply),
         };
         if !reply.ends_with('\n') {
             reply.push('\n');

@@ -1,5 +1,5 @@
 //! `tiller sessions` and `tiller status`: which sessions there are and what they are doing, for
-//! people and, with `--json`, for programs. Opens no session and changes nothing.
+//! users and, with `--json`, for programs. Opens no session and changes nothing.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Changes one value in a settings file. Everything else of the file stays as the person wrote it:
+//! Changes one value in a settings file. Everything else of the file stays as the user wrote it:
 //! comments, order, blank lines, keys we do not know. All of the new file is there or none of it.
 
 use std::fs;
@@ -13,20 +13,20 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 /// # Errors
 /// The file cannot be read, understood or written; it is as it was. The text names it.
 pub fn set_in_file(file: &Path, keys: &[&str], value: &str) -> Result<(), String> {
-    let fault = |what: String| format!("{}: {what}", file.display());
+    let error = |message: String| format!("{}: {message}", file.display());
     // A link stays a link: what it leads to is changed.
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let (text, permissions) = match fs::read_to_string(&target) {
         Ok(text) => {
-            let meta = fs::metadata(&target).map_err(|error| fault(error.to_string()))?;
+            let meta = fs::metadata(&target).map_err(|io| error(io.to_string()))?;
             (text, Some(meta.permissions()))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), None),
-        Err(error) => return Err(fault(error.to_string())),
+        Err(io) if io.kind() == ErrorKind::NotFound => (String::new(), None),
+        Err(io) => return Err(error(io.to_string())),
     };
-    let text = set(&text, keys, value).map_err(fault)?;
+    let text = set(&text, keys, value).map_err(error)?;
     if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
-        return Err(fault("it is read-only; it was not changed".to_owned()));
+        return Err(error("it is read-only; it was not changed".to_owned()));
     }
     let write = || {
         let folder = target.parent().unwrap_or(Path::new("."));
@@ -42,7 +42,7 @@ pub fn set_in_file(file: &Path, keys: &[&str], value: &str) -> Result<(), String
         new.persist(&target)?;
         Ok(())
     };
-    write().map_err(|error: std::io::Error| fault(error.to_string()))
+    write().map_err(|io: std::io::Error| error(io.to_string()))
 }
 
 /// `text` with the string at `keys` set.

@@ -86,11 +86,11 @@ impl Layers {
             ))
         })?;
         let (key, value) = (key.trim(), value.trim());
-        let word = Value::String(value.to_owned());
+        let string = Value::String(value.to_owned());
         let table = format!("{key} = {value}")
             .parse::<Table>()
-            .or_else(|_| format!("{key} = {word}").parse::<Table>())
-            .unwrap_or_else(|_| nested(key, word));
+            .or_else(|_| format!("{key} = {string}").parse::<Table>())
+            .unwrap_or_else(|_| nested(key, string));
         self.add(Origin::Command, table)
     }
 
@@ -279,7 +279,7 @@ fn kind(value: &Value) -> &'static str {
 fn unknown(root: &Table, key: &str, origin: &Origin) -> ConfigError {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);
-    // The last part alone is what people remember: `max_iterations` finds `agent.max_iterations`.
+    // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
     let names = keys.iter().flat_map(|known| {
         let last = known.rsplit('.').next().unwrap_or(known);
         [(known.as_str(), known), (last, known)]

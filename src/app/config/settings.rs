@@ -10,18 +10,14 @@ use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSetting
 use crate::llm::local::{Address, LocalServer, Places};
 use crate::llm::{PromptCaching, ThinkingLevel};
 
-/// All settings, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The rules of the loop.
     pub rules: LoopRules,
-    /// The limits of the built-in tools.
     pub tools: ToolSettings,
     /// Which tools the model may use.
     pub tool_set: ToolSelection,
     /// The model to start with, as typed; empty when none was named.
     pub model: String,
-    /// The thinking level to start with.
     pub thinking: ThinkingLevel,
     /// The models that take over when the first cannot be used, as typed.
     pub fallback: Vec<String>,
@@ -33,7 +29,7 @@ pub struct Settings {
     pub catalogue_url: String,
     /// Whether providers are asked to cache prompts.
     pub caching: PromptCaching,
-    /// The person's own names for models, and what they stand for.
+    /// User-defined names of models, and what they stand for.
     pub aliases: BTreeMap<String, String>,
     /// Folders whose `.env` may hold keys, as typed.
     pub env_file_folders: Vec<String>,
@@ -42,7 +38,6 @@ pub struct Settings {
     /// Where model servers of this machine are looked for. Without an address of its own Ollama is
     /// where the environment says.
     pub servers: Places,
-    /// The permission mode, as typed.
     pub permission: String,
     /// The theme: `auto`, or the name of one.
     pub theme: String,

@@ -20,7 +20,7 @@ use crate::llm::auth::KeyCommands;
 /// How long a command may take.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Bytes of output that are read; no key is longer.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 /// Characters of what it said on stderr that an error quotes.
 const QUOTED_CHARS: usize = 300;
 
@@ -65,7 +65,7 @@ impl KeyCommands for ShellCommands {
             .map(|errors| (spawn(&errors), errors));
         async move {
             let (spawn, errors) = started.map_err(|error| format!("no temporary file: {error}"))?;
-            let ran = run_captured(&processes, spawn, limit, MOST_BYTES)
+            let ran = run_captured(&processes, spawn, limit, MAX_BYTES)
                 .await
                 .map_err(|error| format!("it could not be started: {error}"))?;
             let said = || std::fs::read(errors.path()).unwrap_or_default();

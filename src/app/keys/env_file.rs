@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// A larger file is no list of settings.
-const MOST_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// The variables of the file, if there is one that can be read.
 pub fn read(path: &Path) -> Option<HashMap<String, String>> {
@@ -19,7 +19,7 @@ pub fn read(path: &Path) -> Option<HashMap<String, String>> {
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(path).ok()?;
-    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     Some(parse(&String::from_utf8_lossy(&bytes)))
 }
 

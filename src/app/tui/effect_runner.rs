@@ -145,7 +145,7 @@ impl EffectRunner {
             };
             let before = models.found();
             let (_, found) =
-                tokio::join!(list(Arc::clone(&before)), models.look_around(LOCAL_TIMEOUT));
+                tokio::join!(list(Arc::clone(&before)), models.discover(LOCAL_TIMEOUT));
             if found != before {
                 let _ = list(found).await;
             }

@@ -1,15 +1,15 @@
-//! What a terminal can show, and how a colour comes down to it.
+//! What a terminal can show, and how a color comes down to it.
 
 use ratatui::style::{Color, Style};
 
-/// How many colours the terminal has.
+/// How many colors the terminal has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorDepth {
     /// None (`NO_COLOR`); bold, dim, underline and reverse stay.
     None,
-    /// The sixteen colours the person's terminal defines.
+    /// The sixteen colors the user's terminal defines.
     Ansi16,
-    /// The 256 colours of xterm.
+    /// The 256 colors of xterm.
     Indexed256,
     /// All of them.
     #[default]
@@ -17,7 +17,7 @@ pub enum ColorDepth {
 }
 
 impl ColorDepth {
-    /// The same style in colours this depth has.
+    /// The same style in colors this depth has.
     pub(super) fn style(self, mut style: Style) -> Style {
         style.fg = style.fg.and_then(|color| self.color(color));
         style.bg = style.bg.and_then(|color| self.color(color));
@@ -25,7 +25,7 @@ impl ColorDepth {
         style
     }
 
-    /// The nearest colour this depth has; `None` where it has none at all.
+    /// The nearest color this depth has; `None` where it has none at all.
     fn color(self, color: Color) -> Option<Color> {
         match (self, color) {
             (Self::None, _) => None,
@@ -40,7 +40,7 @@ impl ColorDepth {
     }
 }
 
-/// Reads a colour as themes write it: `#rrggbb`, an index below 256, a name, or `default`.
+/// Reads a color as themes write it: `#rrggbb`, an index below 256, a name, or `default`.
 pub(super) fn parse(text: &str) -> Option<Color> {
     match text {
         "default" => Some(Color::Reset),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_come_down() {
+    fn colors_come_down() {
         let cases = [
             (ColorDepth::None, Color::Rgb(1, 2, 3), None),
             (ColorDepth::None, Color::Red, None),

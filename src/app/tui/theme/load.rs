@@ -18,46 +18,10 @@ const BUILT_IN: [(&str, &str); 3] = [
     ("ansi", include_str!("../../../../themes/ansi.toml")),
 ];
 
-/// Why a theme could not be loaded.
+/// Why a theme could not be loaded, with the theme's name and the nearest name that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ThemeError {
-    /// There is no theme of that name.
-    #[error("unknown theme '{name}': {hint}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        hint: String,
-    },
-    /// The file is not what a theme looks like.
-    #[error("theme '{name}': {message}")]
-    Malformed {
-        /// Which theme.
-        name: String,
-        /// What is wrong, with its place.
-        message: String,
-    },
-    /// The file styles a slot that does not exist.
-    #[error("theme '{name}': unknown slot '{slot}' in [ui]{hint}")]
-    UnknownSlot {
-        /// Which theme.
-        name: String,
-        /// What it names.
-        slot: String,
-        /// The nearest slot there is, if any is near.
-        hint: String,
-    },
-    /// A colour is neither in the palette nor a colour.
-    #[error("theme '{name}': '{color}' is neither a colour nor in [palette]{hint}")]
-    UnknownColor {
-        /// Which theme.
-        name: String,
-        /// What it names.
-        color: String,
-        /// The nearest palette entry, if any is near.
-        hint: String,
-    },
-}
+#[error("{0}")]
+pub struct ThemeError(String);
 
 /// A theme file as written.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -69,11 +33,11 @@ struct RawTheme {
     syntax: BTreeMap<String, RawStyle>,
 }
 
-/// A style as written: a colour, or a table.
+/// A style as written: a color, or a table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a colour, or a table of fg, bg, bold, dim, italic, underline, strike, reverse"
+    expecting = "a color, or a table of fg, bg, bold, dim, italic, underline, strike, reverse"
 )]
 enum RawStyle {
     Color(String),
@@ -99,7 +63,7 @@ impl Theme {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The built-in theme `name`, in the colours of `depth`.
+    /// The built-in theme `name`, in the colors of `depth`.
     pub fn load(name: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
         Self::from_toml(name, source(name)?, depth)
     }
@@ -113,7 +77,7 @@ impl Theme {
             None => raw,
         };
         let merged = if depth == ColorDepth::None {
-            // Without colours a background alone says nothing: the ansi theme says the same things
+            // Without colors a background alone says nothing: the ansi theme says the same things
             // with reverse, bold and underline.
             merge(merged, read("ansi", source("ansi")?)?)
         } else {
@@ -131,20 +95,16 @@ fn source(name: &str) -> Result<&'static str, ThemeError> {
         .ok_or_else(|| {
             let names: Vec<_> = Theme::names().collect();
             let near = nearest(name, names.iter().copied());
-            ThemeError::Unknown {
-                name: name.to_owned(),
-                hint: near.map_or_else(
-                    || format!("there are {}", names.join(", ")),
-                    |near| format!("did you mean '{near}'? There are {}", names.join(", ")),
-                ),
-            }
+            let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+            let all = names.join(", ");
+            ThemeError(format!("unknown theme '{name}': {near}there are {all}"))
         })
 }
 
 fn read(name: &str, text: &str) -> Result<RawTheme, ThemeError> {
-    toml::from_str(text).map_err(|error| ThemeError::Malformed {
-        name: name.to_owned(),
-        message: error.to_string().trim_end().to_owned(),
+    toml::from_str(text).map_err(|error| {
+        let error = error.to_string();
+        ThemeError(format!("theme '{name}': {}", error.trim_end()))
     })
 }
 
@@ -160,11 +120,9 @@ fn resolve(name: &str, raw: &RawTheme, depth: ColorDepth) -> Result<Theme, Theme
     for (slot, style) in &raw.ui {
         let style = resolve_style(name, raw, style)?;
         let Some(target) = theme.slot_mut(slot) else {
-            return Err(ThemeError::UnknownSlot {
-                name: name.to_owned(),
-                slot: slot.clone(),
-                hint: did_you_mean(nearest(slot, SLOTS.iter().copied())),
-            });
+            let hint = did_you_mean(nearest(slot, SLOTS.iter().copied()));
+            let error = format!("theme '{name}': unknown slot '{slot}' in [ui]{hint}");
+            return Err(ThemeError(error));
         };
         *target = depth.style(style);
     }
@@ -188,13 +146,12 @@ fn resolve_style(name: &str, raw: &RawTheme, style: &RawStyle) -> Result<Style, 
     let color = |text: &Option<String>| -> Result<_, ThemeError> {
         let Some(text) = text else { return Ok(None) };
         let value = raw.palette.get(text).unwrap_or(text);
-        color::parse(value)
-            .map(Some)
-            .ok_or_else(|| ThemeError::UnknownColor {
-                name: name.to_owned(),
-                color: value.clone(),
-                hint: did_you_mean(nearest(value, raw.palette.keys().map(String::as_str))),
-            })
+        color::parse(value).map(Some).ok_or_else(|| {
+            let hint = did_you_mean(nearest(value, raw.palette.keys().map(String::as_str)));
+            ThemeError(format!(
+                "theme '{name}': '{value}' is neither a color nor in [palette]{hint}"
+            ))
+        })
     };
     let mut result = Style::new();
     result.fg = color(&full.fg)?;
@@ -295,7 +252,7 @@ mod tests {
                 "did you mean 'accent'",
             ),
             ("[ui]\ntext = { fg = \"red\", blink = true }\n", "bold"),
-            ("[colours]\n", "unknown field"),
+            ("[colors]\n", "unknown field"),
             ("inherits = \"drak\"\n", "did you mean 'dark'"),
         ];
         for (text, expected) in cases {

@@ -1,5 +1,5 @@
-//! Colours. A [`Theme`] is one `Style` per slot of the screen, read from TOML and brought down to
-//! what the terminal can show. The only place that names a colour by its red, green and blue.
+//! Colors. A [`Theme`] is one `Style` per slot of the screen, read from TOML and brought down to
+//! what the terminal can show. The only place that names a color by its red, green and blue.
 
 mod color;
 mod load;

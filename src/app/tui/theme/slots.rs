@@ -29,7 +29,7 @@ macro_rules! theme {
         pub(super) const SLOTS: &[&str] = &[$(stringify!($slot)),+];
 
         impl Theme {
-            /// A theme without any colour or modifier.
+            /// A theme without any color or modifier.
             pub(super) fn plain(name: &str) -> Self {
                 Self {
                     name: name.to_owned(),
@@ -58,9 +58,9 @@ theme! {
     faint,
     /// What draws the eye.
     accent,
-    /// A person's message.
+    /// A user's message.
     user,
-    /// The mark before a person's message.
+    /// The mark before a user's message.
     user_mark,
     /// The folded line of a model's thinking.
     thinking,
@@ -118,7 +118,7 @@ theme! {
     emphasis,
     /// Strongly emphasised text.
     strong,
-    /// Struck out text.
+    /// RedactingWriter out text.
     strike,
     /// Code within a line.
     code,

@@ -1,4 +1,4 @@
-//! What the transcript is made of. A cell is its source; nothing here knows rows or colours.
+//! What the transcript is made of. A cell is its source; nothing here knows rows or colors.
 
 use std::borrow::Cow;
 use std::iter;

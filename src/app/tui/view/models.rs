@@ -179,12 +179,12 @@ impl Columns {
             line.push(format!("  {}", cell(&skills(model), self.skills)), quiet);
         }
         if self.key > 0 {
-            let (word, style) = if missing {
+            let (label, style) = if missing {
                 ("no key", tone(theme.warning))
             } else {
                 ("", quiet)
             };
-            line.push(format!("  {}", cell(word, self.key)), style);
+            line.push(format!("  {}", cell(label, self.key)), style);
         }
         line
     }

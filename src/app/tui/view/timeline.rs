@@ -55,7 +55,7 @@ fn figures(app: &App, step: &Step) -> String {
 }
 
 fn end(call: &Call) -> String {
-    let word = match call.status {
+    let label = match call.status {
         None => "running",
         Some(ToolStatus::Ok) => "",
         Some(ToolStatus::Error) => "failed",
@@ -63,7 +63,7 @@ fn end(call: &Call) -> String {
         Some(ToolStatus::Cancelled) => "stopped",
     };
     match call.duration_ms {
-        Some(took) => format!("{} {word}", measured(took)).trim_end().to_owned(),
-        None => word.to_owned(),
+        Some(took) => format!("{} {label}", measured(took)).trim_end().to_owned(),
+        None => label.to_owned(),
     }
 }

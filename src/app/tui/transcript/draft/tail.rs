@@ -10,7 +10,7 @@ const MOST: usize = 400;
 /// Lines kept of a file that is written already, while others follow.
 const KEPT_BEHIND: usize = 12;
 /// Bytes of a line that are kept.
-const LONGEST: usize = 500;
+const MAX_LEN: usize = 500;
 
 /// Appends lines to a diff, and takes away the oldest, so that its size stays bounded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ impl Tail {
             '-' => diff.removed += 1,
             _ => {}
         }
-        let text = &text[..text.floor_char_boundary(LONGEST)];
+        let text = &text[..text.floor_char_boundary(MAX_LEN)];
         let out = &mut diff.diff;
         if !out.is_empty() {
             out.push('\n');

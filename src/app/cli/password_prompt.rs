@@ -7,9 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::llm::Secret;
 
-/// What the person did.
 pub enum Typed {
-    /// Typed a line.
     Line(Secret),
     /// Pressed Ctrl+C.
     GaveUp,

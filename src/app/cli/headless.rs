@@ -8,22 +8,18 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
-use super::out::{self, complain};
+use super::out::{self, eprint_line};
 use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::llm::Content;
 
-/// What one run needs.
-pub struct OnceOptions {
-    /// The agent.
+pub struct HeadlessOptions {
     pub handle: AgentHandle,
-    /// The prompt.
     pub prompt: Vec<Content>,
     /// How long it may take.
     pub timeout: Option<Duration>,
 }
 
-/// Takes the events of a run.
 pub trait Sink {
     /// Takes one event. An error means that stdout cannot be written.
     fn event(&mut self, event: &Event) -> io::Result<()>;
@@ -35,18 +31,18 @@ pub trait Sink {
 }
 
 /// Runs once. Returns when the agent has settled and is shut down.
-pub async fn run_once(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
+pub async fn run_headless(options: HeadlessOptions, sink: &mut dyn Sink) -> Outcome {
     let handle = options.handle.clone();
     let outcome = drive(options, sink).await;
     handle.shutdown().await;
     outcome
 }
 
-async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
+async fn drive(options: HeadlessOptions, sink: &mut dyn Sink) -> Outcome {
     let mut signals = match Signals::new() {
         Ok(signals) => signals,
         Err(error) => {
-            complain(&format!("cannot listen for signals: {error}"));
+            eprint_line(&format!("cannot listen for signals: {error}"));
             return Outcome::Failed;
         }
     };
@@ -75,7 +71,7 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
             event = events.recv() => event,
         };
         let Some(event) = event else {
-            complain("the agent stopped before the end of the run");
+            eprint_line("the agent stopped before the end of the run");
             return stopped.unwrap_or(Outcome::Failed);
         };
         if let Err(error) = sink.event(&event) {
@@ -94,24 +90,24 @@ async fn drive(options: OnceOptions, sink: &mut dyn Sink) -> Outcome {
     }
     if let Some(outcome) = stopped {
         if outcome == Outcome::TimedOut {
-            complain("the time given by --timeout ran out; the run was stopped");
+            eprint_line("the time given by --timeout ran out; the run was stopped");
         }
         return outcome;
     }
     match ended {
         Some(RunOutcome::Done) => Outcome::Done,
         Some(RunOutcome::Truncated) => {
-            complain(
+            eprint_line(
                 "the answer was cut at the model's output limit\nask for less at once, or raise max_output of the model in models.toml",
             );
             Outcome::Failed
         }
         Some(RunOutcome::Failed { message }) => {
-            complain(&message);
+            eprint_line(&message);
             Outcome::Failed
         }
         Some(RunOutcome::LimitReached { limit }) => {
-            complain(&format!(
+            eprint_line(&format!(
                 "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
             ));
             Outcome::Failed

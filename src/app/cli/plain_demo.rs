@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::once::Sink;
+use super::headless::Sink;
 use super::out;
 use crate::agent::tool::DiffDetails;
 use crate::agent::{AgentEvent, Details, Event, ToolStatus};
@@ -15,12 +15,12 @@ const PREVIEW_LINES: usize = 8;
 
 /// Writes a run as text.
 #[derive(Debug, Default)]
-pub struct Play {
+pub struct PlainDemo {
     /// Whether the last thing written was a piece of a line.
     open: bool,
 }
 
-impl Sink for Play {
+impl Sink for PlainDemo {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             AgentEvent::MessageEnd { message } => match &**message {
@@ -61,7 +61,7 @@ impl Sink for Play {
     }
 }
 
-impl Play {
+impl PlainDemo {
     fn close(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.open) {
             out::write(b"\n")
