@@ -95,9 +95,12 @@ fn source(name: &str) -> Result<&'static str, ThemeError> {
         .ok_or_else(|| {
             let names: Vec<_> = Theme::names().collect();
             let near = nearest(name, names.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+            let near = near.map_or_else(
+                || "there".to_owned(),
+                |near| format!("did you mean '{near}'? There"),
+            );
             let all = names.join(", ");
-            ThemeError(format!("unknown theme '{name}': {near}there are {all}"))
+            ThemeError(format!("unknown theme '{name}': {near} are {all}"))
         })
 }
 
