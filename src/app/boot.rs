@@ -16,7 +16,7 @@ use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
 use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
-use super::cli::{self, Auth, HeadlessOptions, Json, Output, PlainDemo, Print, Sink};
+use super::cli::{self, AuthContext, HeadlessOptions, Json, Output, PlainDemo, Print, Sink};
 use super::config::Settings;
 use super::demo::Scratch;
 use super::dirs::Dirs;
@@ -215,7 +215,7 @@ fn auth(
     let outcome = runtime.block_on(async {
         let processes = Processes::new();
         let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
-        let auth = Auth {
+        let auth = AuthContext {
             catalog,
             keys: keys.with_commands(Arc::new(commands)),
         };

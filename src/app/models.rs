@@ -227,7 +227,7 @@ impl Models {
 
     /// Whether the key of `provider` is there.
     pub fn key_state(&self, provider: &str) -> KeyState {
-        match self.catalog.key_place(provider, &self.keys) {
+        match self.catalog.key_location(provider, &self.keys) {
             Ok(_) => KeyState::Ready,
             Err(error) => KeyState::Missing(match error.hint {
                 Some(hint) => hint,

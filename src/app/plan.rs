@@ -71,7 +71,7 @@ impl Loaded {
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
         let variables = catalog.key_variables();
-        keys.know(&variables);
+        keys.register(&variables);
         settings.tools.bash_secret_env.extend(variables);
         Ok(Self {
             args,

@@ -12,7 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::anthropic::{self, AnthropicDecoder};
-use super::auth::{KeySource, Keys, Place, Secret};
+use super::auth::{KeyLocation, KeySpec, Keys, Secret};
 use super::catalog::Catalog;
 use super::classify::ErrorContext;
 use super::error::{ErrorClass, LlmError};
@@ -132,10 +132,13 @@ impl Client {
     /// commands print keys that run out.
     async fn ask(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
         let provider = &request.model.provider;
-        let place = self.catalog.key_place(provider, &self.keys).or_else(|_| {
-            self.keys.reload();
-            self.catalog.key_place(provider, &self.keys)
-        });
+        let place = self
+            .catalog
+            .key_location(provider, &self.keys)
+            .or_else(|_| {
+                self.keys.reload();
+                self.catalog.key_location(provider, &self.keys)
+            });
         let fetched = match place {
             Ok(place) => self.keys.fetch(provider, &place).await,
             Err(error) => Err(error),
@@ -161,7 +164,7 @@ impl Client {
                 if error.class == ErrorClass::Auth && matches!(error.status, Some(400 | 401)) =>
             {
                 self.keys.reload();
-                let new = match self.catalog.key_place(provider, &self.keys) {
+                let new = match self.catalog.key_location(provider, &self.keys) {
                     Ok(place) => self.keys.renew(provider, &place, &key).await,
                     Err(_) => None,
                 };
@@ -185,8 +188,8 @@ impl Client {
                 LlmError::new(ErrorClass::Client, format!("{at}: {what}"))
             };
             let value = match source {
-                KeySource::Literal(value) => value,
-                KeySource::Variable(variable) => match self.keys.get(&variable) {
+                KeySpec::Literal(value) => value,
+                KeySpec::Variable(variable) => match self.keys.get(&variable) {
                     Some(value) => {
                         let value = Secret::new(value);
                         self.keys.redactor().add(&value);
@@ -197,8 +200,8 @@ impl Client {
                             .with_hint(format!("Set it with: export {variable}=VALUE")));
                     }
                 },
-                KeySource::Command(command) => {
-                    let place = Place::Command(command, file.clone());
+                KeySpec::Command(command) => {
+                    let place = KeyLocation::Command(command, file.clone());
                     let whose = format!("{provider} (header {name})");
                     let value = self.keys.fetch(&whose, &place).await?;
                     value.unwrap_or_else(|| Secret::new(""))
@@ -321,7 +324,7 @@ impl Provider for Client {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        if let Ok(place) = self.catalog.key_place(&model.provider, &self.keys) {
+        if let Ok(place) = self.catalog.key_location(&model.provider, &self.keys) {
             let (keys, provider) = (self.keys.clone(), model.provider.clone());
             // What is wrong with it the first request will say.
             runtime.spawn(async move { keys.fetch(&provider, &place).await.is_ok() });

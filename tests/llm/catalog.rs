@@ -314,8 +314,8 @@ fn the_default_is_of_the_first_provider_with_a_key() {
 fn keys_and_what_is_said_without_them() {
     let lab = catalog(LAB);
     let key = |provider: &str, pairs: &[(&str, &str)]| {
-        lab.key_place(provider, &keys(pairs))
-            .map(|place| place.at_hand().map(|key| key.expose().to_owned()))
+        lab.key_location(provider, &keys(pairs))
+            .map(|place| place.inline().map(|key| key.expose().to_owned()))
     };
     assert_eq!(
         key("lab", &[("LAB_KEY", "k1\n")]).unwrap().as_deref(),
@@ -447,9 +447,17 @@ fn a_changed_models_file_counts_without_a_restart() {
     assert!(!row("openai/gpt-5").has_key);
     assert_eq!(row("anthropic/claude-sonnet-5").model.context_window, 1000);
 
+    // Same length, and perhaps the same time.
+    lab.write(&LAB.replace("scripted", "scribble"));
+    assert!(lab.resolve("scribble", &keys(&[])).is_ok());
+    lab.write(LAB);
     lab.write("[providers.lab\n");
     assert!(lab.resolve("lab/scripted", &keys(&[])).is_ok(), "as before");
-    assert!(lab.take_trouble().unwrap().contains("line 1: "));
+    let trouble = lab.take_trouble().unwrap();
+    assert!(
+        trouble.contains("models.toml: line 1: ") && trouble.contains("stays in force"),
+        "{trouble}"
+    );
     assert_eq!(lab.take_trouble(), None);
     lab.write("");
     assert!(lab.resolve("lab/scripted", &keys(&[])).is_err());

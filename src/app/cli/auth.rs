@@ -12,7 +12,7 @@ use super::password_prompt::{self, Typed};
 use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
-use crate::llm::auth::{Place, Secret};
+use crate::llm::auth::{KeyLocation, Secret};
 use crate::llm::classify::ErrorContext;
 use crate::llm::http::Http;
 use crate::llm::nearest::nearest;
@@ -22,12 +22,14 @@ use crate::llm::{Catalog, Keys};
 /// Longer keys do not exist.
 const MAX_BYTES: u64 = 16 * 1024;
 
-pub struct Auth {
+/// What `tiller auth` works with.
+pub struct AuthContext {
+    /// The models, and with them the providers.
     pub catalog: Catalog,
     pub keys: Keys,
 }
 
-impl Auth {
+impl AuthContext {
     /// Does what was asked.
     ///
     /// # Errors
@@ -66,13 +68,17 @@ impl Auth {
         store.put(provider, Some(key)).map_err(StartError::failed)?;
         let place = store.path().display();
         say(&format!("The key for {provider} is stored in {place}\n"));
-        match self.place(provider) {
-            Ok(place @ (Place::Literal(_) | Place::Named(..) | Place::Command(..))) => {
+        match self.key_location(provider) {
+            Ok(
+                location @ (KeyLocation::Literal(_)
+                | KeyLocation::Named(..)
+                | KeyLocation::Command(..)),
+            ) => {
                 out::eprint_line(&format!(
-                    "It is not used as long as api_key is set for {provider}: {place}"
+                    "It is not used as long as api_key is set for {provider}: {location}"
                 ));
             }
-            Ok(Place::Environment(name, _)) => {
+            Ok(KeyLocation::Environment(name, _)) => {
                 out::eprint_line(&format!("From now on it is used instead of {name}"));
             }
             _ => {}
@@ -88,12 +94,12 @@ impl Auth {
             None => self.known(provider)?,
         };
         if store.get(provider).is_none() {
-            let other = match self.place(provider) {
-                Ok(Place::None) | Err(_) => String::new(),
-                Ok(Place::Environment(name, _)) => {
+            let other = match self.key_location(provider) {
+                Ok(KeyLocation::None) | Err(_) => String::new(),
+                Ok(KeyLocation::Environment(name, _)) => {
                     format!("; it comes from the environment: unset {name}")
                 }
-                Ok(place) => format!("; it comes from elsewhere: {place}"),
+                Ok(location) => format!("; it comes from elsewhere: {location}"),
             };
             return Err(StartError::failed(format!(
                 "no key for {provider} is stored{other}"
@@ -106,15 +112,15 @@ impl Auth {
     async fn list(&self, json: bool) -> Result<Outcome, StartError> {
         let mut rows = Vec::new();
         for provider in self.providers() {
-            match self.place(&provider) {
-                Ok(Place::None) => {}
-                Ok(place) => {
+            match self.key_location(&provider) {
+                Ok(KeyLocation::None) => {}
+                Ok(location) => {
                     // A command may want a finger on a reader: it runs when its key is needed.
-                    let key = match &place {
-                        Place::Command(..) => None,
-                        _ => self.keys.fetch(&provider, &place).await.transpose(),
+                    let key = match &location {
+                        KeyLocation::Command(..) => None,
+                        _ => self.keys.fetch(&provider, &location).await.transpose(),
                     };
-                    rows.push((provider, place, key));
+                    rows.push((provider, location, key));
                 }
                 Err(_) => {}
             }
@@ -123,7 +129,7 @@ impl Auth {
             true => {
                 let rows = rows
                     .iter()
-                    .map(|(provider, place, key)| row_json(provider, place, key.as_ref()));
+                    .map(|(provider, location, key)| row_json(provider, location, key.as_ref()));
                 format!("{}\n", Value::Array(rows.collect()))
             }
             false if rows.is_empty() => "No keys. Add one: tiller auth add anthropic\n".to_owned(),
@@ -134,13 +140,13 @@ impl Auth {
                     .max()
                     .unwrap_or(0);
                 let mut text = String::new();
-                for (provider, place, key) in &rows {
+                for (provider, location, key) in &rows {
                     let shown = match key {
                         None => "-".to_owned(),
                         Some(Ok(key)) => key.masked(),
                         Some(Err(_)) => "no answer".to_owned(),
                     };
-                    let _ = writeln!(text, "{provider:width$}  {shown:9}  {place}");
+                    let _ = writeln!(text, "{provider:width$}  {shown:9}  {location}");
                 }
                 text
             }
@@ -153,7 +159,8 @@ impl Auth {
             Some(provider) => vec![self.known(provider)?.to_owned()],
             None => {
                 let has_key = |provider: &String| {
-                    self.place(provider).is_ok_and(|place| place != Place::None)
+                    self.key_location(provider)
+                        .is_ok_and(|location| location != KeyLocation::None)
                 };
                 self.providers().into_iter().filter(has_key).collect()
             }
@@ -187,8 +194,8 @@ impl Auth {
     }
 
     async fn ask(&self, http: &Http, provider: &str) -> Verdict {
-        let fetched = match self.place(provider) {
-            Ok(place) => self.keys.fetch(provider, &place).await,
+        let fetched = match self.key_location(provider) {
+            Ok(location) => self.keys.fetch(provider, &location).await,
             Err(error) => Err(error),
         };
         let key = match fetched {
@@ -206,8 +213,8 @@ impl Auth {
         probe(http, &model, key.as_ref(), &context).await
     }
 
-    fn place(&self, provider: &str) -> Result<Place, crate::llm::LlmError> {
-        self.catalog.key_place(provider, &self.keys)
+    fn key_location(&self, provider: &str) -> Result<KeyLocation, crate::llm::LlmError> {
+        self.catalog.key_location(provider, &self.keys)
     }
 
     /// All providers, and those that have a stored key and are not known any more.
@@ -293,17 +300,17 @@ fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
 
 fn row_json<E: std::fmt::Display>(
     provider: &str,
-    place: &Place,
+    location: &KeyLocation,
     key: Option<&Result<Secret, E>>,
 ) -> Value {
-    let (source, name) = match place {
-        Place::None => ("none", None),
-        Place::Literal(_) => ("models.toml", None),
-        Place::Named(name, _) => ("models.toml variable", Some(name)),
-        Place::Command(..) => ("models.toml command", None),
-        Place::Stored(_) => ("file", None),
-        Place::Environment(name, _) => ("environment", Some(name)),
-        Place::EnvFile(name, ..) => (".env", Some(name)),
+    let (source, name) = match location {
+        KeyLocation::None => ("none", None),
+        KeyLocation::Literal(_) => ("models.toml", None),
+        KeyLocation::Named(name, _) => ("models.toml variable", Some(name)),
+        KeyLocation::Command(..) => ("models.toml command", None),
+        KeyLocation::Stored(_) => ("file", None),
+        KeyLocation::Environment(name, _) => ("environment", Some(name)),
+        KeyLocation::EnvFile(name, ..) => (".env", Some(name)),
     };
     let mut row = json!({ "provider": provider, "source": source });
     if let Some(name) = name {

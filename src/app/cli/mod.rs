@@ -13,7 +13,7 @@ mod sessions;
 mod models;
 
 pub use self::print::{Output, Print};
-pub use auth::Auth;
+pub use auth::AuthContext;
 pub use config::config;
 pub use headless::{HeadlessOptions, Sink, run_headless};
 pub use json::Json;

@@ -1,8 +1,8 @@
 //! The keys a user has, wherever they are: environment, `.env`, stored, commands.
 //!
 //! A map stands for the environment, so that tests need no real one. Files are read again when a key
-//! is missing or refused; a command runs only when its key is about to be used, and once. Never prints a key:
-//! `Debug` of everything here shows names only.
+//! is missing or refused; a command runs only when its key is about to be used, and once. Never
+//! prints a key: `Debug` of everything here shows names only.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use super::{Place, Redactor, Secret, Store};
+use super::{KeyLocation, Redactor, Secret, Store};
 use crate::llm::error::{ErrorClass, LlmError};
 
 /// Runs the commands that print keys.
@@ -20,7 +20,7 @@ pub trait KeyCommands: Send + Sync {
     /// What `command` printed. It has an end, also when the command has none.
     ///
     /// # Errors
-    /// It failed, printed nothing or took too long; in words for a person.
+    /// It failed, printed nothing or took too long; in words for the user.
     fn run(&self, command: &str) -> BoxFuture<'static, Result<Secret, String>>;
 }
 
@@ -51,13 +51,6 @@ type StreamReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
 type Fetched = Arc<OnceCell<Secret>>;
 
 impl Keys {
-    /// The process's environment as it is now. Variables that are not Unicode are left out.
-    pub fn from_env() -> Self {
-        std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect()
-    }
-
     /// The same with the keys of the files that `read` reads, now and with each
     /// [`reload`](Self::reload).
     ///
@@ -112,14 +105,14 @@ impl Keys {
         self.files().store.clone()
     }
 
-    /// What strikes these keys out of text. It knows each from the moment it is fetched.
+    /// Redacts these keys from text, each from the moment it is fetched.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// Tells the redactor of the keys that are at hand: the values of these variables, and what is
-    /// stored. A key that is not in use can stand in a text all the same.
-    pub fn know(&self, variables: &[String]) {
+    /// Registers with the redactor the values of these variables and all stored keys: a key that is
+    /// not in use can stand in a text all the same.
+    pub fn register(&self, variables: &[String]) {
         let files = self.files();
         let env_file = files.env_file.as_ref().map(|(_, variables)| variables);
         for name in variables {
@@ -133,24 +126,24 @@ impl Keys {
         }
     }
 
-    /// The key of `provider`, which is at `place`; nothing when it needs none. Runs the command at most once at a time, and never again once there is an answer.
+    /// The key of `provider` from its location; none when it needs none. Runs a command at most once
+    /// at a time, and never again once it has printed a key.
     ///
     /// # Errors
     /// The command gave no key, as an [`ErrorClass::Auth`] error.
-    pub async fn fetch(&self, provider: &str, place: &Place) -> Result<Option<Secret>, LlmError> {
-        let key = match place {
-            Place::None => None,
-            Place::Literal(key)
-            | Place::Named(_, key)
-            | Place::Stored(key)
-            | Place::Environment(_, key)
-            | Place::EnvFile(_, _, key) => Some(key.clone()),
-            Place::Command(command, file) => {
+    pub async fn fetch(
+        &self,
+        provider: &str,
+        location: &KeyLocation,
+    ) -> Result<Option<Secret>, LlmError> {
+        let key = match location {
+            KeyLocation::Command(command, file) => {
                 let cell = self.cell(provider);
                 let got = cell.get_or_try_init(|| self.command(command)).await;
                 let got = got.map_err(|why| fault(provider, &why, file))?;
                 Some(got.clone())
             }
+            other => other.inline().cloned(),
         };
         if let Some(key) = &key {
             self.redactor.add(key);
@@ -158,9 +151,14 @@ impl Keys {
         Ok(key)
     }
 
-    /// The key of `provider` once more, at `place` now, after a server refused `old`: it may have been
-    /// replaced, and a command may print a new one. Nothing when there is no other.
-    pub async fn renew(&self, provider: &str, place: &Place, old: &Secret) -> Option<Secret> {
+    /// The key of `provider` once more, from its location now, after a server refused `old`: it
+    /// may have been replaced, and a command may print a new one. None when there is no other.
+    pub async fn renew(
+        &self,
+        provider: &str,
+        location: &KeyLocation,
+        old: &Secret,
+    ) -> Option<Secret> {
         {
             let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
             // Another request may have renewed it already.
@@ -169,7 +167,7 @@ impl Keys {
                 fetched.remove(provider);
             }
         }
-        let key = self.fetch(provider, place).await.ok()??;
+        let key = self.fetch(provider, location).await.ok()??;
         (key != *old).then_some(key)
     }
 
@@ -222,7 +220,7 @@ mod tests {
 
     use futures_util::FutureExt;
 
-    use super::super::KeySource;
+    use super::super::KeySpec;
     use super::*;
 
     #[test]
@@ -233,8 +231,8 @@ mod tests {
         let shown = format!(
             "{keys:?} {:?} {:?} {:?}",
             Secret::new("sk-very-secret"),
-            KeySource::parse("sk-very-secret"),
-            Place::Stored(Secret::new("sk-very-secret")),
+            KeySpec::parse("sk-very-secret"),
+            KeyLocation::Stored(Secret::new("sk-very-secret")),
         );
         assert!(!shown.contains("very"), "{shown}");
         assert_eq!(keys.get("LAB_KEY"), Some("sk-very-secret"));
@@ -269,29 +267,30 @@ mod tests {
         }
     }
 
-    fn command(text: &str) -> Place {
-        Place::Command(text.to_owned(), "/c/models.toml".into())
+    fn command(text: &str) -> KeyLocation {
+        KeyLocation::Command(text.to_owned(), "/c/models.toml".into())
     }
 
     #[tokio::test]
     async fn a_command_runs_once_and_once_more_when_its_key_is_refused() {
         let commands = Arc::new(Counting::default());
         let keys = Keys::default().with_commands(commands.clone());
-        let place = command("print");
-        let (first, second) = tokio::join!(keys.fetch("lab", &place), keys.fetch("lab", &place));
+        let location = command("print");
+        let (first, second) =
+            tokio::join!(keys.fetch("lab", &location), keys.fetch("lab", &location));
         let first = first.unwrap().unwrap();
         assert_eq!(first.expose(), "key-1");
         assert_eq!(second.unwrap().unwrap().expose(), "key-1");
         assert_eq!(
-            keys.clone().fetch("lab", &place).await.unwrap(),
+            keys.clone().fetch("lab", &location).await.unwrap(),
             Some(first.clone())
         );
         assert_eq!(commands.runs.load(Ordering::Relaxed), 1);
 
-        let new = keys.renew("lab", &place, &first).await.unwrap();
+        let new = keys.renew("lab", &location, &first).await.unwrap();
         assert_eq!(new.expose(), "key-2");
         // Another request that was refused with the old key takes the new one.
-        assert_eq!(keys.renew("lab", &place, &first).await, Some(new));
+        assert_eq!(keys.renew("lab", &location, &first).await, Some(new));
         assert_eq!(commands.runs.load(Ordering::Relaxed), 2);
         assert_eq!(keys.redactor().redact("(key-1 key-2)"), "(*** ***)");
     }
@@ -303,9 +302,9 @@ mod tests {
             ..Counting::default()
         });
         let keys = Keys::default().with_commands(commands);
-        let place = command("print");
-        let key = keys.fetch("lab", &place).await.unwrap().unwrap();
-        assert_eq!(keys.renew("lab", &place, &key).await, None);
+        let location = command("print");
+        let key = keys.fetch("lab", &location).await.unwrap().unwrap();
+        assert_eq!(keys.renew("lab", &location, &key).await, None);
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! The one place that strikes keys out of text: what a server said, what is logged, what a panic
+//! Redacts keys from text, the one place that does: what a server said, what is logged, what a panic
 //! tells.
 //!
 //! Knows the secrets in use, and finds them letter by letter. A server that shows a part of a key,
@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 use super::Secret;
 
-/// What stands where a key stood.
-const STRUCK: &str = "***";
+/// Replaces a key.
+const REDACTED: &str = "***";
 /// A shorter one is in too many words to be looked for.
 const SHORTEST: usize = 4;
 /// One as short as this counts only where it stands alone: `none` or `test` is the key of many a
@@ -53,7 +53,7 @@ impl Redactor {
         forms.sort_by_key(|form| std::cmp::Reverse(form.text.len()));
     }
 
-    /// `text` with every secret struck out.
+    /// `text` with every secret redacted.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.redact_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -66,8 +66,8 @@ impl Redactor {
         let forms = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Cow::Borrowed(bytes);
         for form in forms.iter() {
-            if let Some(struck) = form.strike(&bytes) {
-                bytes = Cow::Owned(struck);
+            if let Some(redacted) = form.redact(&bytes) {
+                bytes = Cow::Owned(redacted);
             }
         }
         bytes
@@ -76,7 +76,7 @@ impl Redactor {
 
 impl Form {
     /// `bytes` without it, if it is there.
-    fn strike(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    fn redact(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let mut kept = 0;
         for at in memmem::find_iter(bytes, self.text.as_bytes()) {
@@ -87,7 +87,7 @@ impl Form {
                 continue;
             }
             out.extend_from_slice(&bytes[kept..at]);
-            out.extend_from_slice(STRUCK.as_bytes());
+            out.extend_from_slice(REDACTED.as_bytes());
             kept = end;
         }
         (kept > 0).then(|| {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_struck_out_however_they_are_written() {
+    fn keys_are_redacted_however_they_are_written() {
         let keys = redactor(&["sk-abcdef0123456789", "a/b+c=0123456789", "test", "x"]);
         for (text, expected) in [
             ("no key here", "no key here"),
@@ -184,8 +184,8 @@ mod tests {
             before in ".{0,20}",
             after in ".{0,20}",
         ) {
-            let struck = redactor(&[&key]).redact(&format!("{before}{key}{after}")).into_owned();
-            prop_assert!(!struck.contains(&key) || STRUCK.contains(&key), "{struck}");
+            let redacted = redactor(&[&key]).redact(&format!("{before}{key}{after}")).into_owned();
+            prop_assert!(!redacted.contains(&key) || REDACTED.contains(&key), "{redacted}");
         }
     }
 }

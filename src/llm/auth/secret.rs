@@ -19,7 +19,7 @@ impl Secret {
         &self.0
     }
 
-    /// What may be shown of it, for a person who asks which key it is: the last four characters of
+    /// What may be shown of it, for a user who asks which key it is: the last four characters of
     /// a long key, nothing of a short one.
     pub fn masked(&self) -> String {
         let count = self.0.chars().count();

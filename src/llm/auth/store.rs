@@ -26,7 +26,7 @@ impl Store {
     ///
     /// # Errors
     /// It cannot be read or understood, or others can read it and that cannot be changed; in words
-    /// for a person, never with what it holds.
+    /// for the user, never with what it holds.
     pub fn load(path: &Path) -> Result<Self, String> {
         let mut store = Self {
             path: path.to_owned(),
@@ -66,7 +66,7 @@ impl Store {
         Ok(store)
     }
 
-    /// What the person should know about the file.
+    /// What the user should know about the file.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
@@ -95,7 +95,7 @@ impl Store {
     /// another tiller stored meanwhile stays.
     ///
     /// # Errors
-    /// The file cannot be written, in words for a person.
+    /// The file cannot be written, in words for the user.
     pub fn put(&mut self, provider: &str, key: Option<Secret>) -> Result<(), String> {
         let path = self.path.clone();
         let fault = |error: io::Error| format!("cannot write {}: {error}", path.display());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::builtin::BuiltIn;
 use super::naming::Names;
 use super::reloading::Live;
-use crate::llm::auth::{KeySource, Keys, Place};
+use crate::llm::auth::{KeyLocation, KeySpec, Keys};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Model, ThinkingLevel};
 
@@ -95,8 +95,8 @@ impl Catalog {
             let model = listing.known(provider, listing.default_of(provider)?)?;
             Some(listing.located(model, keys))
         };
-        let with_key = |provider: &&str| match listing.owner(provider).place(keys) {
-            Ok(place) => place != Place::None,
+        let with_key = |provider: &&str| match listing.provider_auth(provider).key_location(keys) {
+            Ok(place) => place != KeyLocation::None,
             Err(_) => false,
         };
         let mut built_in = listing.built_in().providers().filter(with_key);
@@ -153,8 +153,11 @@ impl Catalog {
     /// # Errors
     /// A missing key, as an [`ErrorClass::Auth`](crate::llm::ErrorClass::Auth) error that says what
     /// was looked for, where, and the exact line that sets it.
-    pub fn key_place(&self, provider: &str, keys: &Keys) -> Result<Place, LlmError> {
-        self.live.listing().owner(provider).place(keys)
+    pub fn key_location(&self, provider: &str, keys: &Keys) -> Result<KeyLocation, LlmError> {
+        self.live
+            .listing()
+            .provider_auth(provider)
+            .key_location(keys)
     }
 
     /// The ids of all providers, the user's first.
@@ -181,15 +184,15 @@ impl Catalog {
     }
 
     /// The headers sent to `provider`, each with where its value comes from, and the user's file.
-    pub fn headers(&self, provider: &str) -> (Vec<(String, KeySource)>, PathBuf) {
+    pub fn headers(&self, provider: &str) -> (Vec<(String, KeySpec)>, PathBuf) {
         let listing = self.live.listing();
         let headers = listing.headers(provider).into_iter();
-        let headers = headers.map(|(name, value)| (name.to_owned(), KeySource::parse(value)));
+        let headers = headers.map(|(name, value)| (name.to_owned(), KeySpec::parse(value)));
         (headers.collect(), listing.file().to_owned())
     }
 
     /// The line that sets the key of `provider`, for a server that refused the one it got.
     pub fn key_hint(&self, provider: &str) -> String {
-        self.live.listing().owner(provider).hint()
+        self.live.listing().provider_auth(provider).hint()
     }
 }

@@ -128,42 +128,6 @@ mod tests {
         )
     }
 
-    fn first(live: &Live) -> Option<String> {
-        let listing = live.listing();
-        let entry = listing.user().get("lab")?;
-        Some(entry.models.first()?.id.clone())
-    }
-
-    // A9
-    #[test]
-    fn a_changed_file_is_read_again_and_a_broken_one_changes_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("models.toml");
-        let live = Live::open(&file, Arc::default(), 0).unwrap();
-        assert_eq!(first(&live), None);
-        fs::write(&file, lab("a")).unwrap();
-        assert_eq!(first(&live).as_deref(), Some("a"));
-        // Same length, and perhaps the same time.
-        fs::write(&file, lab("b")).unwrap();
-        assert_eq!(first(&live).as_deref(), Some("b"));
-        assert_eq!(live.take_trouble(), None);
-
-        fs::write(&file, "[providers.lab]\nbase_ur = 1\n").unwrap();
-        assert_eq!(first(&live).as_deref(), Some("b"));
-        let trouble = live.take_trouble().unwrap();
-        assert!(
-            trouble.contains("models.toml: line 2: unknown key 'base_ur'")
-                && trouble.contains("stays in force"),
-            "{trouble}"
-        );
-        assert_eq!(live.take_trouble(), None, "told once");
-
-        fs::write(&file, lab("c")).unwrap();
-        assert_eq!(first(&live).as_deref(), Some("c"));
-        fs::remove_file(&file).unwrap();
-        assert_eq!(first(&live), None);
-    }
-
     #[test]
     fn a_file_that_rests_is_not_read_again() {
         let dir = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::builtin::BuiltIn;
 use super::family::Family;
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
-use crate::llm::auth::{KeySource, Keys, Owner};
+use crate::llm::auth::{KeySpec, Keys, ProviderAuth};
 use crate::llm::model::{Api, Model};
 use crate::llm::options;
 use crate::llm::quirks::Quirks;
@@ -145,18 +145,18 @@ impl Listing {
 
     /// Whether there is a key for `provider`, or it needs none. Fetches nothing.
     pub fn has_key(&self, provider: &str, keys: &Keys) -> bool {
-        self.owner(provider).place(keys).is_ok()
+        self.provider_auth(provider).key_location(keys).is_ok()
     }
 
-    /// `provider` as far as its key is concerned.
-    pub fn owner<'a>(&'a self, provider: &'a str) -> Owner<'a> {
+    /// What decides where the key of `provider` is.
+    pub fn provider_auth<'a>(&'a self, provider: &'a str) -> ProviderAuth<'a> {
         let user = self.user().get(provider);
         let variables = match (user, self.built_in.provider(provider)) {
             (Some(entry), _) if !entry.env.is_empty() => &entry.env[..],
             (_, Some(entry)) => &entry.env,
             _ => &[],
         };
-        Owner {
+        ProviderAuth {
             provider,
             api_key: user.and_then(|entry| entry.api_key.as_deref()),
             variables,
@@ -186,8 +186,8 @@ impl Listing {
         {
             names.extend(entry.env.iter().cloned());
             let written = entry.headers.values().chain(&entry.api_key);
-            names.extend(written.filter_map(|text| match KeySource::parse(text) {
-                KeySource::Variable(name) => Some(name),
+            names.extend(written.filter_map(|text| match KeySpec::parse(text) {
+                KeySpec::Variable(name) => Some(name),
                 _ => None,
             }));
         }

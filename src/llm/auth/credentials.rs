@@ -1,18 +1,19 @@
-//! Where the key of a provider is: one order for all of them. Fetches nothing.
+//! Which credential a provider gets: what `api_key` in `models.toml` says, and where the key is. One
+//! order for all providers. Fetches nothing.
 //!
 //! What the user wrote for the provider in `models.toml` wins; then what `tiller auth add` stored;
 //! then the environment; then `.env` of a folder whose `.env` may hold keys. Never the command line,
-//! which everybody can read.
+//! which every program of the machine can read.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{KeySource, Keys, Secret};
+use super::{Keys, Secret};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// A provider as far as its key is concerned.
+/// What decides where the key of a provider is.
 #[derive(Clone, Copy)]
-pub struct Owner<'a> {
+pub struct ProviderAuth<'a> {
     /// Its id.
     pub provider: &'a str,
     /// `api_key` of `models.toml`.
@@ -25,7 +26,7 @@ pub struct Owner<'a> {
 
 /// Where a key is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KeyLocation {
     /// The provider needs none.
     None,
     /// `models.toml` holds it.
@@ -42,9 +43,9 @@ pub enum Place {
     EnvFile(String, PathBuf, Secret),
 }
 
-impl Place {
-    /// The key, when it is at hand without asking anybody.
-    pub fn at_hand(&self) -> Option<&Secret> {
+impl KeyLocation {
+    /// The key itself; none where there is none or a command prints it.
+    pub fn inline(&self) -> Option<&Secret> {
         match self {
             Self::None | Self::Command(..) => None,
             Self::Literal(key)
@@ -56,7 +57,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none needed"),
@@ -70,45 +71,45 @@ impl fmt::Display for Place {
     }
 }
 
-impl Owner<'_> {
+impl ProviderAuth<'_> {
     /// Where its key is.
     ///
     /// # Errors
     /// No key, as an [`ErrorClass::Auth`] error that says what was looked for, where, and the exact
     /// line that sets it.
-    pub fn place(&self, keys: &Keys) -> Result<Place, LlmError> {
+    pub fn key_location(&self, keys: &Keys) -> Result<KeyLocation, LlmError> {
         let file = self.models_file.display();
-        match self.api_key.map(KeySource::parse) {
-            Some(KeySource::Literal(key)) => return Ok(Place::Literal(key)),
-            Some(KeySource::Variable(name)) => {
+        match self.api_key.map(KeySpec::parse) {
+            Some(KeySpec::Literal(key)) => return Ok(KeyLocation::Literal(key)),
+            Some(KeySpec::Variable(name)) => {
                 let file_value = || keys.env_file(&name).map(|(value, _)| value);
                 let Some(key) = keys.get(&name).map(str::to_owned).or_else(file_value) else {
                     let looked = format!("{file} takes it from ${name}, which is not set");
                     return Err(self.missing(&looked, &name));
                 };
                 let key = Secret::new(key);
-                return Ok(Place::Named(name, key));
+                return Ok(KeyLocation::Named(name, key));
             }
-            Some(KeySource::Command(command)) => {
-                return Ok(Place::Command(command, self.models_file.to_owned()));
+            Some(KeySpec::Command(command)) => {
+                return Ok(KeyLocation::Command(command, self.models_file.to_owned()));
             }
             None => {}
         }
         if let Some(key) = keys.store().get(self.provider) {
-            return Ok(Place::Stored(key.clone()));
+            return Ok(KeyLocation::Stored(key.clone()));
         }
         for name in self.variables {
             if let Some(key) = keys.get(name) {
-                return Ok(Place::Environment(name.clone(), Secret::new(key)));
+                return Ok(KeyLocation::Environment(name.clone(), Secret::new(key)));
             }
         }
         for name in self.variables {
             if let Some((key, path)) = keys.env_file(name) {
-                return Ok(Place::EnvFile(name.clone(), path, Secret::new(key)));
+                return Ok(KeyLocation::EnvFile(name.clone(), path, Secret::new(key)));
             }
         }
         let Some(first) = self.variables.first() else {
-            return Ok(Place::None);
+            return Ok(KeyLocation::None);
         };
         let looked = format!(
             "none is stored, {} not set in the environment, and {file} has no api_key for it",
@@ -122,17 +123,17 @@ impl Owner<'_> {
 
     /// The line that sets its key, for a server that refused the one it got.
     pub fn hint(&self) -> String {
-        let source = self.api_key.map(KeySource::parse);
+        let source = self.api_key.map(KeySpec::parse);
         let file = self.models_file.display();
         let provider = self.provider;
         match source {
-            Some(KeySource::Variable(name)) => {
+            Some(KeySpec::Variable(name)) => {
                 format!("Set a valid key with: export {name}=YOUR_KEY")
             }
-            Some(KeySource::Command(_)) => format!(
+            Some(KeySpec::Command(_)) => format!(
                 "The key is what a command printed: look at api_key under [providers.{provider}] in {file}"
             ),
-            Some(KeySource::Literal(_)) => format!(
+            Some(KeySpec::Literal(_)) => format!(
                 "Set a valid key in {file}: under [providers.{provider}] write api_key = \"YOUR_KEY\""
             ),
             None => match self.variables.first() {
@@ -158,6 +159,38 @@ impl Owner<'_> {
     }
 }
 
+/// Where a key comes from, as `api_key` in `models.toml` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySpec {
+    /// The key itself.
+    Literal(Secret),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The output of a command.
+    Command(String),
+}
+
+impl KeySpec {
+    /// Reads an `api_key`: `$NAME` or `${NAME}` is a variable, `!` begins a command, `$$` and `$!`
+    /// stand for a literal that begins with `$` or `!`, everything else is the key.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Some(command) = text.strip_prefix('!') {
+            return Self::Command(command.trim().to_owned());
+        }
+        match text.strip_prefix('$') {
+            Some(rest) if rest.starts_with(['$', '!']) => Self::Literal(Secret::new(rest)),
+            Some(name) => {
+                let braced = name
+                    .strip_prefix('{')
+                    .and_then(|name| name.strip_suffix('}'));
+                Self::Variable(braced.unwrap_or(name).to_owned())
+            }
+            None => Self::Literal(Secret::new(text)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -174,7 +207,7 @@ mod tests {
         &'static [(&'static str, &'static str)],
     );
 
-    fn place(&(api_key, ref stored, env, env_file): &Case) -> Result<Place, LlmError> {
+    fn locate(&(api_key, ref stored, env, env_file): &Case) -> Result<KeyLocation, LlmError> {
         let map = |pairs: &[(&str, &str)]| -> HashMap<String, String> {
             let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
             pairs.iter().map(own).collect()
@@ -192,13 +225,13 @@ mod tests {
         };
         let keys: Keys = map(env).into_iter().collect();
         let keys = keys.with_files(files).unwrap();
-        Owner {
+        ProviderAuth {
             provider: "lab",
             api_key,
             variables: &VARIABLES.map(str::to_owned),
             models_file: Path::new("/c/models.toml"),
         }
-        .place(&keys)
+        .key_location(&keys)
     }
 
     // A7
@@ -209,30 +242,36 @@ mod tests {
         let env: &[_] = &[("SECOND_KEY", "e2"), ("LAB_KEY", "e3"), ("FIRST_KEY", " ")];
         let file: &[_] = &[("FIRST_KEY", "f1"), ("LAB_KEY", "f3"), ("OTHER", "f4")];
         let env_file = |name: &str, value: &'static str| {
-            Place::EnvFile(name.to_owned(), "/p/.env".into(), key(value))
+            KeyLocation::EnvFile(name.to_owned(), "/p/.env".into(), key(value))
         };
-        let cases: [(Case, Place); 10] = [
+        let cases: [(Case, KeyLocation); 10] = [
             (
                 (Some("sk-1"), stored(), env, file),
-                Place::Literal(key("sk-1")),
+                KeyLocation::Literal(key("sk-1")),
             ),
             (
                 (Some("$LAB_KEY"), stored(), env, file),
-                Place::Named("LAB_KEY".into(), key("e3")),
+                KeyLocation::Named("LAB_KEY".into(), key("e3")),
             ),
             (
                 (Some("$LAB_KEY"), stored(), &[], file),
-                Place::Named("LAB_KEY".into(), key("f3")),
+                KeyLocation::Named("LAB_KEY".into(), key("f3")),
             ),
             (
                 (Some("!pass show lab"), stored(), env, file),
-                Place::Command("pass show lab".into(), "/c/models.toml".into()),
+                KeyLocation::Command("pass show lab".into(), "/c/models.toml".into()),
             ),
-            ((None, stored(), env, file), Place::Stored(key("stored"))),
-            ((None, stored(), &[], &[]), Place::Stored(key("stored"))),
+            (
+                (None, stored(), env, file),
+                KeyLocation::Stored(key("stored")),
+            ),
+            (
+                (None, stored(), &[], &[]),
+                KeyLocation::Stored(key("stored")),
+            ),
             (
                 (None, None, env, file),
-                Place::Environment("SECOND_KEY".into(), key("e2")),
+                KeyLocation::Environment("SECOND_KEY".into(), key("e2")),
             ),
             (
                 (
@@ -241,7 +280,7 @@ mod tests {
                     &[("FIRST_KEY", "e1"), ("SECOND_KEY", "e2")],
                     file,
                 ),
-                Place::Environment("FIRST_KEY".into(), key("e1")),
+                KeyLocation::Environment("FIRST_KEY".into(), key("e1")),
             ),
             ((None, None, &[], file), env_file("FIRST_KEY", "f1")),
             (
@@ -258,5 +297,21 @@ mod tests {
             unset.message.contains("$LAB_KEY, which is not set"),
             "{unset}"
         );
+    }
+
+    #[test]
+    fn an_api_key_is_a_literal_a_variable_or_a_command() {
+        let cases = [
+            ("sk-1", KeySpec::Literal(Secret::new("sk-1"))),
+            (" sk-1\n", KeySpec::Literal(Secret::new("sk-1"))),
+            ("$LAB_KEY", KeySpec::Variable("LAB_KEY".into())),
+            ("${LAB_KEY}", KeySpec::Variable("LAB_KEY".into())),
+            ("$$x", KeySpec::Literal(Secret::new("$x"))),
+            ("$!x", KeySpec::Literal(Secret::new("!x"))),
+            ("!pass show lab", KeySpec::Command("pass show lab".into())),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(KeySpec::parse(text), expected, "{text}");
+        }
     }
 }
