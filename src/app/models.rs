@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::config;
-use crate::llm::catalog::Listed;
+use crate::llm::catalog::CatalogEntry;
 use crate::llm::catalog::pattern::Name;
 use crate::llm::local::{self, Found, Places};
 use crate::llm::{Catalog, Keys, Model, ThinkingLevel};
@@ -200,7 +200,7 @@ impl Models {
             }
         }
         let mut hints = HashMap::new();
-        for Listed { model, has_key } in self.catalog.models(&self.keys) {
+        for CatalogEntry { model, has_key } in self.catalog.models(&self.keys) {
             if known.contains(&model.full_id()) {
                 continue;
             }

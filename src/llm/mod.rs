@@ -29,7 +29,7 @@ pub mod sse;
 pub mod scripted;
 
 pub use auth::{Keys, Secret};
-pub use catalog::{BuiltIn, Catalog, CatalogError, CatalogOptions, Listed};
+pub use catalog::{BuiltIn, Catalog, CatalogEntry, CatalogError, CatalogOptions};
 pub use client::{Client, PromptCaching};
 pub use error::{ErrorClass, LlmError};
 pub use event::StreamEvent;

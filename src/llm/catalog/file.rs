@@ -45,7 +45,7 @@ pub struct Host {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderEntry {
-    /// A name for people.
+    /// A name for display.
     pub name: Option<String>,
     /// The API.
     pub api: Option<Api>,
@@ -77,7 +77,7 @@ pub struct ProviderEntry {
 pub struct ModelEntry {
     /// The id the provider knows it by.
     pub id: String,
-    /// A name for people.
+    /// A name for display.
     pub name: Option<String>,
     /// Another API than the provider's.
     pub api: Option<Api>,

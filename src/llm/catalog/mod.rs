@@ -1,4 +1,4 @@
-//! Which models there are, what is known of each, and what a person means by a name.
+//! Which models there are, what is known of each, and what the user means by a name.
 //!
 //! Knows no API and sends nothing.
 
@@ -12,4 +12,4 @@ mod file;
 mod builtin;
 
 pub use builtin::BuiltIn;
-pub use models::{Catalog, CatalogError, CatalogOptions, Listed};
+pub use models::{Catalog, CatalogEntry, CatalogError, CatalogOptions};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::builtin::BuiltIn;
-use super::naming::Names;
-use super::reloading::Live;
+use super::naming::Resolver;
+use super::reloading::ReloadingFile;
 use crate::llm::auth::{KeyLocation, KeySpec, Keys};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -21,7 +21,7 @@ pub struct CatalogError(pub(super) String);
 /// it has changed; one that is broken changes nothing and is told by [`Catalog::take_trouble`].
 #[derive(Default)]
 pub struct Catalog {
-    live: Live,
+    reloading: ReloadingFile,
     aliases: BTreeMap<String, String>,
 }
 
@@ -38,7 +38,7 @@ pub struct CatalogOptions {
 
 /// One row of a list of models.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct CatalogEntry {
     /// The model.
     pub model: Arc<Model>,
     /// Whether there is a key for its provider, or it needs none.
@@ -60,13 +60,13 @@ impl Catalog {
     /// What is wrong with the file.
     pub fn open(user_file: &Path, options: CatalogOptions) -> Result<Self, CatalogError> {
         Ok(Self {
-            live: Live::open(user_file, options.built_in, options.context_window)
+            reloading: ReloadingFile::open(user_file, options.built_in, options.context_window)
                 .map_err(CatalogError)?,
             aliases: options.aliases,
         })
     }
 
-    /// The model a person means by an alias, by `provider/id` or by a part of an id, with an optional
+    /// The model the user means by an alias, by `provider/id` or by a part of an id, with an optional
     /// `:thinking`, and the thinking level if one was named. Of several that fit, one with a key is
     /// meant.
     ///
@@ -77,59 +77,59 @@ impl Catalog {
         name: &str,
         keys: &Keys,
     ) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
-        let listing = self.live.listing();
-        let names = Names {
-            listing: &listing,
+        let snapshot = self.reloading.snapshot();
+        let names = Resolver {
+            snapshot: &snapshot,
             aliases: &self.aliases,
             keys,
         };
         let (model, level) = names.resolve(name)?;
-        Ok((listing.located(model, keys), level))
+        Ok((snapshot.located(model, keys), level))
     }
 
     /// The newest sensible model of the first provider that has a key, built-in providers first;
     /// nothing without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
-        let listing = self.live.listing();
+        let snapshot = self.reloading.snapshot();
         let default = |provider: &str| {
-            let model = listing.known(provider, listing.default_of(provider)?)?;
-            Some(listing.located(model, keys))
+            let model = snapshot.known(provider, snapshot.default_of(provider)?)?;
+            Some(snapshot.located(model, keys))
         };
-        let with_key = |provider: &&str| match listing.provider_auth(provider).key_location(keys) {
+        let with_key = |provider: &&str| match snapshot.provider_auth(provider).key_location(keys) {
             Ok(place) => place != KeyLocation::None,
             Err(_) => false,
         };
-        let mut built_in = listing.built_in().providers().filter(with_key);
+        let mut built_in = snapshot.built_in().providers().filter(with_key);
         built_in.find_map(default).or_else(|| {
-            let mut own = listing.user().keys();
-            own.find_map(|id| default(id).filter(|_| listing.has_key(id, keys)))
+            let mut own = snapshot.user().keys();
+            own.find_map(|id| default(id).filter(|_| snapshot.has_key(id, keys)))
         })
     }
 
     /// All models, the user's first, then the built-in ones by provider. The
     /// first call parses the whole built-in list (some milliseconds): not for the way to the first
     /// frame. Later calls cost microseconds until `models.toml` changes.
-    pub fn models(&self, keys: &Keys) -> Vec<Listed> {
-        let listing = self.live.listing();
+    pub fn models(&self, keys: &Keys) -> Vec<CatalogEntry> {
+        let snapshot = self.reloading.snapshot();
         let mut asked: BTreeMap<&str, bool> = BTreeMap::new();
-        let models = listing.models();
+        let models = snapshot.models();
         let mut list = Vec::with_capacity(models.len());
         for model in models.iter() {
             let has_key = *asked
                 .entry(&model.provider)
-                .or_insert_with(|| listing.has_key(&model.provider, keys));
-            let model = match listing.base_url(model, keys) {
+                .or_insert_with(|| snapshot.has_key(&model.provider, keys));
+            let model = match snapshot.base_url(model, keys) {
                 own if own == model.base_url => Arc::clone(model),
-                _ => Arc::new(listing.located(Model::clone(model), keys)),
+                _ => Arc::new(snapshot.located(Model::clone(model), keys)),
             };
-            list.push(Listed { model, has_key });
+            list.push(CatalogEntry { model, has_key });
         }
         list
     }
 
     /// The day of the facts of the built-in models, `YYYY-MM-DD`.
     pub fn as_of(&self) -> String {
-        self.live.listing().built_in().as_of().to_owned()
+        self.reloading.snapshot().built_in().as_of().to_owned()
     }
 
     /// The user's own names for models, and what they stand for.
@@ -137,15 +137,15 @@ impl Catalog {
         &self.aliases
     }
 
-    /// What is wrong with `models.toml` since it changed last, for a person to read. Told once; what
+    /// What is wrong with `models.toml` since it changed last, for the user to read. Told once; what
     /// the file said before stays in force.
     pub fn take_trouble(&self) -> Option<String> {
-        self.live.take_trouble()
+        self.reloading.take_trouble()
     }
 
     /// Whether `provider/id` stands in the user's file.
     pub fn is_own(&self, provider: &str, id: &str) -> bool {
-        self.live.listing().own(provider, id).is_some()
+        self.reloading.snapshot().own(provider, id).is_some()
     }
 
     /// Where the key of `provider` is, without fetching it.
@@ -154,45 +154,45 @@ impl Catalog {
     /// A missing key, as an [`ErrorClass::Auth`](crate::llm::ErrorClass::Auth) error that says what
     /// was looked for, where, and the exact line that sets it.
     pub fn key_location(&self, provider: &str, keys: &Keys) -> Result<KeyLocation, LlmError> {
-        self.live
-            .listing()
+        self.reloading
+            .snapshot()
             .provider_auth(provider)
             .key_location(keys)
     }
 
     /// The ids of all providers, the user's first.
     pub fn providers(&self) -> Vec<String> {
-        let listing = self.live.listing();
-        listing.providers().map(str::to_owned).collect()
+        let snapshot = self.reloading.snapshot();
+        snapshot.providers().map(str::to_owned).collect()
     }
 
     /// A model of `provider`, for what all of them share: API, address and quirks.
     pub fn any_model(&self, provider: &str, keys: &Keys) -> Option<Model> {
-        let listing = self.live.listing();
-        let id = listing.default_of(provider).unwrap_or_default();
-        Some(listing.located(listing.unlisted(provider, id)?, keys))
+        let snapshot = self.reloading.snapshot();
+        let id = snapshot.default_of(provider).unwrap_or_default();
+        Some(snapshot.located(snapshot.unlisted(provider, id)?, keys))
     }
 
     /// `model` of a server that was found rather than listed, with what is known of such servers.
     pub fn with_quirks(&self, model: Model) -> Model {
-        self.live.listing().with_quirks(model)
+        self.reloading.snapshot().with_quirks(model)
     }
 
     /// The variables that keys are looked for in, those of all providers.
     pub fn key_variables(&self) -> Vec<String> {
-        self.live.listing().key_variables()
+        self.reloading.snapshot().key_variables()
     }
 
     /// The headers sent to `provider`, each with where its value comes from, and the user's file.
     pub fn headers(&self, provider: &str) -> (Vec<(String, KeySpec)>, PathBuf) {
-        let listing = self.live.listing();
-        let headers = listing.headers(provider).into_iter();
+        let snapshot = self.reloading.snapshot();
+        let headers = snapshot.headers(provider).into_iter();
         let headers = headers.map(|(name, value)| (name.to_owned(), KeySpec::parse(value)));
-        (headers.collect(), listing.file().to_owned())
+        (headers.collect(), snapshot.file().to_owned())
     }
 
     /// The line that sets the key of `provider`, for a server that refused the one it got.
     pub fn key_hint(&self, provider: &str) -> String {
-        self.live.listing().provider_auth(provider).hint()
+        self.reloading.snapshot().provider_auth(provider).hint()
     }
 }

@@ -1,11 +1,11 @@
-//! What a person means by a name: an alias, `provider/id`, or a part of an id, each with an optional
+//! What the user means by a name: an alias, `provider/id`, or a part of an id, each with an optional
 //! `:thinking`.
 
 use std::collections::BTreeMap;
 
 use super::models::CatalogError;
-use super::pattern::{Fit, Name, fit};
-use super::snapshot::Listing;
+use super::pattern::{MatchQuality, Name, match_id};
+use super::snapshot::Snapshot;
 use crate::llm::auth::Keys;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::nearest::{nearest, nearest_few};
@@ -16,16 +16,16 @@ const LISTED: usize = 12;
 const NEAREST: usize = 3;
 
 /// What names are looked up in.
-pub struct Names<'a> {
+pub struct Resolver<'a> {
     /// The models.
-    pub listing: &'a Listing,
+    pub snapshot: &'a Snapshot,
     /// The user's own names, and what they stand for.
     pub aliases: &'a BTreeMap<String, String>,
     /// Of several that fit, one with a key is meant.
     pub keys: &'a Keys,
 }
 
-impl Names<'_> {
+impl Resolver<'_> {
     /// The model meant by `name`, and the thinking level if one was named.
     pub fn resolve(&self, name: &str) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
         let mut name = name.trim();
@@ -73,7 +73,7 @@ impl Names<'_> {
         }
         // Ids may hold colons themselves (`qwen/qwen3:free`), so the whole is tried first.
         if let Some((provider, id)) = name.split_once('/')
-            && let Some(model) = self.listing.known(provider, id)
+            && let Some(model) = self.snapshot.known(provider, id)
         {
             return Ok((model, None));
         }
@@ -96,7 +96,7 @@ impl Names<'_> {
         };
         let mut model = self.named(bare)?;
         // Of an id nobody knows, asking it to think is all we have to go by.
-        if level > ThinkingLevel::Off && self.listing.known(&model.provider, &model.id).is_none() {
+        if level > ThinkingLevel::Off && self.snapshot.known(&model.provider, &model.id).is_none() {
             model.reasoning = true;
         }
         Ok((model, Some(level)))
@@ -114,9 +114,9 @@ impl Names<'_> {
         let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str);
         let listed = bare
             .split_once('/')
-            .is_some_and(|(provider, id)| self.listing.known(provider, id).is_some());
+            .is_some_and(|(provider, id)| self.snapshot.known(provider, id).is_some());
         if listed
-            && self.listing.known(&model.provider, &model.id).is_none()
+            && self.snapshot.known(&model.provider, &model.id).is_none()
             && nearest(word, levels).is_some()
         {
             return Err(CatalogError(format!("{wrong} (in '{}')", model.full_id())));
@@ -130,10 +130,10 @@ impl Names<'_> {
                 let what = format!("'{name}' names no model: type {provider}/ID");
                 return Err(CatalogError(what));
             }
-            if let Some(model) = self.listing.known(provider, id) {
+            if let Some(model) = self.snapshot.known(provider, id) {
                 return Ok(model);
             }
-            if let Some(unlisted) = self.listing.unlisted(provider, id) {
+            if let Some(unlisted) = self.snapshot.unlisted(provider, id) {
                 return match self.within(provider, id)? {
                     Some(model) => Ok(model),
                     None => Ok(unlisted),
@@ -141,14 +141,20 @@ impl Names<'_> {
             }
         }
         let mut asked: BTreeMap<&str, (bool, u8)> = BTreeMap::new();
-        let mut found: Vec<(Worth, &str, &str)> = Vec::new();
-        for (provider, id) in self.listing.ids() {
-            let Some(fit) = fit(name, id) else { continue };
+        let mut found: Vec<(Rank, &str, &str)> = Vec::new();
+        for (provider, id) in self.snapshot.ids() {
+            let Some(fit) = match_id(name, id) else {
+                continue;
+            };
             let (has_key, rank) = *asked.entry(provider).or_insert_with(|| {
-                let has_key = self.listing.has_key(provider, self.keys);
-                (has_key, rank(self.listing, provider))
+                let has_key = self.snapshot.has_key(provider, self.keys);
+                (has_key, rank(self.snapshot, provider))
             });
-            found.push(((fit == Fit::Part, !has_key, fit, rank), provider, id));
+            found.push((
+                (fit == MatchQuality::Part, !has_key, fit, rank),
+                provider,
+                id,
+            ));
         }
         let best = found.iter().map(|(worth, ..)| *worth).min();
         found.retain(|(worth, ..)| Some(*worth) == best);
@@ -160,19 +166,19 @@ impl Names<'_> {
     /// through, so a part counts only as the words of a family (`anthropic/sonnet`), without a
     /// version.
     fn within(&self, provider: &str, part: &str) -> Result<Option<Model>, CatalogError> {
-        let own = |wanted: Fit| {
-            let ids = self.listing.ids();
+        let own = |wanted: MatchQuality| {
+            let ids = self.snapshot.ids();
             let of = ids.filter(move |(other, _)| *other == provider);
-            of.filter(move |(_, id)| fit(part, id) == Some(wanted))
+            of.filter(move |(_, id)| match_id(part, id) == Some(wanted))
                 .collect::<Vec<_>>()
         };
-        let whole = own(Fit::Whole);
+        let whole = own(MatchQuality::Whole);
         if !whole.is_empty() {
             return self.one_of(part, &whole).map(Some);
         }
         let versioned = part.contains(|c: char| c.is_ascii_digit() || c == '/');
-        let words = own(Fit::Words);
-        if versioned || words.is_empty() || self.listing.built_in().provider(provider).is_none() {
+        let words = own(MatchQuality::Words);
+        if versioned || words.is_empty() || self.snapshot.built_in().provider(provider).is_none() {
             return Ok(None);
         }
         self.one_of(&format!("{provider}/{part}"), &words).map(Some)
@@ -189,7 +195,7 @@ impl Names<'_> {
         let ids = &ids[..];
         match self.choose(name, ids) {
             Some((provider, id)) => {
-                let model = self.listing.known(provider, id);
+                let model = self.snapshot.known(provider, id);
                 model.ok_or_else(|| self.unknown(name))
             }
             None if ids.is_empty() => Err(self.unknown(name)),
@@ -209,15 +215,15 @@ impl Names<'_> {
             if !name.contains(|c: char| c.is_ascii_digit()) {
                 return None;
             }
-            family = Name::parse(self.listing.default_of(provider)?).family;
+            family = Name::parse(self.snapshot.default_of(provider)?).family;
         }
         Some((provider, newest(ids, provider, &family)?))
     }
 
     fn unknown(&self, name: &str) -> CatalogError {
-        let file = self.listing.file().display();
+        let file = self.snapshot.file().display();
         if let Some((provider, _)) = name.split_once('/') {
-            let all: Vec<&str> = self.listing.providers().collect();
+            let all: Vec<&str> = self.snapshot.providers().collect();
             let near = nearest(provider, all.iter().copied())
                 .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
             return CatalogError(format!(
@@ -226,7 +232,7 @@ impl Names<'_> {
                 all.join(", ")
             ));
         }
-        let ids = self.listing.ids();
+        let ids = self.snapshot.ids();
         let ids = ids.map(|(provider, id)| (id, format!("  {provider}/{id}")));
         let aliases = self
             .aliases
@@ -245,12 +251,12 @@ impl Names<'_> {
 
 /// How well an id answers a pattern; less is better. Whole words at a provider with a key come
 /// before all else, mere parts of words last.
-type Worth = (bool, bool, Fit, u8);
+type Rank = (bool, bool, MatchQuality, u8);
 
 /// Whose models a pattern means first: the user's own, then a maker's, then a reseller's.
-fn rank(listing: &Listing, provider: &str) -> u8 {
-    let user = listing.user().get(provider);
-    match listing.built_in().provider(provider) {
+fn rank(snapshot: &Snapshot, provider: &str) -> u8 {
+    let user = snapshot.user().get(provider);
+    match snapshot.built_in().provider(provider) {
         None => 0,
         Some(_) if user.is_some_and(|entry| !entry.models.is_empty()) => 0,
         Some(entry) => 1 + u8::from(entry.resells),

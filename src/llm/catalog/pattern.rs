@@ -5,7 +5,7 @@
 
 /// How well a pattern fits an id; a lower rank fits better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
+pub enum MatchQuality {
     /// The id itself, in any case.
     Whole,
     /// Whole words of the id: `sonnet` in `claude-sonnet-5`.
@@ -15,14 +15,14 @@ pub enum Fit {
 }
 
 /// How `pattern` fits `id`, if it does. `.` `_` `:` and blanks count as `-`, case does not count.
-pub fn fit(pattern: &str, id: &str) -> Option<Fit> {
+pub fn match_id(pattern: &str, id: &str) -> Option<MatchQuality> {
     let (pattern, dotted) = (plain(pattern), id.to_lowercase());
     let id = plain(id);
     if pattern.is_empty() {
         return None;
     }
     if id == pattern {
-        return Some(Fit::Whole);
+        return Some(MatchQuality::Whole);
     }
     let mut best = None;
     for (start, found) in id.match_indices(&pattern) {
@@ -37,10 +37,10 @@ pub fn fit(pattern: &str, id: &str) -> Option<Fit> {
             && after.is_none_or(|c| !c.is_alphanumeric())
             && !version_goes_on;
         if words {
-            return Some(Fit::Words);
+            return Some(MatchQuality::Words);
         }
         if !version_goes_on {
-            best = Some(Fit::Part);
+            best = Some(MatchQuality::Part);
         }
     }
     best
@@ -132,21 +132,25 @@ mod tests {
     #[test]
     fn a_pattern_fits_words_before_parts() {
         let cases = [
-            ("sonnet", "claude-sonnet-5-5", Some(Fit::Words)),
-            ("Sonnet-5.5", "claude-sonnet-5-5", Some(Fit::Words)),
-            ("claude-sonnet-5.5", "claude-sonnet-5-5", Some(Fit::Whole)),
-            ("sonn", "claude-sonnet-5-5", Some(Fit::Part)),
-            ("gpt-6", "gpt-6-sol", Some(Fit::Words)),
+            ("sonnet", "claude-sonnet-5-5", Some(MatchQuality::Words)),
+            ("Sonnet-5.5", "claude-sonnet-5-5", Some(MatchQuality::Words)),
+            (
+                "claude-sonnet-5.5",
+                "claude-sonnet-5-5",
+                Some(MatchQuality::Whole),
+            ),
+            ("sonn", "claude-sonnet-5-5", Some(MatchQuality::Part)),
+            ("gpt-6", "gpt-6-sol", Some(MatchQuality::Words)),
             ("gpt-6", "gpt-6.1-sol", None),
-            ("gpt-6.1", "gpt-6.1-sol", Some(Fit::Words)),
-            ("gpt", "gpt-6.1-sol", Some(Fit::Words)),
+            ("gpt-6.1", "gpt-6.1-sol", Some(MatchQuality::Words)),
+            ("gpt", "gpt-6.1-sol", Some(MatchQuality::Words)),
             ("opus", "claude-sonnet-5-5", None),
             ("", "claude-sonnet-5-5", None),
             (" ", "claude-sonnet-5-5", None),
-            ("é", "İ-é", Some(Fit::Words)),
+            ("é", "İ-é", Some(MatchQuality::Words)),
         ];
         for (pattern, id, expected) in cases {
-            assert_eq!(fit(pattern, id), expected, "{pattern} in {id}");
+            assert_eq!(match_id(pattern, id), expected, "{pattern} in {id}");
         }
     }
 

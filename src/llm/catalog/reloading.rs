@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::builtin::BuiltIn;
-use super::snapshot::Listing;
+use super::snapshot::Snapshot;
 
 /// A file changed this recently may change again without its stamp showing it.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
-/// Gives the current [`Listing`].
+/// Gives the current [`Snapshot`].
 #[derive(Default)]
-pub struct Live {
+pub struct ReloadingFile {
     file: PathBuf,
     built_in: Arc<BuiltIn>,
     budget: u64,
@@ -28,7 +28,7 @@ struct State {
     /// Whether the stamp tells the next change for sure.
     settled: bool,
     text: String,
-    listing: Arc<Listing>,
+    snapshot: Arc<Snapshot>,
     trouble: Option<String>,
 }
 
@@ -39,27 +39,28 @@ struct Stamp {
     bytes: u64,
 }
 
-impl Live {
-    /// Reads `file`; one that is not there is an empty one. `budget` as in [`Listing::parse`].
+impl ReloadingFile {
+    /// Reads `file`; one that is not there is an empty one. `budget` as in [`Snapshot::parse`].
     ///
     /// # Errors
     /// What is wrong with the file, with its name.
     pub fn open(file: &Path, built_in: Arc<BuiltIn>, budget: u64) -> Result<Self, String> {
-        let live = Self {
+        let reloading = Self {
             file: file.to_owned(),
             built_in,
             budget,
             state: Mutex::default(),
         };
-        let mut state = live.lock();
-        live.read(&mut state)
+        let mut state = reloading.lock();
+        reloading
+            .read(&mut state)
             .map_err(|what| format!("{}: {what}", file.display()))?;
         drop(state);
-        Ok(live)
+        Ok(reloading)
     }
 
     /// What the file says now; what it said last when it cannot be understood.
-    pub fn listing(&self) -> Arc<Listing> {
+    pub fn snapshot(&self) -> Arc<Snapshot> {
         let mut state = self.lock();
         let unchanged = state.settled && stamp(&self.file).ok() == Some(state.stamp);
         if !unchanged && let Err(what) = self.read(&mut state) {
@@ -68,12 +69,12 @@ impl Live {
                 "{file}: {what}. What it said before stays in force."
             ));
         }
-        Arc::clone(&state.listing)
+        Arc::clone(&state.snapshot)
     }
 
     /// What is wrong with the file since it changed last; told once.
     pub fn take_trouble(&self) -> Option<String> {
-        drop(self.listing());
+        drop(self.snapshot());
         self.lock().trouble.take()
     }
 
@@ -87,11 +88,11 @@ impl Live {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error.to_string()),
         };
-        if text == state.text && state.listing.file() == self.file {
+        if text == state.text && state.snapshot.file() == self.file {
             return Ok(());
         }
         state.text.clone_from(&text);
-        state.listing = Arc::new(Listing::parse(
+        state.snapshot = Arc::new(Snapshot::parse(
             &self.file,
             &text,
             Arc::clone(&self.built_in),
@@ -139,10 +140,10 @@ mod tests {
             open.set_modified(old).unwrap();
         };
         write(lab("a"));
-        let live = Live::open(&file, Arc::default(), 0).unwrap();
-        let before = live.listing();
+        let reloading = ReloadingFile::open(&file, Arc::default(), 0).unwrap();
+        let before = reloading.snapshot();
         // Behind its back: same time, same length. That it goes unseen shows that nothing was read.
         write(lab("b"));
-        assert!(Arc::ptr_eq(&before, &live.listing()));
+        assert!(Arc::ptr_eq(&before, &reloading.snapshot()));
     }
 }

@@ -18,7 +18,7 @@ use crate::llm::window::Window;
 
 /// The models there are, until the file changes.
 #[derive(Default)]
-pub struct Listing {
+pub struct Snapshot {
     file: PathBuf,
     built_in: Arc<BuiltIn>,
     user: ModelsFile,
@@ -26,7 +26,7 @@ pub struct Listing {
     all: OnceLock<Arc<[Arc<Model>]>>,
 }
 
-impl Listing {
+impl Snapshot {
     /// Reads the text of the user's `file`, which is laid over `built_in`. `budget` is the window, in
     /// tokens, of models that do not tell theirs; 0 when the user set none.
     ///

@@ -3,7 +3,7 @@
 use super::probe::Found;
 use super::replies;
 use super::server::{LocalServer, Places};
-use crate::llm::catalog::pattern::fit;
+use crate::llm::catalog::pattern::match_id;
 use crate::llm::model::{Model, ThinkingLevel};
 
 /// The server whose model `name` is, when it begins with the id of one.
@@ -46,7 +46,7 @@ pub fn resolve(
             }
             Some(found) => {
                 let unlisted = || replies::model(server, &found.address, id);
-                let fits = |model: &&Model| fit(id, &model.id).is_some();
+                let fits = |model: &&Model| match_id(id, &model.id).is_some();
                 let mut fitting = found.models.iter().map(|local| &local.model).filter(fits);
                 let model = match (fitting.next(), fitting.next()) {
                     (Some(one), None) => one.clone(),
@@ -59,7 +59,7 @@ pub fn resolve(
     }
     let models = found.iter().flat_map(|found| &found.models);
     let mut fitting: Vec<_> = models
-        .filter_map(|local| Some((fit(bare, &local.model.id)?, &local.model)))
+        .filter_map(|local| Some((match_id(bare, &local.model.id)?, &local.model)))
         .collect();
     let best = fitting.iter().map(|(fit, _)| *fit).min();
     fitting.retain(|(fit, _)| Some(*fit) == best);
