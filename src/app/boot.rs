@@ -28,7 +28,7 @@ use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{Header as SessionHeader, SessionLog};
 use crate::agent::{self, AgentHandle, AgentOptions, Resumed, SlowReader, Toolbox, tools};
-use crate::llm::local::{self, Found, LocalServer};
+use crate::llm::local::{self, DiscoveredServer, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Client, Content, Model, Provider, ThinkingLevel};
 
@@ -193,12 +193,12 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
 
 /// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and
 /// a closed port says so at once.
-fn discover(models: &Models) -> Arc<[Found]> {
-    if !local::is_listening(models.places()) {
+fn discover(models: &Models) -> Arc<[DiscoveredServer]> {
+    if !local::is_listening(models.addrs()) {
         return Arc::new([]);
     }
     match current_thread() {
-        Ok(runtime) => runtime.block_on(models.discover(local::PATIENCE)),
+        Ok(runtime) => runtime.block_on(models.discover(local::DISCOVERY_TIMEOUT)),
         Err(_) => Arc::new([]),
     }
 }

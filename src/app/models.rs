@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::config;
 use crate::llm::catalog::CatalogEntry;
 use crate::llm::catalog::pattern::Name;
-use crate::llm::local::{self, Found, Places};
+use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
 use crate::llm::{Catalog, Keys, Model, ThinkingLevel};
 
 /// A model and the thinking level that was named with it.
@@ -24,11 +24,11 @@ pub type Named = (Model, Option<ThinkingLevel>);
 pub struct Models {
     catalog: Arc<Catalog>,
     keys: Keys,
-    places: Places,
+    addrs: ServerAddrs,
     favorites: Vec<String>,
     config_file: PathBuf,
     /// What the last look at this machine found.
-    found: Mutex<Arc<[Found]>>,
+    found: Mutex<Arc<[DiscoveredServer]>>,
 }
 
 /// What a [`Models`] is made of.
@@ -38,7 +38,7 @@ pub struct ModelsOptions {
     /// The keys.
     pub keys: Keys,
     /// Where model servers of this machine are looked for.
-    pub places: Places,
+    pub addrs: ServerAddrs,
     /// The models to go through by key, as typed.
     pub favorites: Vec<String>,
     /// The user's settings file.
@@ -77,7 +77,7 @@ pub enum KeyState {
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Models")
-            .field("places", &self.places)
+            .field("addrs", &self.addrs)
             .finish_non_exhaustive()
     }
 }
@@ -85,13 +85,11 @@ impl fmt::Debug for Models {
 impl Models {
     /// Reads and asks nothing yet.
     pub fn new(options: ModelsOptions) -> Self {
-        let places = options
-            .places
-            .with_ollama_env(|name| options.keys.get(name));
+        let addrs = options.addrs.with_ollama_env(|name| options.keys.get(name));
         Self {
             catalog: options.catalog,
             keys: options.keys,
-            places,
+            addrs,
             favorites: options.favorites,
             config_file: options.config_file,
             found: Mutex::new(Arc::new([])),
@@ -99,27 +97,27 @@ impl Models {
     }
 
     /// Where model servers of this machine are looked for.
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn addrs(&self) -> &ServerAddrs {
+        &self.addrs
     }
 
     /// Asks the servers of this machine and remembers what they said.
-    pub async fn discover(&self, timeout: Duration) -> Arc<[Found]> {
-        let mut found = local::find(&self.places, timeout).await;
+    pub async fn discover(&self, timeout: Duration) -> Arc<[DiscoveredServer]> {
+        let mut found = local::discover(&self.addrs, timeout).await;
         for local in found.iter_mut().flat_map(|found| &mut found.models) {
             local.model = self.catalog.with_quirks(local.model.clone());
         }
-        let found: Arc<[Found]> = found.into();
+        let found: Arc<[DiscoveredServer]> = found.into();
         self.remember(Arc::clone(&found));
         found
     }
 
-    fn remember(&self, found: Arc<[Found]>) {
+    fn remember(&self, found: Arc<[DiscoveredServer]>) {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
     /// What they said last.
-    pub fn found(&self) -> Arc<[Found]> {
+    pub fn found(&self) -> Arc<[DiscoveredServer]> {
         Arc::clone(&self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -131,13 +129,13 @@ impl Models {
     pub fn resolve_with(
         &self,
         name: &str,
-        look: impl FnOnce() -> Arc<[Found]>,
+        look: impl FnOnce() -> Arc<[DiscoveredServer]>,
     ) -> Result<Named, String> {
         let unknown = match self.catalog.resolve(name, &self.keys) {
             Ok(named) => return Ok(named),
             Err(error) => error.to_string(),
         };
-        match local::resolve(&self.unaliased(name), &look(), &self.places) {
+        match local::resolve(&self.unaliased(name), &look(), &self.addrs) {
             Ok(Some((model, level))) => Ok((self.catalog.with_quirks(model), level)),
             Ok(None) => Err(unknown),
             Err(error) => Err(error),
@@ -160,7 +158,7 @@ impl Models {
         if let Ok(named) = self.resolve_with(name, || self.found()) {
             return Ok(named);
         }
-        let found = self.discover(local::PATIENCE).await;
+        let found = self.discover(local::DISCOVERY_TIMEOUT).await;
         self.resolve_with(name, || found)
     }
 
@@ -180,7 +178,7 @@ impl Models {
     }
 
     /// All models. Parses the whole catalogue: not for a thread that draws.
-    pub fn list(&self, found: &[Found]) -> Listing {
+    pub fn list(&self, found: &[DiscoveredServer]) -> Listing {
         self.keys.reload();
         let mut rows = Vec::new();
         let mut known = HashSet::new();

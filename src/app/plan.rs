@@ -12,7 +12,7 @@ use super::dirs::Dirs;
 use super::models::{Models, ModelsOptions};
 use super::outcome::StartError;
 use super::{catalogue, keys, prompt};
-use crate::llm::local::{self, Found};
+use crate::llm::local::{self, DiscoveredServer};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
 /// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
@@ -118,7 +118,7 @@ impl Plan {
         loaded: Loaded,
         dirs: &Dirs,
         stdio: Stdio,
-        look: impl FnOnce(&Models) -> Arc<[Found]>,
+        look: impl FnOnce(&Models) -> Arc<[DiscoveredServer]>,
     ) -> Result<Self, StartError> {
         let Loaded {
             args,
@@ -203,7 +203,7 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
     Models::new(ModelsOptions {
         catalog: Arc::clone(catalog),
         keys: keys.clone(),
-        places: settings.servers.clone(),
+        addrs: settings.servers.clone(),
         favorites: settings.favorites.clone(),
         config_file: dirs.config_file(),
     })
@@ -267,7 +267,7 @@ fn choose_model(
     args: &RunArgs,
     settings: &Settings,
     models: &Models,
-    look: impl FnOnce() -> Arc<[Found]>,
+    look: impl FnOnce() -> Arc<[DiscoveredServer]>,
 ) -> Result<Option<(Model, ThinkingLevel)>, StartError> {
     if args.demo || settings.model.is_empty() {
         return Ok(None);
@@ -286,7 +286,7 @@ pub fn default_model(
     models: &Models,
     catalog: &Catalog,
     keys: &Keys,
-    found: &Arc<[Found]>,
+    found: &Arc<[DiscoveredServer]>,
 ) -> Option<String> {
     let model = if settings.model.is_empty() {
         let best = catalog.default_model(keys);
@@ -302,7 +302,7 @@ pub fn default_model(
 fn fallback_models(
     settings: &Settings,
     models: &Models,
-    look: impl Fn() -> Arc<[Found]>,
+    look: impl Fn() -> Arc<[DiscoveredServer]>,
 ) -> Result<Vec<Model>, StartError> {
     let resolve = |name: &String| match models.resolve_with(name, &look) {
         Ok((model, _)) => Ok(model),

@@ -150,10 +150,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
         );
     }
     if error.is_builder() {
-        return LlmError::new(
-            ErrorClass::Client,
-            format!("{target} is no address to send a request to: {cause}"),
-        );
+        return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"));
     }
     let address = "Is the network up, and the address right? It is set by base_url in models.toml or by \
                    the provider's *_BASE_URL variable";

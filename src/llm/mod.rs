@@ -39,5 +39,5 @@ pub use message::{
 };
 pub use model::{Api, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
-pub use quirks::{IdRule, Quirks, ThinkingForm};
+pub use quirks::{IdRule, Quirks, ThinkingFormat};
 pub use window::{Window, WindowSource};

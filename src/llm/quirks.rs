@@ -19,7 +19,7 @@ pub struct Quirks {
     /// Chat: the output limit is `max_completion_tokens`, not `max_tokens`.
     pub completion_tokens: bool,
     /// Chat and Google: the parameter that asks for thinking.
-    pub thinking: ThinkingForm,
+    pub thinking: ThinkingFormat,
     /// Chat: drops the reasoning of earlier turns unless told not to (`clear_thinking: false`).
     pub clears_thinking: bool,
     /// Chat: every answer of a thinking model carries `reasoning_content`, and an empty one counts
@@ -88,7 +88,7 @@ impl Default for Quirks {
         Self {
             developer_role: false,
             completion_tokens: false,
-            thinking: ThinkingForm::Effort,
+            thinking: ThinkingFormat::Effort,
             clears_thinking: false,
             reasoning_always: false,
             reasoning_parts: false,
@@ -126,8 +126,8 @@ impl Quirks {
         Self {
             cache_marks: api == Api::AnthropicMessages,
             thinking: match api {
-                Api::GoogleGenerateContent => ThinkingForm::Budget,
-                _ => ThinkingForm::Effort,
+                Api::GoogleGenerateContent => ThinkingFormat::Budget,
+                _ => ThinkingFormat::Effort,
             },
             ..Self::default()
         }
@@ -171,7 +171,7 @@ impl TryFrom<Table> for QuirksTable {
 /// The parameter that asks for thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ThinkingForm {
+pub enum ThinkingFormat {
     /// `reasoning_effort: WORD`; for Google `thinkingLevel: WORD`.
     Effort,
     /// `reasoning: { effort: WORD }`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tiller::llm::{
     Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
-    ThinkingForm, ThinkingLevel, WindowSource,
+    ThinkingFormat, ThinkingLevel, WindowSource,
 };
 
 use super::kit::with_quirks;
@@ -231,15 +231,11 @@ fn what_cannot_be_told_apart_is_listed() {
     };
     check(
         "claude",
-        &[
-            "can mean several",
-            "type one of",
-            "anthropic/claude-opus-5-5",
-        ],
+        &["is ambiguous", "type one of", "anthropic/claude-opus-5-5"],
     );
     check(
         "gpt-oss",
-        &["can mean several", "cerebras/gpt-oss-120b", "groq/"],
+        &["is ambiguous", "cerebras/gpt-oss-120b", "groq/"],
     );
     check(
         "sonet-5",
@@ -254,7 +250,7 @@ fn what_cannot_be_told_apart_is_listed() {
         ],
     );
     check("", &["no model named"]);
-    check("anthropic/", &["names no model"]);
+    check("anthropic/", &["has no model id"]);
 }
 
 #[test]
@@ -543,7 +539,7 @@ fn a_pattern_means_a_model_that_can_be_used() {
         resolve("openrouter/some/new-model", &[]),
         "openrouter/some/new-model"
     );
-    assert!(resolve("anthropic/claude", &[]).contains("can mean several"));
+    assert!(resolve("anthropic/claude", &[]).contains("is ambiguous"));
     // Levels that are none.
     for name in ["sonnet:hihg", "anthropic/claude-sonnet-5-5:hihg"] {
         let said = resolve(name, &[]);
@@ -660,7 +656,7 @@ fn the_manual_is_true() {
     let lab = catalog(manual);
     let (model, _) = lab.resolve("lab/scripted", &keys(&[])).unwrap();
     assert_eq!(model.prices.tiers[0].above, 200_000);
-    assert_eq!(model.quirks.thinking, ThinkingForm::Effort);
+    assert_eq!(model.quirks.thinking, ThinkingFormat::Effort);
 }
 
 /// The model `id` of a provider of one's own at `base_url`.
@@ -706,7 +702,7 @@ fn a_host_is_known_by_its_address_and_a_provider_behind_a_proxy() {
     assert!(chat("openai", "https://api.deepseek.com").reasoning_always);
     assert_eq!(
         chat("vllm", "http://10.0.0.1/v1").thinking,
-        ThinkingForm::Template
+        ThinkingFormat::Template
     );
 }
 
@@ -772,25 +768,35 @@ fn an_id_tells_what_a_model_is_whoever_serves_it() {
         );
     }
     for (id, form, ids, signed) in [
-        ("gemini-2.0-flash", ThinkingForm::Budget, false, false),
-        ("models/gemini-2.5-pro", ThinkingForm::Budget, false, false),
-        ("gemini-live-2.5-flash", ThinkingForm::Budget, false, false),
+        ("gemini-2.0-flash", ThinkingFormat::Budget, false, false),
+        (
+            "models/gemini-2.5-pro",
+            ThinkingFormat::Budget,
+            false,
+            false,
+        ),
+        (
+            "gemini-live-2.5-flash",
+            ThinkingFormat::Budget,
+            false,
+            false,
+        ),
         (
             "gemini-2.5-computer-use-preview-10-2025",
-            ThinkingForm::Budget,
+            ThinkingFormat::Budget,
             false,
             false,
         ),
-        ("Gemini-3.8-Flash", ThinkingForm::Effort, true, true),
-        ("gemini-12-x", ThinkingForm::Effort, true, true),
-        ("gemini-flash-latest", ThinkingForm::Effort, true, true),
+        ("Gemini-3.8-Flash", ThinkingFormat::Effort, true, true),
+        ("gemini-12-x", ThinkingFormat::Effort, true, true),
+        ("gemini-flash-latest", ThinkingFormat::Effort, true, true),
         (
             "gemini-robotics-er-2-preview",
-            ThinkingForm::Effort,
+            ThinkingFormat::Effort,
             true,
             true,
         ),
-        ("gemma-4-31b-it", ThinkingForm::Budget, true, false),
+        ("gemma-4-31b-it", ThinkingFormat::Budget, true, false),
     ] {
         let quirks = at("lab", id, Api::GoogleGenerateContent, "http://x").quirks;
         let got = (quirks.thinking, quirks.call_ids, quirks.call_signatures);

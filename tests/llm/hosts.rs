@@ -7,7 +7,7 @@ use tiller::llm::exchange::StreamReader;
 use tiller::llm::openai::{self, chat::ChatDecoder};
 use tiller::llm::{
     Api, AssistantMessage, Content, Message, Model, Prices, Request, StopReason, StreamEvent,
-    ThinkingForm, ThinkingLevel,
+    ThinkingFormat, ThinkingLevel,
 };
 
 use super::kit::{call, image, request, result, said, text, thought, with_quirks};
@@ -635,7 +635,7 @@ fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
 #[test]
 fn a_template_may_take_its_switch_as_arguments() {
     let mut model = host("lab", "m");
-    model.quirks.thinking = ThinkingForm::TemplateArgs;
+    model.quirks.thinking = ThinkingFormat::TemplateArgs;
     let body = body(&request(model, vec![Message::user("x", 0)]));
     assert_eq!(
         body["chat_template_args"],

@@ -4,35 +4,35 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use tiller::llm::local::{self, Address, Found, LocalServer, Places};
+use tiller::llm::local::{self, Address, DiscoveredServer, LocalServer, ServerAddrs};
 use tiller::llm::{Model, ThinkingLevel, WindowSource, window};
 
 use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, SHOW, TAGS, ollama, play};
 
 /// Long enough for a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn at(port: u16) -> Option<Address> {
     Address::parse(&port.to_string(), 1).ok()
 }
 
-fn ollama_at(port: u16) -> Places {
-    Places {
+fn ollama_at(port: u16) -> ServerAddrs {
+    ServerAddrs {
         wanted: true,
         ollama: at(port),
-        ..Places::default()
+        ..ServerAddrs::default()
     }
 }
 
-fn llama_at(port: u16) -> Places {
-    Places {
+fn llama_at(port: u16) -> ServerAddrs {
+    ServerAddrs {
         wanted: true,
         llama_cpp: at(port),
-        ..Places::default()
+        ..ServerAddrs::default()
     }
 }
 
-fn models(found: &[Found]) -> Vec<&Model> {
+fn models(found: &[DiscoveredServer]) -> Vec<&Model> {
     let models = found.iter().flat_map(|found| &found.models);
     models.map(|local| &local.model).collect()
 }
@@ -40,7 +40,7 @@ fn models(found: &[Found]) -> Vec<&Model> {
 #[tokio::test]
 async fn ollama_tells_its_models_windows_and_what_they_can() {
     let server = ollama();
-    let found = local::find(&ollama_at(server.port), PATIENCE).await;
+    let found = local::discover(&ollama_at(server.port), DISCOVERY_TIMEOUT).await;
     let models = models(&found);
     let told: Vec<_> = models
         .iter()
@@ -99,7 +99,7 @@ async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
     ] {
         let addresses = ollama_at(server.port)
             .with_ollama_env(|name| variable.filter(|_| name == "OLLAMA_CONTEXT_LENGTH"));
-        let found = local::find(&addresses, PATIENCE).await;
+        let found = local::discover(&addresses, DISCOVERY_TIMEOUT).await;
         let model = models(&found)[2].clone();
         assert_eq!(model.context_window, tokens, "{variable:?}");
         assert_eq!(model.window_source, WindowSource::Estimate);
@@ -132,14 +132,14 @@ async fn lm_studio_and_llama_cpp_tell_theirs() {
         ("/v1/models", LLAMA.to_owned()),
         ("/props", PROPS.to_owned()),
     ]);
-    let places = Places {
+    let addrs = ServerAddrs {
         wanted: true,
         ollama: None,
         llama_cpp: at(llama.port),
         lm_studio: at(studio.port),
-        ..Places::default()
+        ..ServerAddrs::default()
     };
-    let found = local::find(&places, PATIENCE).await;
+    let found = local::discover(&addrs, DISCOVERY_TIMEOUT).await;
     let told: Vec<_> = models(&found)
         .iter()
         .map(|model| (model.full_id(), model.context_window, model.vision))
@@ -166,7 +166,7 @@ async fn lm_studio_and_llama_cpp_tell_theirs() {
 #[tokio::test]
 async fn a_llama_cpp_with_many_models_keeps_their_names() {
     let router = play(&[("/v1/models", ROUTER.to_owned())]);
-    let found = local::find(&llama_at(router.port), PATIENCE).await;
+    let found = local::discover(&llama_at(router.port), DISCOVERY_TIMEOUT).await;
     let told: Vec<_> = found[0]
         .models
         .iter()
@@ -207,17 +207,17 @@ async fn what_is_something_else_has_no_models() {
             "/api/v0/models",
         ];
         let server = play(&paths.map(|path| (path, body.to_owned())));
-        for places in [
+        for addrs in [
             llama_at(server.port),
-            Places {
+            ServerAddrs {
                 wanted: true,
                 lm_studio: at(server.port),
-                ..Places::default()
+                ..ServerAddrs::default()
             },
             ollama_at(server.port),
         ] {
-            let found = local::find(&places, PATIENCE).await;
-            assert_eq!(models(&found), Vec::<&Model>::new(), "{body} {places:?}");
+            let found = local::discover(&addrs, DISCOVERY_TIMEOUT).await;
+            assert_eq!(models(&found), Vec::<&Model>::new(), "{body} {addrs:?}");
             assert_eq!(local::best(&found), None);
         }
     }
@@ -227,36 +227,36 @@ async fn what_is_something_else_has_no_models() {
 async fn silence_and_absence_cost_no_more_than_was_allowed() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    let places = Places {
+    let addrs = ServerAddrs {
         wanted: true,
         ollama: at(port),
         llama_cpp: at(port),
         lm_studio: at(port),
-        ..Places::default()
+        ..ServerAddrs::default()
     };
     let began = Instant::now();
-    assert_eq!(local::find(&places, local::PATIENCE).await, []);
+    assert_eq!(local::discover(&addrs, local::DISCOVERY_TIMEOUT).await, []);
     assert!(
         began.elapsed() < Duration::from_secs(5),
         "{:?}",
         began.elapsed()
     );
-    assert!(local::is_listening(&places));
+    assert!(local::is_listening(&addrs));
     drop(silent);
-    assert!(!local::is_listening(&places));
-    let unwanted = Places {
+    assert!(!local::is_listening(&addrs));
+    let unwanted = ServerAddrs {
         wanted: false,
         ..ollama_at(ollama().port)
     };
     assert!(!local::is_listening(&unwanted));
-    assert_eq!(local::find(&unwanted, PATIENCE).await, []);
+    assert_eq!(local::discover(&unwanted, DISCOVERY_TIMEOUT).await, []);
 }
 
 #[tokio::test]
 async fn names_mean_what_the_servers_have() {
     let server = ollama();
-    let places = ollama_at(server.port);
-    let found = local::find(&places, PATIENCE).await;
+    let addrs = ollama_at(server.port);
+    let found = local::discover(&addrs, DISCOVERY_TIMEOUT).await;
     for (name, expected, level) in [
         ("ollama/qwen3:8b", "ollama/qwen3:8b", None),
         (
@@ -271,7 +271,7 @@ async fn names_mean_what_the_servers_have() {
         // Pulled after the look.
         ("ollama/gemma3:1b", "ollama/gemma3:1b", None),
     ] {
-        let (model, thinking) = local::resolve(name, &found, &places)
+        let (model, thinking) = local::resolve(name, &found, &addrs)
             .unwrap()
             .unwrap_or_else(|| panic!("{name}"));
         assert_eq!(
@@ -280,12 +280,12 @@ async fn names_mean_what_the_servers_have() {
             "{name}"
         );
     }
-    assert_eq!(local::resolve("sonnet", &found, &places), Ok(None));
-    let error = local::resolve("ollama/", &found, &places).unwrap_err();
+    assert_eq!(local::resolve("sonnet", &found, &addrs), Ok(None));
+    let error = local::resolve("ollama/", &found, &addrs).unwrap_err();
     assert!(error.contains("ollama/ID"), "{error}");
-    let error = local::resolve("lmstudio/x", &found, &places).unwrap_err();
+    let error = local::resolve("lmstudio/x", &found, &addrs).unwrap_err();
     assert!(error.contains("LM Studio"), "{error}");
-    let error = local::resolve("ollama/x", &[], &places).unwrap_err();
+    let error = local::resolve("ollama/x", &[], &addrs).unwrap_err();
     assert!(
         error.contains("ollama serve") && error.contains(&server.port.to_string()),
         "{error}"

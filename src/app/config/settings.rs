@@ -37,7 +37,7 @@ pub struct Settings {
     pub favorites: Vec<String>,
     /// Where model servers of this machine are looked for. Without an address of its own Ollama is
     /// where the environment says.
-    pub servers: Places,
+    pub servers: ServerAddrs,
     pub permission: String,
     /// The theme: `auto`, or the name of one.
     pub theme: String,
@@ -141,7 +141,7 @@ impl Reader<'_> {
         })
     }
 
-    fn servers(&self) -> Result<Places, ConfigError> {
+    fn servers(&self) -> Result<ServerAddrs, ConfigError> {
         let place = |server: LocalServer| {
             let parse = |text: &str| match text.trim() {
                 "" if server == LocalServer::Ollama => Ok(None),
@@ -149,14 +149,14 @@ impl Reader<'_> {
             };
             self.parsed(&format!("models.servers.{}", server.id()), parse)
         };
-        let places = Places {
+        let addrs = ServerAddrs {
             wanted: self.get("models.local")?,
             ollama: place(LocalServer::Ollama)?,
             llama_cpp: place(LocalServer::LlamaCpp)?,
             lm_studio: place(LocalServer::LmStudio)?,
             ollama_window: None,
         };
-        Ok(places)
+        Ok(addrs)
     }
 
     fn queue_mode(&self, key: &str) -> Result<QueueMode, ConfigError> {
@@ -281,7 +281,7 @@ mod tests {
                 .into(),
             env_file_folders: vec!["~/work".to_owned()],
             favorites: vec!["lab/scripted".to_owned(), "sonnet".to_owned()],
-            servers: Places {
+            servers: ServerAddrs {
                 wanted: false,
                 ollama: Address::parse(":1", 7).ok(),
                 llama_cpp: Address::parse("localhost", 8080).ok(),

@@ -17,7 +17,7 @@ use super::storage::{Job, Storage};
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::models::Models;
 use crate::llm::Model;
-use crate::llm::local::Found;
+use crate::llm::local::DiscoveredServer;
 
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);
@@ -136,7 +136,7 @@ impl EffectRunner {
     fn list_models(&self) {
         let (models, results) = (Arc::clone(&self.models), self.results.clone());
         tokio::spawn(async move {
-            let list = |found: Arc<[Found]>| {
+            let list = |found: Arc<[DiscoveredServer]>| {
                 let (models, results) = (Arc::clone(&models), results.clone());
                 tokio::task::spawn_blocking(move || {
                     let listing = Arc::new(models.list(&found));

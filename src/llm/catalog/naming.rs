@@ -127,7 +127,7 @@ impl Resolver<'_> {
     fn named(&self, name: &str) -> Result<Model, CatalogError> {
         if let Some((provider, id)) = name.split_once('/') {
             if id.is_empty() {
-                let what = format!("'{name}' names no model: type {provider}/ID");
+                let what = format!("'{name}' has no model id: type {provider}/ID");
                 return Err(CatalogError(what));
             }
             if let Some(model) = self.snapshot.known(provider, id) {
@@ -285,6 +285,6 @@ fn ambiguous(name: &str, ids: &[(&str, &str)]) -> CatalogError {
     }
     let list = list.join("\n");
     CatalogError(format!(
-        "'{name}' can mean several models; type one of\n{list}"
+        "'{name}' is ambiguous: several models match; type one of\n{list}"
     ))
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::quirks::{BudgetRange, ThinkingForm};
+use crate::llm::quirks::{BudgetRange, ThinkingFormat};
 
 /// How to think.
 #[derive(Debug, Default, PartialEq, Serialize)]
@@ -33,7 +33,7 @@ pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Thinkin
             thinking_level: None,
         });
     }
-    if model.quirks.thinking == ThinkingForm::Budget && model.thinking_levels.is_empty() {
+    if model.quirks.thinking == ThinkingFormat::Budget && model.thinking_levels.is_empty() {
         let budget = budget(model.quirks.thinking_budget, level, limit);
         return Some(ThinkingConfig {
             include_thoughts: wanted,

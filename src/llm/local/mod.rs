@@ -10,6 +10,6 @@ mod replies;
 mod names;
 
 pub use names::{absent, resolve, server_of};
-pub use probe::{Found, PATIENCE, best, find, is_listening, loaded_window};
+pub use probe::{DISCOVERY_TIMEOUT, DiscoveredServer, best, discover, is_listening, loaded_window};
 pub use replies::LocalModel;
-pub use server::{Address, LocalServer, Places};
+pub use server::{Address, LocalServer, ServerAddrs};

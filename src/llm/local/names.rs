@@ -1,8 +1,8 @@
-//! What a person means by the name of a local model: `ollama/qwen3:8b`, or a part of it.
+//! What the user means by the name of a local model: `ollama/qwen3:8b`, or a part of it.
 
-use super::probe::Found;
+use super::probe::DiscoveredServer;
 use super::replies;
-use super::server::{LocalServer, Places};
+use super::server::{LocalServer, ServerAddrs};
 use crate::llm::catalog::pattern::match_id;
 use crate::llm::model::{Model, ThinkingLevel};
 
@@ -21,8 +21,8 @@ pub fn server_of(name: &str) -> Option<LocalServer> {
 /// Several models fit, or the server is not there; the text says what to type or to start.
 pub fn resolve(
     name: &str,
-    found: &[Found],
-    places: &Places,
+    found: &[DiscoveredServer],
+    addrs: &ServerAddrs,
 ) -> Result<Option<(Model, Option<ThinkingLevel>)>, String> {
     let name = name.trim();
     // Ids hold colons themselves (`qwen3:8b`), so the whole is tried first.
@@ -42,7 +42,7 @@ pub fn resolve(
     if let Some((server, id)) = server_of(bare).zip(bare.split_once('/').map(|(_, id)| id)) {
         return match found.iter().find(|found| found.server == server) {
             Some(_) if id.is_empty() => {
-                Err(format!("'{name}' names no model: type {}/ID", server.id()))
+                Err(format!("'{name}' has no model id: type {}/ID", server.id()))
             }
             Some(found) => {
                 let unlisted = || replies::model(server, &found.address, id);
@@ -54,7 +54,7 @@ pub fn resolve(
                 };
                 Ok(Some((model, thinking)))
             }
-            None => Err(absent(server, places)),
+            None => Err(absent(server, addrs)),
         };
     }
     let models = found.iter().flat_map(|found| &found.models);
@@ -72,14 +72,14 @@ pub fn resolve(
                 .map(|(_, model)| format!("  {}", model.full_id()))
                 .collect();
             Err(format!(
-                "'{name}' can mean several models of this machine; type one of\n{}",
+                "'{name}' is ambiguous: several models of this machine match; type one of\n{}",
                 ids.join("\n")
             ))
         }
     }
 }
 
-fn exact<'a>(name: &str, found: &'a [Found]) -> Option<&'a Model> {
+fn exact<'a>(name: &str, found: &'a [DiscoveredServer]) -> Option<&'a Model> {
     let (provider, id) = name.split_once('/')?;
     let models = found.iter().flat_map(|found| &found.models);
     let mut models = models.map(|local| &local.model);
@@ -91,12 +91,12 @@ fn exact<'a>(name: &str, found: &'a [Found]) -> Option<&'a Model> {
 }
 
 /// What to say when `server` does not answer.
-pub fn absent(server: LocalServer, places: &Places) -> String {
+pub fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
     let title = server.title();
-    if !places.wanted {
+    if !addrs.wanted {
         return format!("{title} is not looked for: models.local is false in config.toml");
     }
-    match places.of(server) {
+    match addrs.of(server) {
         Some(address) => format!(
             "{title} does not answer at {address}. Start it with: {}; or say where it listens: \
              --config models.servers.{}=HOST:PORT",

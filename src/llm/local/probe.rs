@@ -13,12 +13,12 @@ use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
 use super::replies::{self, LocalModel};
-use super::server::{Address, LocalServer, Places};
+use super::server::{Address, LocalServer, ServerAddrs};
 use crate::llm::model::Model;
 use crate::llm::window::{self, WindowSource};
 
 /// How long local servers are given when somebody waits for them.
-pub const PATIENCE: Duration = Duration::from_millis(50);
+pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(50);
 /// How long Ollama is given to say what it has loaded.
 const LOADED_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most bytes read of a reply.
@@ -28,7 +28,7 @@ const AT_ONCE: usize = 8;
 
 /// A server that answered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct DiscoveredServer {
     /// Which.
     pub server: LocalServer,
     /// Where.
@@ -37,13 +37,13 @@ pub struct Found {
     pub models: Vec<LocalModel>,
 }
 
-/// The servers that answer within `patience`, each with its models.
-pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
-    let deadline = Instant::now() + patience;
+/// The servers that answer within `timeout`, each with its models.
+pub async fn discover(addrs: &ServerAddrs, timeout: Duration) -> Vec<DiscoveredServer> {
+    let deadline = Instant::now() + timeout;
     let Ok(client) = client() else {
         return Vec::new();
     };
-    let asked = places.iter().map(|(server, address)| {
+    let asked = addrs.iter().map(|(server, address)| {
         let ask = Ask {
             client: client.clone(),
             base: address.url(),
@@ -51,7 +51,7 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
         };
         async move {
             let models = match server {
-                LocalServer::Ollama => ollama(&ask, address, places.ollama_window).await,
+                LocalServer::Ollama => ollama(&ask, address, addrs.ollama_window).await,
                 LocalServer::LlamaCpp => {
                     let (models, props) = tokio::join!(ask.get("/v1/models"), ask.get("/props"));
                     replies::llama_cpp(&models?, &props.unwrap_or_default(), address)
@@ -60,7 +60,7 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
                     replies::lm_studio(&ask.get("/api/v0/models").await?, address)
                 }
             };
-            Some(Found {
+            Some(DiscoveredServer {
                 server,
                 address: address.clone(),
                 models: models?,
@@ -72,7 +72,7 @@ pub async fn find(places: &Places, patience: Duration) -> Vec<Found> {
 
 /// The model to speak to when none was named: one with room enough that is in memory, else one that
 /// takes tools.
-pub fn best(found: &[Found]) -> Option<&Model> {
+pub fn best(found: &[DiscoveredServer]) -> Option<&Model> {
     let all = found.iter().flat_map(|found| &found.models);
     let rank = |local: &&LocalModel| {
         let cramped = window::check_min(&local.model, window::MIN_CONTEXT).is_some();
@@ -99,14 +99,14 @@ pub async fn loaded_window(model: Model) -> Option<u64> {
     window.copied().filter(|tokens| *tokens > 0)
 }
 
-/// Whether anything at all listens at one of `places`. On this machine a closed port says so at
+/// Whether anything at all listens at one of `addrs`. On this machine a closed port says so at
 /// once, so this costs nothing when there is no server.
-pub fn is_listening(places: &Places) -> bool {
-    places.iter().any(|(_, address)| {
+pub fn is_listening(addrs: &ServerAddrs) -> bool {
+    addrs.iter().any(|(_, address)| {
         let Ok(addresses) = address.to_string().to_socket_addrs() else {
             return false;
         };
-        let open = |at: &SocketAddr| TcpStream::connect_timeout(at, PATIENCE).is_ok();
+        let open = |at: &SocketAddr| TcpStream::connect_timeout(at, DISCOVERY_TIMEOUT).is_ok();
         addresses.take(2).any(|at| open(&at))
     })
 }

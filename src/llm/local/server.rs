@@ -33,7 +33,7 @@ impl LocalServer {
         Self::ALL.into_iter().find(|server| server.id() == id)
     }
 
-    /// Its name for people.
+    /// Its name for display.
     pub fn title(self) -> &'static str {
         match self {
             Self::Ollama => "Ollama",
@@ -70,7 +70,7 @@ impl LocalServer {
     }
 }
 
-/// A place on this machine where a server may listen.
+/// An address on this machine where a server may listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     host: String,
@@ -139,7 +139,7 @@ impl fmt::Display for Address {
 
 /// Where each server is looked for, if any is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct ServerAddrs {
     /// Whether they are looked for at all.
     pub wanted: bool,
     /// Ollama.
@@ -152,7 +152,7 @@ pub struct Places {
     pub ollama_window: Option<u64>,
 }
 
-impl Places {
+impl ServerAddrs {
     /// The same with Ollama's own variables: `OLLAMA_HOST` says where it listens, unless the settings
     /// do; without either it is looked for at its usual port, and not at all on another machine.
     /// `OLLAMA_CONTEXT_LENGTH` is the window it loads models with.
@@ -166,7 +166,7 @@ impl Places {
         self
     }
 
-    /// The place of `server`.
+    /// The address of `server`.
     pub fn of(&self, server: LocalServer) -> Option<&Address> {
         match server {
             LocalServer::Ollama => self.ollama.as_ref(),
@@ -175,7 +175,7 @@ impl Places {
         }
     }
 
-    /// All servers that are looked for, each with its place.
+    /// All servers that are looked for, each with its address.
     pub fn iter(&self) -> impl Iterator<Item = (LocalServer, &Address)> {
         let wanted = LocalServer::ALL.into_iter().filter(|_| self.wanted);
         wanted.filter_map(|server| Some((server, self.of(server)?)))
@@ -242,12 +242,12 @@ mod tests {
             (None, Some("192.168.1.5:9"), None),
             (Some(":8"), Some(":9"), Some("127.0.0.1:8")),
         ] {
-            let places = Places {
+            let addrs = ServerAddrs {
                 ollama: settled.and_then(|text| Address::parse(text, 7).ok()),
-                ..Places::default()
+                ..ServerAddrs::default()
             };
-            let places = places.with_ollama_env(|name| host.filter(|_| name == "OLLAMA_HOST"));
-            let found = places.of(LocalServer::Ollama).map(Address::to_string);
+            let addrs = addrs.with_ollama_env(|name| host.filter(|_| name == "OLLAMA_HOST"));
+            let found = addrs.of(LocalServer::Ollama).map(Address::to_string);
             assert_eq!(found.as_deref(), expected, "{settled:?} {host:?}");
         }
     }

@@ -13,7 +13,7 @@ use crate::llm::http;
 use crate::llm::message::Message;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
-use crate::llm::quirks::{Quirks, ThinkingForm};
+use crate::llm::quirks::{Quirks, ThinkingFormat};
 use crate::llm::request_size;
 
 /// Where requests to `model` go.
@@ -108,31 +108,31 @@ fn ask_to_think<'a>(body: &mut Body<'a>, request: &'a Request, quirks: &Quirks) 
     let on = level > ThinkingLevel::Off;
     let word = model.thinking_word(level);
     match quirks.thinking {
-        ThinkingForm::Effort => body.reasoning_effort = word,
-        ThinkingForm::Object => {
+        ThinkingFormat::Effort => body.reasoning_effort = word,
+        ThinkingFormat::Object => {
             let word = word.unwrap_or(if on { "medium" } else { "none" });
             body.reasoning = Some(json!({ "effort": word }));
         }
-        form @ (ThinkingForm::SwitchAndEffort | ThinkingForm::Switch) => {
+        form @ (ThinkingFormat::SwitchAndEffort | ThinkingFormat::Switch) => {
             let mut switch = json!({ "type": if on { "enabled" } else { "disabled" } });
             if on && quirks.clears_thinking {
                 switch["clear_thinking"] = Value::Bool(false);
             }
             body.thinking = Some(switch);
-            let effort = form == ThinkingForm::SwitchAndEffort;
+            let effort = form == ThinkingFormat::SwitchAndEffort;
             body.reasoning_effort = word.filter(|_| on && effort);
         }
-        ThinkingForm::Enabled if always_thinks(model) => body.reasoning_effort = word,
-        ThinkingForm::Enabled => body.reasoning = Some(json!({ "enabled": on })),
-        ThinkingForm::Template => {
+        ThinkingFormat::Enabled if always_thinks(model) => body.reasoning_effort = word,
+        ThinkingFormat::Enabled => body.reasoning = Some(json!({ "enabled": on })),
+        ThinkingFormat::Template => {
             body.chat_template_kwargs = Some(json!({ "enable_thinking": on }));
             body.reasoning_effort = word.filter(|_| on);
         }
-        ThinkingForm::TemplateArgs => {
+        ThinkingFormat::TemplateArgs => {
             body.chat_template_args = Some(json!({ "enable_thinking": on }));
             body.reasoning_effort = word;
         }
-        ThinkingForm::Budget | ThinkingForm::None => {}
+        ThinkingFormat::Budget | ThinkingFormat::None => {}
     }
 }
 
