@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::layers::{ConfigError, Layers};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
-use crate::llm::local::{Address, LocalServer, Places};
+use crate::llm::local::{Address, LocalServer, ServerAddrs};
 use crate::llm::{PromptCaching, ThinkingLevel};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -289,10 +289,10 @@ mod tests {
             ),
         ];
         for (case, expected) in cases {
-            assert_eq!(place(&case).unwrap(), expected, "{case:?}");
+            assert_eq!(locate(&case).unwrap(), expected, "{case:?}");
         }
-        assert!(place(&(None, None, &[("OTHER", "x")], &[("OTHER", "x")])).is_err());
-        let unset = place(&(Some("$LAB_KEY"), stored(), &[], &[])).unwrap_err();
+        assert!(locate(&(None, None, &[("OTHER", "x")], &[("OTHER", "x")])).is_err());
+        let unset = locate(&(Some("$LAB_KEY"), stored(), &[], &[])).unwrap_err();
         assert!(
             unset.message.contains("$LAB_KEY, which is not set"),
             "{unset}"
