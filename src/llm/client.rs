@@ -12,6 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::anthropic::{self, AnthropicDecoder};
+use super::api::Api;
 use super::auth::{KeyLocation, KeySpec, Keys, Secret};
 use super::catalog::Catalog;
 use super::classify::ErrorContext;
@@ -21,12 +22,12 @@ use super::exchange::{self, Decoder, Endpoint, HttpRequest};
 use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::local;
-use super::model::{Api, Model};
+use super::model::Model;
 use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
 use super::options;
 use super::provider::{Provider, Request};
-use super::window;
+use super::window_check;
 
 /// Whether providers are asked to cache prompts, where they do so only when asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +60,14 @@ impl Client {
             keys,
             scripted,
             http: Http::default(),
-            smallest_window: window::MIN_CONTEXT,
+            smallest_window: window_check::MIN_CONTEXT,
             caching: PromptCaching::On,
             no_summaries: Arc::default(),
         }
     }
 
     /// The same for models with a window of at least this many tokens, instead of
-    /// [`MIN_CONTEXT`](window::MIN_CONTEXT).
+    /// [`MIN_CONTEXT`](window_check::MIN_CONTEXT).
     pub fn with_smallest_window(mut self, tokens: u64) -> Self {
         self.smallest_window = tokens;
         self
@@ -296,7 +297,7 @@ fn add_session_headers(headers: &mut HeaderMap, request: &Request) {
 impl Provider for Client {
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
         let request = self.fit(request);
-        if let Some(error) = window::check_min(&request.model, self.smallest_window) {
+        if let Some(error) = window_check::check_min(&request.model, self.smallest_window) {
             return failed(error);
         }
         if let (Api::Scripted, Some(scripted)) = (request.model.api, &self.scripted) {

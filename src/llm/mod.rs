@@ -5,7 +5,9 @@ pub mod message;
 pub mod event;
 pub mod provider;
 pub mod model;
+pub mod api;
 pub mod window;
+pub mod window_check;
 pub mod quirks;
 pub mod nearest;
 mod options;
@@ -28,6 +30,7 @@ pub mod http;
 pub mod sse;
 pub mod scripted;
 
+pub use api::Api;
 pub use auth::{Keys, Secret};
 pub use catalog::{BuiltIn, Catalog, CatalogEntry, CatalogError, CatalogOptions};
 pub use client::{Client, PromptCaching};
@@ -37,7 +40,7 @@ pub use message::{
     AssistantMessage, Content, Image, Message, StopReason, Text, Thinking, ToolCall,
     ToolResultMessage, Usage, UserMessage,
 };
-pub use model::{Api, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
+pub use model::{EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
 pub use quirks::{IdRule, Quirks, ThinkingFormat};
 pub use window::{Window, WindowSource};

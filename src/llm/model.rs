@@ -7,42 +7,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::api::Api;
 use super::message::{Cost, Usage};
 use super::quirks::Quirks;
 use super::window::{self, WindowSource};
-
-/// The API a model is spoken to in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Api {
-    /// Anthropic Messages.
-    #[serde(rename = "anthropic-messages")]
-    AnthropicMessages,
-    /// OpenAI Chat Completions and everything compatible with it.
-    #[serde(rename = "openai-chat")]
-    OpenAiChat,
-    /// OpenAI Responses.
-    #[serde(rename = "openai-responses")]
-    OpenAiResponses,
-    /// Google generateContent.
-    #[serde(rename = "google-generate-content")]
-    GoogleGenerateContent,
-    /// No API: a script played by `scripted`.
-    #[serde(rename = "scripted")]
-    Scripted,
-}
-
-impl Api {
-    /// The name used in settings and session files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AnthropicMessages => "anthropic-messages",
-            Self::OpenAiChat => "openai-chat",
-            Self::OpenAiResponses => "openai-responses",
-            Self::GoogleGenerateContent => "google-generate-content",
-            Self::Scripted => "scripted",
-        }
-    }
-}
 
 /// How hard a model is asked to think.
 #[derive(

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use super::api::Api;
 use super::auth::Secret;
 use super::classify::{self, ErrorContext};
 use super::error::ErrorClass;
 use super::exchange::KeyHeader;
 use super::http::{self, Http};
-use super::model::{Api, Model};
+use super::model::Model;
 
 /// How long the whole question may take.
 const LIMIT: Duration = Duration::from_secs(15);

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::model::Api;
+use super::api::Api;
 
 /// How a server wants to be spoken to. What is not known to differ gets the oldest form, which every
 /// server understands.

@@ -1,14 +1,5 @@
-//! The size of a model's window, where the figure comes from, and whether it is large
-//! enough for a run. Sends nothing.
+//! The size of a model's context window and where the figure comes from.
 
-use super::error::{ErrorClass, LlmError};
-use super::local::LocalServer;
-use super::model::Model;
-
-/// Tokens below which no run is started, unless the settings say otherwise.
-pub const MIN_CONTEXT: u64 = 16_000;
-/// Tokens below which a run is started with a warning.
-pub const WARN_CONTEXT: u64 = 32_000;
 /// The window, in tokens, of a model of unknown size.
 pub const DEFAULT: u64 = 100_000;
 
@@ -60,89 +51,9 @@ impl Window {
     }
 }
 
-/// The error that refuses a run with `model` if its window is known to be below `min` tokens. A
-/// fallback model may do.
-pub fn check_min(model: &Model, min: u64) -> Option<LlmError> {
-    let tokens = model.known_window();
-    (tokens > 0 && tokens < min).then(|| {
-        LlmError::new(
-            ErrorClass::NoModel,
-            format!(
-                "{}: Model context window too small ({tokens} tokens). Minimum is {min}.",
-                model.full_id()
-            ),
-        )
-        .with_hint(enlarge_hint(model).unwrap_or_else(|| {
-            "Choose a model with a larger window: -m provider/id, or models.fallback in config.toml"
-                .to_owned()
-        }))
-    })
-}
-
-/// The warning before a run with `model`, if its window is known to be small.
-pub fn warning(model: &Model) -> Option<String> {
-    let tokens = model.known_window();
-    (tokens > 0 && tokens < WARN_CONTEXT).then(|| {
-        let model_id = model.full_id();
-        let hint = enlarge_hint(model).map_or_else(String::new, |hint| format!("\n{hint}"));
-        format!(
-            "Low context window for {model_id}: {tokens} tokens (warn threshold: {WARN_CONTEXT}){hint}"
-        )
-    })
-}
-
-/// How the server of a local model is told to give it a larger window.
-fn enlarge_hint(model: &Model) -> Option<String> {
-    let server = LocalServer::from_id(&model.provider)?;
-    Some(format!(
-        "Give it a larger window: {}",
-        server.larger_window()
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::model::Api;
-
-    // F1, F3, F4
-    #[test]
-    fn a_window_is_refused_warned_of_or_taken_in_silence() {
-        let cases = [
-            (0, None, None),
-            (
-                1,
-                Some("lab/m: Model context window too small (1 tokens). Minimum is 16000."),
-                None,
-            ),
-            (
-                15_999,
-                Some("lab/m: Model context window too small (15999 tokens). Minimum is 16000."),
-                None,
-            ),
-            (
-                16_000,
-                None,
-                Some("Low context window for lab/m: 16000 tokens (warn threshold: 32000)"),
-            ),
-            (
-                31_999,
-                None,
-                Some("Low context window for lab/m: 31999 tokens (warn threshold: 32000)"),
-            ),
-            (32_000, None, None),
-            (1_000_000, None, None),
-        ];
-        for (tokens, refused, warned) in cases {
-            let mut model = Model::new("lab", "m", Api::OpenAiChat, "");
-            model.context_window = tokens;
-            let error = check_min(&model, MIN_CONTEXT).map(|error| error.message);
-            assert_eq!(error.as_deref(), refused, "{tokens}");
-            if refused.is_none() {
-                assert_eq!(warning(&model).as_deref(), warned, "{tokens}");
-            }
-        }
-    }
 
     // F2
     #[test]

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use tiller::llm::local::{self, Address, DiscoveredServer, LocalServer, ServerAddrs};
-use tiller::llm::{Model, ThinkingLevel, WindowSource, window};
+use tiller::llm::{Model, ThinkingLevel, WindowSource, window_check};
 
 use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, SHOW, TAGS, ollama, play};
 
@@ -104,8 +104,11 @@ async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
         assert_eq!(model.context_window, tokens, "{variable:?}");
         assert_eq!(model.window_source, WindowSource::Estimate);
         // An estimate refuses nothing and warns of nothing.
-        assert_eq!(window::check_min(&model, window::MIN_CONTEXT), None);
-        assert_eq!(window::warning(&model), None);
+        assert_eq!(
+            window_check::check_min(&model, window_check::MIN_CONTEXT),
+            None
+        );
+        assert_eq!(window_check::warning(&model), None);
         assert_eq!(
             local::loaded_window(model.clone()).await,
             None,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::link::{RunLink, Turn};
 use crate::agent::event::{AgentEvent, NoticeLevel};
-use crate::llm::{Model, Provider, Request, window};
+use crate::llm::{Model, Provider, Request, window_check};
 
 /// The unchanging part of an agent.
 pub(in crate::agent) struct RunEnv {
@@ -34,7 +34,7 @@ pub(in crate::agent) struct ContextWarnings {
 impl ContextWarnings {
     /// What to say before `model` is called.
     pub fn warning(&self, model: &Model) -> Option<String> {
-        let text = window::warning(model)?;
+        let text = window_check::warning(model)?;
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.insert(model.full_id()).then_some(text)
     }

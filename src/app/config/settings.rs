@@ -171,7 +171,7 @@ impl Reader<'_> {
 mod tests {
     use super::super::layers::Origin;
     use super::*;
-    use crate::llm::window;
+    use crate::llm::window_check;
 
     #[test]
     fn the_shipped_defaults_are_the_defaults_of_the_types() {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(settings.rules, LoopRules::default());
         assert_eq!(settings.tools, ToolSettings::default());
         assert_eq!(settings.thinking, ThinkingLevel::Medium);
-        assert_eq!(settings.min_context_window, window::MIN_CONTEXT);
+        assert_eq!(settings.min_context_window, window_check::MIN_CONTEXT);
     }
 
     // A10, A11, C1, D3, J8

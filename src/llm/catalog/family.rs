@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::pattern::Name;
-use crate::llm::model::{Api, EditFormat};
+use crate::llm::api::Api;
+use crate::llm::model::EditFormat;
 use crate::llm::quirks::QuirksTable;
 
 /// Models whose ids are alike. Every rule that is given must hold.

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::family::Family;
-use crate::llm::model::{Api, EditFormat, InputLimits, Model, Prices, ThinkingLevel};
+use crate::llm::api::Api;
+use crate::llm::model::{EditFormat, InputLimits, Model, Prices, ThinkingLevel};
 use crate::llm::nearest::nearest;
 use crate::llm::options;
 use crate::llm::quirks::QuirksTable;

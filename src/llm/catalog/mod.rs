@@ -2,6 +2,7 @@
 //!
 //! Knows no API and sends nothing.
 
+mod error;
 mod models;
 mod reloading;
 mod snapshot;
@@ -12,4 +13,5 @@ mod file;
 mod builtin;
 
 pub use builtin::BuiltIn;
-pub use models::{Catalog, CatalogEntry, CatalogError, CatalogOptions};
+pub use error::CatalogError;
+pub use models::{Catalog, CatalogEntry, CatalogOptions};

@@ -6,16 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::builtin::BuiltIn;
+use super::error::CatalogError;
 use super::naming::Resolver;
 use super::reloading::ReloadingFile;
 use crate::llm::auth::{KeyLocation, KeySpec, Keys};
 use crate::llm::error::LlmError;
 use crate::llm::model::{Model, ThinkingLevel};
-
-/// What is wrong with a model's name or with `models.toml`, and the way out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct CatalogError(pub(super) String);
 
 /// All models that can be named. The user's file is looked at with each question and read again when
 /// it has changed; one that is broken changes nothing and is told by [`Catalog::take_trouble`].

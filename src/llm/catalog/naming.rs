@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::models::CatalogError;
+use super::error::CatalogError;
 use super::pattern::{MatchQuality, Name, match_id};
 use super::snapshot::Snapshot;
 use crate::llm::auth::Keys;

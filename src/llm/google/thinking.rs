@@ -82,8 +82,8 @@ fn budget(range: Option<BudgetRange>, level: ThinkingLevel, limit: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::api::Api;
     use crate::llm::catalog::Catalog;
-    use crate::llm::model::Api;
 
     fn model(id: &str, levels: &[(ThinkingLevel, &str)]) -> Model {
         let mut model = Model::new("google", id, Api::GoogleGenerateContent, "");

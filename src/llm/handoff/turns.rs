@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::call_ids::{CallIds, valid_name};
 use super::images::LeftOut;
+use crate::llm::api::Api;
 use crate::llm::message::{
     AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall, ToolResultMessage,
 };
-use crate::llm::model::{Api, Model};
+use crate::llm::model::Model;
 use crate::llm::provider::Request;
 use crate::llm::quirks::IdRule;
 

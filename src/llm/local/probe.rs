@@ -15,7 +15,8 @@ use tokio::time::{Instant, timeout_at};
 use super::replies::{self, LocalModel};
 use super::server::{Address, LocalServer, ServerAddrs};
 use crate::llm::model::Model;
-use crate::llm::window::{self, WindowSource};
+use crate::llm::window::WindowSource;
+use crate::llm::window_check;
 
 /// How long local servers are given when somebody waits for them.
 pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(50);
@@ -75,7 +76,7 @@ pub async fn discover(addrs: &ServerAddrs, timeout: Duration) -> Vec<DiscoveredS
 pub fn best(found: &[DiscoveredServer]) -> Option<&Model> {
     let all = found.iter().flat_map(|found| &found.models);
     let rank = |local: &&LocalModel| {
-        let cramped = window::check_min(&local.model, window::MIN_CONTEXT).is_some();
+        let cramped = window_check::check_min(&local.model, window_check::MIN_CONTEXT).is_some();
         (cramped, !local.loaded, !local.model.tools)
     };
     // Of equals the first.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::server::{Address, LocalServer};
-use crate::llm::model::{Api, Model, ThinkingLevel};
+use crate::llm::api::Api;
+use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::window::WindowSource;
 
 /// Models of one server at most; nobody has more, and a list must stay a list.

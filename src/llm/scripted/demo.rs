@@ -1,6 +1,7 @@
 //! The demo that runs when there is no key: its script and its model.
 
-use super::super::model::{Api, Model};
+use super::super::api::Api;
+use super::super::model::Model;
 use super::script::Script;
 
 const DEMO: &str = include_str!("../../../assets/demo.toml");

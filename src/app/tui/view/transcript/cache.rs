@@ -96,11 +96,6 @@ impl TranscriptCache {
             .map_or_else(RenderStats::default, |kept| kept.rows.stats())
     }
 
-    /// Cells whose rows are in memory.
-    pub fn kept_cells(&self) -> usize {
-        self.cells.len()
-    }
-
     /// Rows in memory.
     pub fn kept_rows(&self) -> usize {
         self.cells.values().map(|kept| kept.rows.len()).sum()
