@@ -39,7 +39,7 @@
 //! each kind of tool; what a call may do ([`agent::Effects`]) is known before it runs.
 //! `agent/session` is the append-only file, `session/presence` what other programs see of an open
 //! one, and `agent/memory` the prompt that was stored with it. In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to
-//! ours); `handoff` makes any stored conversation valid for a wire; `auth` knows where keys are and
+//! ours); `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and
 //! redacts them in every text that leaves; what is known of a host is data (`assets/models.toml`).
 //! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
 //! everything a user can trigger; `tui/update` changes the screen's state (`tui/transcript` is the

@@ -47,8 +47,8 @@ impl CurrentRun {
     }
 
     /// Cancels the run under way and has `send` tell the actor its number; none when there is no
-    /// run to cancel. No run begins in between: one that begins later was asked for before, and
-    /// the actor reads of the abort before that run gets anything.
+    /// run to cancel. Holding the lock while
+    /// sending means that no run can start between the cancellation and the message.
     fn cancel(&self, send: impl FnOnce(Option<u64>)) {
         let mut current = self.lock();
         let token = current.token.take();

@@ -71,7 +71,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Vec<String>,
 
-    /// Model calls per message of a person; 0 is no limit.
+    /// Model calls per message of the user; 0 is no limit.
     #[arg(long, value_name = "N")]
     pub max_iterations: Option<u32>,
 
@@ -87,7 +87,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
 
-    /// Colours: auto, dark, light, ansi.
+    /// Colors: auto, dark, light, ansi.
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
 

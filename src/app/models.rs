@@ -47,7 +47,7 @@ pub struct ModelsOptions {
 
 /// All models, as a list shows them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listing {
+pub struct ModelList {
     /// The models, those of this machine first, then the user's own, then the built-in ones.
     pub rows: Vec<ModelEntry>,
     /// What is wrong with `models.toml`, if anything is.
@@ -178,7 +178,7 @@ impl Models {
     }
 
     /// All models. Parses the whole catalogue: not for a thread that draws.
-    pub fn list(&self, found: &[DiscoveredServer]) -> Listing {
+    pub fn list(&self, found: &[DiscoveredServer]) -> ModelList {
         self.keys.reload();
         let mut rows = Vec::new();
         let mut known = HashSet::new();
@@ -220,7 +220,7 @@ impl Models {
         }
         newest_first(&mut rows);
         let error = self.catalog.take_trouble();
-        Listing { rows, error }
+        ModelList { rows, error }
     }
 
     /// Whether the key of `provider` is there.

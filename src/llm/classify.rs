@@ -1,7 +1,7 @@
 //! From what a provider answered to what it calls for: the class of an error by status and wording,
 //! how long to wait, and the sentence the user reads.
 //!
-//! The words are matched by `error_patterns`.
+//! `error_patterns` maps the wording to a class.
 
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;

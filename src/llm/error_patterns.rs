@@ -1,7 +1,7 @@
 //! Error patterns: which words of a provider mean which class of error.
 //!
-//! Providers agree on few status codes and on no error_patterns. Where a vendor finds new words, a line is
-//! added here.
+//! Providers share few status codes and no wording. When a vendor changes its wording, add a pattern
+//! here.
 
 use std::sync::LazyLock;
 

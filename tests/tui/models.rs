@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 use tiller::agent::Phase;
-use tiller::app::models::{KeyState, Listing, ModelEntry};
+use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::effect::{Direction, Effect};
 use tiller::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, MsgKind, TerminalMsg};
@@ -32,7 +32,7 @@ fn missing() -> KeyState {
     KeyState::Missing("Set it with: export OPENAI_API_KEY=YOUR_KEY".into())
 }
 
-fn listing() -> Arc<Listing> {
+fn listing() -> Arc<ModelList> {
     let mut own = row("anthropic/x", 0, (0.0, 0.0), KeyState::Ready);
     own.model = Arc::new(Model {
         prices: Prices {
@@ -64,7 +64,7 @@ fn listing() -> Arc<Listing> {
         let id = format!("lab/model-{number}");
         rows.push(row(&id, 128_000, (0.1, 0.5), KeyState::Ready));
     }
-    Arc::new(Listing { rows, error: None })
+    Arc::new(ModelList { rows, error: None })
 }
 
 /// A screen with the list open and read.
@@ -283,7 +283,7 @@ fn a_broken_models_file_is_told_above_the_list() {
     for (width, height) in [(80, 24), (40, 10)] {
         let mut tui = TestTui::new(width, height);
         tui.key("ctrl+l");
-        let told = Listing {
+        let told = ModelList {
             rows: listing().rows.clone(),
             error: Some(error.into()),
         };

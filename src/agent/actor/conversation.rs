@@ -15,7 +15,7 @@ use crate::agent::session::entry::Body;
 use crate::agent::session::log::SaveNotice;
 use crate::agent::session::{Presence, PresenceRecord, SessionLog, SessionState};
 use crate::agent::toolbox::Toolbox;
-use crate::llm::handoff::{GO_ON, ends_with_answer};
+use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
 
 /// The conversation, stored and published.
@@ -130,7 +130,7 @@ impl Conversation {
         let silent = !user_spoke && self.awaits_user(model);
         if user_spoke || silent {
             let mut notes = self.prompts.notes(self.context.messages(), format, toolbox);
-            notes.extend(silent.then(|| Content::text(GO_ON)));
+            notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
             self.tell_model(notes, NOTE_ORIGIN);
         }
         if let Some(text) = advice {

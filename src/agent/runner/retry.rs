@@ -57,12 +57,12 @@ impl RetryPolicy {
         }
     }
 
-    /// What to do about `error`. `chance` (0 to 1) spreads the wait, so that clients that failed
+    /// What to do about `error`. `fraction` (0 to 1) spreads the wait, so that clients that failed
     /// together do not come back together.
-    pub fn after(&mut self, error: &LlmError, chance: f64) -> RetryDecision {
+    pub fn after(&mut self, error: &LlmError, fraction: f64) -> RetryDecision {
         match error.class {
             ErrorClass::Retryable if error.retry_is_futile => self.fallback(),
-            ErrorClass::Retryable => match self.retry(error.retry_after_ms, chance) {
+            ErrorClass::Retryable => match self.retry(error.retry_after_ms, fraction) {
                 Some(retry) => {
                     self.retries = retry.number;
                     RetryDecision::Retry(retry)
@@ -87,7 +87,7 @@ impl RetryPolicy {
         self.retries
     }
 
-    fn retry(&self, asked_ms: Option<u64>, chance: f64) -> Option<Retry> {
+    fn retry(&self, asked_ms: Option<u64>, fraction: f64) -> Option<Retry> {
         let number = self.retries + 1;
         let most_ms = self.rules.max_wait_s.saturating_mul(1000);
         let asked = asked_ms.filter(|ms| *ms >= self.rules.base_ms);
@@ -99,7 +99,7 @@ impl RetryPolicy {
             let ms = self.rules.base_ms.saturating_mul(doubled);
             let ms = ms.min(most_ms.max(self.rules.base_ms));
             let spread = if self.rules.jitter {
-                0.75 + chance.clamp(0.0, 1.0) / 2.0
+                0.75 + fraction.clamp(0.0, 1.0) / 2.0
             } else {
                 1.0
             };
@@ -151,10 +151,10 @@ mod tests {
         }
     }
 
-    fn delays(rules: &RetryRules, chance: f64) -> Vec<u64> {
+    fn delays(rules: &RetryRules, fraction: f64) -> Vec<u64> {
         let mut policy = RetryPolicy::new(rules, &[], &model("a"));
         let mut delays = Vec::new();
-        while let RetryDecision::Retry(retry) = policy.after(&busy(None), chance) {
+        while let RetryDecision::Retry(retry) = policy.after(&busy(None), fraction) {
             delays.push(retry.delay_ms);
             assert_eq!(retry.number as usize, delays.len());
             assert_eq!(retry.most, rules.max);

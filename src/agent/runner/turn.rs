@@ -41,7 +41,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             return answered(link, retries, attempt).await;
         };
         tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
-        let decision = policy.after(&error, chance());
+        let decision = policy.after(&error, jitter_fraction());
         let failed = Failed::new(link, attempt, &error, &decision).await;
         let next = match decision {
             RetryDecision::Retry(retry) => {
@@ -227,7 +227,7 @@ fn final_error(error: &LlmError, retries: u32) -> String {
 }
 
 /// A random number between 0 and 1.
-fn chance() -> f64 {
+fn jitter_fraction() -> f64 {
     let random = RandomState::new().hash_one(0);
     random as f64 / u64::MAX as f64
 }

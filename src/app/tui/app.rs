@@ -137,7 +137,7 @@ impl Status {
         self.model.provider == "demo"
     }
 
-    /// The folder as people write it.
+    /// The folder as users write it.
     pub fn place(&self) -> String {
         let below_home = self.home.as_deref().filter(|home| *home != Path::new("/"));
         match below_home.and_then(|home| self.cwd.strip_prefix(home).ok()) {
@@ -338,7 +338,7 @@ impl App {
         });
     }
 
-    /// The key of an action as people write it, for hints.
+    /// The key of an action as users write it, for hints.
     pub fn key(&self, action: Action) -> String {
         self.keymap
             .label(action)

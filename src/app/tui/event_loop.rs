@@ -165,14 +165,14 @@ impl Tui {
         let mut events = Vec::new();
         tokio::select! {
             biased;
-            caught = self.signals.next() => self.caught(caught)?,
+            signal = self.signals.next() => self.on_signal(signal)?,
             // While an editor has the terminal, what was read before is not for us yet.
-            event = self.keys.recv(), if !self.away => self.typed(event)?,
+            event = self.keys.recv(), if !self.away => self.on_input(event)?,
             caught_up = self.terminal.caught_up(), if behind => caught_up?,
             () = reached(frame) => self.draw()?,
             () = reached(wake) => self.update(MsgKind::Tick),
-            Some(result) = self.results.recv() => self.came_back(result)?,
-            heard = receive(&self.handle, &mut self.events, &mut events) => self.heard(heard, events),
+            Some(result) = self.results.recv() => self.on_effect_result(result)?,
+            received = receive(&self.handle, &mut self.events, &mut events) => self.on_agent_events(received, events),
             () = self.highlighted.notified() => self.dirty |= self.cache.transcript.poll(),
             () = async {}, if refine => self.refine(),
         }
@@ -180,7 +180,7 @@ impl Tui {
     }
 
     /// Input, and everything that came right behind it; then a frame at once.
-    fn typed(&mut self, first: Option<InputEvent>) -> io::Result<()> {
+    fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
         let mut next = Some(first.unwrap_or(InputEvent::Closed));
         while let Some(event) = next {
             let kind = match event {
@@ -200,19 +200,19 @@ impl Tui {
         self.draw()
     }
 
-    fn heard(&mut self, heard: Heard, events: Vec<Arc<Event>>) {
+    fn on_agent_events(&mut self, received: Received, events: Vec<Arc<Event>>) {
         let ran = self.app.is_running();
-        match heard {
-            Heard::Events => {
+        match received {
+            Received::Events => {
                 for event in events {
                     self.update(MsgKind::Agent(event));
                 }
             }
-            Heard::Resubscribed(snapshot, events) => {
+            Received::Resubscribed(snapshot, events) => {
                 self.events = Some(events);
                 self.update(MsgKind::Resubscribed(Arc::new(snapshot)));
             }
-            Heard::Gone => {
+            Received::Gone => {
                 self.events = None;
                 self.update(MsgKind::AgentGone);
             }
@@ -222,7 +222,7 @@ impl Tui {
         }
     }
 
-    fn came_back(&mut self, result: EffectResult) -> io::Result<()> {
+    fn on_effect_result(&mut self, result: EffectResult) -> io::Result<()> {
         let edited = matches!(result, EffectResult::Edited(_));
         // First of all: the text must not be lost with a terminal that is gone.
         self.update(MsgKind::Done(result));
@@ -232,9 +232,9 @@ impl Tui {
         Ok(())
     }
 
-    fn caught(&mut self, caught: SignalEvent) -> io::Result<()> {
+    fn on_signal(&mut self, signal: SignalEvent) -> io::Result<()> {
         let echo = self.resumed.is_some_and(|at| at.elapsed() < ECHO);
-        match caught {
+        match signal {
             SignalEvent::End(number) => {
                 self.update(MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(
                     number,
@@ -394,7 +394,7 @@ async fn reached(at: Option<Instant>) {
 }
 
 /// What came from the agent.
-enum Heard {
+enum Received {
     Events,
     /// We had been dropped as a subscriber: where it stands now.
     Resubscribed(Snapshot, mpsc::Receiver<Arc<Event>>),
@@ -407,16 +407,16 @@ async fn receive(
     handle: &AgentHandle,
     events: &mut Option<mpsc::Receiver<Arc<Event>>>,
     into: &mut Vec<Arc<Event>>,
-) -> Heard {
+) -> Received {
     let Some(receiver) = events else {
         return pending().await;
     };
     if receiver.recv_many(into, EVENTS_A_TURN).await > 0 {
-        return Heard::Events;
+        return Received::Events;
     }
     match handle.resubscribe().await {
-        Some((snapshot, events)) => Heard::Resubscribed(snapshot, events),
-        None => Heard::Gone,
+        Some((snapshot, events)) => Received::Resubscribed(snapshot, events),
+        None => Received::Gone,
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
         .tempfile()
         .map_err(failed)?;
     tokio::fs::write(file.path(), text).await.map_err(failed)?;
-    // Through a shell, since people put options into these variables.
+    // Through a shell, since users put options into these variables.
     let status = tokio::process::Command::new("sh")
         .arg("-c")
         .arg(format!("{editor} \"$1\""))

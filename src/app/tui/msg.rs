@@ -11,7 +11,7 @@ use super::input::{KeyPress, MouseEvent, TerminalReport};
 use super::options::ExitKind;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
-use crate::app::models::{KeyState, Listing};
+use crate::app::models::{KeyState, ModelList};
 use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
@@ -92,7 +92,7 @@ pub enum EffectResult {
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
     /// All models; more may follow.
-    Models(Arc<Listing>),
+    Models(Arc<ModelList>),
     /// The model that was meant, or why there is none.
     Model(Result<FoundModel, String>),
     /// The favorites, and the way to go through them.

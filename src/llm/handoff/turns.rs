@@ -17,11 +17,11 @@ use crate::llm::quirks::IdRule;
 pub const NO_RESULT: &str = "No result provided";
 /// What the user is taken to have said between two answers: some models finish the sentence of the
 /// first one otherwise, others refuse the request.
-pub const GO_ON: &str = "[go on]";
+pub const CONTINUE_PROMPT: &str = "[go on]";
 /// Stands before the images of tool results, where an API takes none within a result.
 pub const IMAGES_ABOVE: &str = "Images of the tool results above:";
 /// Stands first when the conversation would begin with an answer.
-const CONTINUED: &str = "[the conversation goes on]";
+const CONTINUED_PROMPT: &str = "[the conversation goes on]";
 
 /// One turn of the conversation, for any API.
 #[derive(Clone, Debug, PartialEq)]
@@ -242,7 +242,7 @@ impl<'a> Handoff<'a, '_> {
         }
         match self.turns.last() {
             None => {
-                let first = Cow::Owned(Content::text(CONTINUED));
+                let first = Cow::Owned(Content::text(CONTINUED_PROMPT));
                 self.turns.push(Turn::User(vec![first]));
             }
             // A stored answer is never made longer: something was said in between.
@@ -382,7 +382,7 @@ impl<'a> Handoff<'a, '_> {
 }
 
 fn go_on<'a>() -> Turn<'a> {
-    Turn::User(vec![Cow::Owned(Content::text(GO_ON))])
+    Turn::User(vec![Cow::Owned(Content::text(CONTINUE_PROMPT))])
 }
 
 /// Whether `message` is an answer that is sent: results behind it belong to it.

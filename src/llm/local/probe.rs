@@ -23,7 +23,7 @@ pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(50);
 /// How long Ollama is given to say what it has loaded.
 const LOADED_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most bytes read of a reply.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Models of one Ollama asked about at the same time.
 const AT_ONCE: usize = 8;
 
@@ -187,7 +187,7 @@ impl Ask {
             let mut body = Vec::new();
             while let Some(chunk) = response.chunk().await.ok()? {
                 body.extend_from_slice(&chunk);
-                if body.len() > MOST_BYTES {
+                if body.len() > MAX_BYTES {
                     return None;
                 }
             }

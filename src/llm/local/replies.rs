@@ -11,11 +11,11 @@ use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::window::WindowSource;
 
 /// Models of one server at most; nobody has more, and a list must stay a list.
-const MOST_MODELS: usize = 500;
+const MAX_MODELS: usize = 500;
 /// Tokens of the window that Ollama loads a model with unless it is told otherwise.
 const OLLAMA_WINDOW: u64 = 4096;
 /// Bytes of a model's id at most.
-const LONGEST_ID: usize = 200;
+const MAX_ID_BYTES: usize = 200;
 
 /// A model of a local server.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,14 +56,14 @@ pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalMo
             loaded: false,
         })
     };
-    Some(models.iter().filter_map(read).take(MOST_MODELS).collect())
+    Some(models.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
 /// Ollama's `/api/ps`: which models are in memory, each with the window it has there.
 pub(super) fn ollama_running(reply: &[u8]) -> BTreeMap<String, u64> {
     let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
     let models = reply.get("models").and_then(Value::as_array);
-    let models = models.into_iter().flatten().take(MOST_MODELS);
+    let models = models.into_iter().flatten().take(MAX_MODELS);
     models
         .filter_map(|model| {
             let id = id(model.get("name").or_else(|| model.get("model")))?;
@@ -158,7 +158,7 @@ pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Optio
             loaded: state.is_none_or(|state| state == "loaded"),
         })
     };
-    Some(listed.iter().filter_map(read).take(MOST_MODELS).collect())
+    Some(listed.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
 /// LM Studio's `/api/v0/models`; none when this is not LM Studio.
@@ -184,13 +184,14 @@ pub(super) fn lm_studio(reply: &[u8], address: &Address) -> Option<Vec<LocalMode
             loaded: word("state") == Some("loaded"),
         })
     };
-    Some(listed.iter().filter_map(read).take(MOST_MODELS).collect())
+    Some(listed.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
 /// An id that can be one.
 fn id(value: Option<&Value>) -> Option<&str> {
     let id = value?.as_str()?;
-    let fits = !id.trim().is_empty() && id.len() <= LONGEST_ID && !id.chars().any(char::is_control);
+    let fits =
+        !id.trim().is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);
     fits.then_some(id)
 }
 

@@ -22,11 +22,11 @@ use crate::llm::{Content, ToolSpec};
 /// Live output goes to the screen at most this often.
 const PROGRESS: Duration = Duration::from_millis(50);
 /// Once the shell has exited, the result comes after this time without output.
-const SILENCE: Duration = Duration::from_millis(100);
+const QUIET_AFTER_EXIT: Duration = Duration::from_millis(100);
 /// Once the shell has exited, the result comes at the latest after this time.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_AFTER_EXIT: Duration = Duration::from_secs(1);
 /// How long the result of a timeout waits for the processes to end.
-const DYING: Duration = Duration::from_secs(4);
+const MAX_KILL_WAIT: Duration = Duration::from_secs(4);
 /// Processes named in the details, which are stored with the session.
 const MAX_NAMED: usize = 50;
 /// Longest command in bytes: Linux takes 128 KiB in one argument.
@@ -211,7 +211,9 @@ impl Call {
         let mut statuses = self.running.status();
         let cancelled = loop {
             let quiet = match (&self.status.shell, end) {
-                (Some(_), Some(end)) if !self.timed_out => Some(end.min(last_output + SILENCE)),
+                (Some(_), Some(end)) if !self.timed_out => {
+                    Some(end.min(last_output + QUIET_AFTER_EXIT))
+                }
                 (_, end) => end,
             };
             tokio::select! {
@@ -220,13 +222,13 @@ impl Call {
                 () = at(out_of_time), if !self.timed_out && self.status.shell.is_none() => {
                     self.timed_out = true;
                     self.running.stop();
-                    end = Some(Instant::now() + DYING);
+                    end = Some(Instant::now() + MAX_KILL_WAIT);
                 }
                 status = change(&mut statuses) => {
                     if status.shell.is_some() && self.status.shell.is_none() && !self.timed_out {
                         let now = Instant::now();
                         last_output = now;
-                        end = Some(now + if status.gone { SILENCE } else { PATIENCE });
+                        end = Some(now + if status.gone { QUIET_AFTER_EXIT } else { MAX_AFTER_EXIT });
                     }
                     self.status = status;
                     if let Some(Exit::NotStarted(why)) = &self.status.shell {

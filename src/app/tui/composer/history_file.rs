@@ -30,7 +30,7 @@ pub(crate) struct HistoryFile {
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
-    /// When it was sent, in milliseconds since 1970: for people who read the file.
+    /// When it was sent, in milliseconds since 1970: for users who read the file.
     #[serde(default)]
     time: u64,
     text: String,

@@ -124,7 +124,7 @@ impl fmt::Display for KeyPress {
             KEY_NAMES.iter().find(|(_, code)| *code == self.code),
         ) {
             (KeyCode::F(n), _) => write!(f, "f{n}"),
-            // A plus sign stands for itself: `ctrl++` is read back, and is what people write.
+            // A plus sign stands for itself: `ctrl++` is read back, and is what users write.
             (KeyCode::Char('+'), _) => f.write_str("+"),
             (_, Some((name, _))) => f.write_str(name),
             (KeyCode::Char(c), None) => write!(f, "{c}"),

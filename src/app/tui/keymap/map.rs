@@ -29,7 +29,7 @@ impl Keymap {
             .map(|(key, _)| *key)
     }
 
-    /// The first key of `action` as people write it (`Alt+Up`), when it has one.
+    /// The first key of `action` as users write it (`Alt+Up`), when it has one.
     pub fn label(&self, action: Action) -> Option<String> {
         self.keys(action).next().map(label)
     }
@@ -48,7 +48,7 @@ pub(super) fn clash(one: Action, other: Action) -> bool {
     one.spec().scope == other.spec().scope
 }
 
-/// A key as people write it: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+_`.
+/// A key as users write it: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+_`.
 pub fn label(key: KeyPress) -> String {
     let written = key.to_string();
     let mut out = String::with_capacity(written.len());

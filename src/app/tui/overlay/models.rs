@@ -8,14 +8,14 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::picker::{Pager, Picker};
-use crate::app::models::{KeyState, Listing, ModelEntry};
+use crate::app::models::{KeyState, ModelEntry, ModelList};
 use crate::llm::Model;
 
 /// The models there are, as last read, and those that were used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelsState {
     /// What there is; empty until the list was opened once.
-    pub listing: Arc<Listing>,
+    pub listing: Arc<ModelList>,
     /// Whether it was read at all.
     pub is_read: bool,
     /// What is wrong with `models.toml`, as told since the list was opened.
@@ -62,7 +62,7 @@ impl ModelPicker {
     }
 
     /// Takes in another listing; what was chosen stays chosen when it is still there.
-    pub fn refresh(&mut self, before: &Listing, models: &ModelsState) {
+    pub fn refresh(&mut self, before: &ModelList, models: &ModelsState) {
         let selected = self.picker.selected();
         let chosen = self.entry(before).filter(|_| selected > 0);
         let matches = matches(self.picker.query(), models);
@@ -76,7 +76,7 @@ impl ModelPicker {
     }
 
     /// The chosen entry of `listing`.
-    pub fn entry<'a>(&self, listing: &'a Listing) -> Option<&'a ModelEntry> {
+    pub fn entry<'a>(&self, listing: &'a ModelList) -> Option<&'a ModelEntry> {
         listing.rows.get(self.picker.chosen()?)
     }
 }
@@ -135,7 +135,7 @@ mod tests {
         Arc::new(Model::new(provider, id, Api::OpenAiChat, "http://x"))
     }
 
-    /// A models of these models; a `!` in front of one says that it has no key.
+    /// A `ModelsState` with these models; a `!` in front of one says that it has no key.
     fn models(ids: &[&str], used: &[&str]) -> ModelsState {
         let mut models = ModelsState::new(model("none/none"));
         for id in used.iter().rev() {
@@ -150,7 +150,7 @@ mod tests {
             },
             origin: String::new(),
         };
-        models.listing = Arc::new(Listing {
+        models.listing = Arc::new(ModelList {
             rows: ids.iter().map(row).collect(),
             error: None,
         });
@@ -246,7 +246,7 @@ mod tests {
                 ..rows[0].clone()
             },
         );
-        models.listing = Arc::new(Listing { rows, error: None });
+        models.listing = Arc::new(ModelList { rows, error: None });
         picker.refresh(&before, &models);
         let entry = picker.entry(&models.listing).unwrap();
         assert_eq!(entry.model.full_id(), "a/two");
@@ -255,6 +255,6 @@ mod tests {
         picker.picker.go(-100);
         assert_eq!(picker.picker.selected(), 0);
         picker.refresh(&before, &no_models);
-        assert!(picker.entry(&Listing::default()).is_none());
+        assert!(picker.entry(&ModelList::default()).is_none());
     }
 }

@@ -66,7 +66,7 @@ fn indexed_rgb(index: u8) -> (u8, u8, u8) {
     (CUBE[cell / 36], CUBE[cell / 6 % 6], CUBE[cell % 6])
 }
 
-/// xterm's own values for the sixteen; a person's terminal may show others, in the same spirit.
+/// xterm's own values for the sixteen; a user's terminal may show others, in the same spirit.
 const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (205, 0, 0)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::stop;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
-use crate::app::models::{KeyState, Listing};
+use crate::app::models::{KeyState, ModelList};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect};
 use crate::app::tui::input::KeyPress;
@@ -45,7 +45,7 @@ fn open(app: &mut App) -> Vec<Effect> {
 }
 
 /// The models were read.
-pub fn listed(app: &mut App, listing: Arc<Listing>) {
+pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     let before = std::mem::replace(&mut app.models.listing, listing);
     app.models.is_read = true;
     // Told once: the next reading of a file that did not change says nothing.

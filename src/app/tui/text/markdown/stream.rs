@@ -41,9 +41,9 @@ pub struct MarkdownRows {
 /// Bytes of source written so far: for tests and benchmarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderStats {
-    /// Written for good.
+    /// Of closed blocks, which are never written again.
     pub closed: usize,
-    /// Written in all, the open block each time.
+    /// Written in total; the open block counts each time.
     pub written: usize,
     /// The most that one update wrote.
     pub most: usize,

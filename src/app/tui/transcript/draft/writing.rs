@@ -27,7 +27,7 @@ pub struct Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Patch,
-    Exchange,
+    Replace,
     Whole,
 }
 
@@ -47,7 +47,7 @@ impl Draft {
     pub fn new(tool: &str, custom: bool) -> Option<Self> {
         let shape = match tool {
             "apply_patch" => Shape::Patch,
-            "edit" | "replace" => Shape::Exchange,
+            "edit" | "replace" => Shape::Replace,
             "write" => Shape::Whole,
             _ => return None,
         };
@@ -90,10 +90,10 @@ impl Draft {
     fn start(&mut self, key: &str, diff: &mut DiffDetails) {
         self.field = match (self.shape, key) {
             (Shape::Patch, "patch" | "input") => Field::Patch,
-            (Shape::Exchange, "old_text" | "old_string") => Field::Old,
-            (Shape::Exchange, "new_text" | "new_string") => Field::New,
+            (Shape::Replace, "old_text" | "old_string") => Field::Old,
+            (Shape::Replace, "new_text" | "new_string") => Field::New,
             (Shape::Whole, "content") => Field::Whole,
-            (Shape::Exchange | Shape::Whole, "file_path" | "path") => Field::Path,
+            (Shape::Replace | Shape::Whole, "file_path" | "path") => Field::Path,
             _ => Field::Other,
         };
         if self.field == Field::Old {
