@@ -1,7 +1,7 @@
 //! One streamed request: sends it, cuts the answer into events, lets an API's decoder read them.
 //!
 //! All failures end up as the stream's last event. Knows no API: each brings an
-//! [`Endpoint`], a body and a [`Decoder`].
+//! `Endpoint`, a body and a [`Decoder`].
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
