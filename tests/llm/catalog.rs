@@ -417,6 +417,10 @@ fn a_wrong_file_is_named() {
             "'base_url' is missing",
         ),
         ("[providers\n", "line 1: "),
+        (
+            "[hosts.mine]\naddresses = ['lab.example']\n",
+            "[providers.ID.quirks]",
+        ),
     ] {
         std::fs::write(&file, text).unwrap();
         let error = Catalog::load(&file).err().expect(text).to_string();

@@ -151,14 +151,9 @@ async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Arc<Details
     details
 }
 
-/// What a tool says of a call; none when it panics.
-fn guarded<T>(ask: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(ask)).ok()
-}
-
 fn preview(turn: &Turn, call: &ToolCall) -> Details {
     if let Lookup::Tool(tool) = turn.toolbox.find(&call.name)
-        && let Some(details) = guarded(|| tool.preview(&call.arguments))
+        && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&call.arguments)))
     {
         return details;
     }

@@ -40,6 +40,12 @@ impl Snapshot {
         budget: u64,
     ) -> Result<Self, String> {
         let user = file::parse(text)?;
+        if let Some(name) = user.hosts.keys().next() {
+            return Err(format!(
+                "hosts.{name}: hosts are known to the built-in catalog only; say how a server differs \
+                 in the quirks of its provider, [providers.ID.quirks]"
+            ));
+        }
         for (id, entry) in &user.providers {
             if built_in.provider(id).is_none() {
                 reachable(id, entry)?;
