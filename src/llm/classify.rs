@@ -27,6 +27,16 @@ pub struct ErrorContext {
     pub redactor: Redactor,
 }
 
+impl ErrorContext {
+    /// An error that names the model.
+    pub(super) fn error(&self, class: ErrorClass, what: &str) -> LlmError {
+        LlmError::new(class, format!("{}: {what}", self.model))
+    }
+}
+
+/// The way out of an address where nobody answers as expected.
+pub(super) const CHECK_BASE_URL: &str = "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable";
+
 /// The error a response with a failure status stands for. `body` is what was read of it.
 pub fn from_response(
     status: u16,
@@ -79,13 +89,6 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     with_wait_hint(error)
 }
 
-/// An event that is not valid JSON, or contradicts another. Skipping it would lose a part of the
-/// answer without notice.
-pub fn invalid_event(context: &ErrorContext) -> LlmError {
-    let what = format!("{}: invalid JSON in the stream", context.model);
-    LlmError::new(ErrorClass::Retryable, what)
-}
-
 fn from_words(status: Option<u16>, text: &str, said: &str, context: &ErrorContext) -> LlmError {
     let class = class(status, text);
     let what = match (status, class) {
@@ -120,10 +123,10 @@ fn from_words(status: Option<u16>, text: &str, said: &str, context: &ErrorContex
             ))
         }
         ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
-            Some("Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable".into())
+            Some(CHECK_BASE_URL.into())
         }
         ErrorClass::Client if status == Some(403) => Some(
-            "This is not context the key: change the request, or choose another model".into(),
+            "This is not about the key: change the request, or choose another model".into(),
         ),
         ErrorClass::Thinking => Some(
             "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model".into(),

@@ -16,9 +16,10 @@ use super::api::Api;
 use super::auth::{KeyLocation, KeySpec, Keys, Secret};
 use super::catalog::Catalog;
 use super::classify::ErrorContext;
+use super::decoder::Decoder;
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
-use super::exchange::{self, Decoder, Endpoint, HttpRequest};
+use super::exchange::{self, Endpoint, HttpRequest, KeyHeader};
 use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::local;
@@ -234,42 +235,39 @@ impl Client {
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
-        let prices = model.prices.clone();
         let (endpoint, body, decoder): (Endpoint, Vec<u8>, Box<dyn Decoder>) = match model.api {
             Api::AnthropicMessages => (
                 anthropic::request::endpoint(request),
                 anthropic::request::body(request),
-                Box::new(AnthropicDecoder::new(prices, context.clone())),
+                Box::<AnthropicDecoder>::default(),
             ),
             Api::OpenAiChat => (
                 chat::request::endpoint(model),
                 chat::request::body(request),
-                Box::new(ChatDecoder::new(prices, context.clone())),
+                Box::<ChatDecoder>::default(),
             ),
             Api::OpenAiResponses => (
                 responses::request::endpoint(model),
                 responses::request::body(request),
-                Box::new(ResponsesDecoder::new(prices, context.clone())),
+                Box::<ResponsesDecoder>::default(),
             ),
             Api::GoogleGenerateContent => (
                 google::request::endpoint(model),
                 google::request::body(request),
-                Box::new(GoogleDecoder::new(
-                    prices,
-                    context.clone(),
-                    request.messages.len(),
-                )),
+                Box::new(GoogleDecoder::new(request.messages.len())),
             ),
             Api::Scripted => {
-                let what = format!("{}: no script is loaded for this model", context.model);
-                return failed(LlmError::new(ErrorClass::Client, what));
+                let what = "no script is loaded for this model";
+                return failed(context.error(ErrorClass::Client, what));
             }
         };
         let http_request = HttpRequest {
             endpoint,
             key,
+            key_header: KeyHeader::of(model),
             body: options::lay_over(body, &model.options),
             context,
+            prices: model.prices.clone(),
         };
         let events = exchange::run(http.clone(), http_request, decoder);
         if model.api == Api::OpenAiResponses {

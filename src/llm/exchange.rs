@@ -1,60 +1,66 @@
 //! One streamed request: sends it, cuts the answer into events, lets an API's decoder read them.
 //!
-//! All failures end up as the stream's last event. Knows no API: each brings an
-//! `Endpoint`, a body and a [`Decoder`].
+//! All failures end up as the stream's last event. Each API brings an `Endpoint`, a body and a
+//! [`Decoder`].
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::{self, BoxStream, Stream};
 use reqwest::Response;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use serde_json::Value;
 
-use super::auth::Secret;
+use super::api::Api;
+use super::auth::{Redactor, Secret};
 use super::classify::{self, ErrorContext};
+use super::decoder::{Decoder, EventWriter};
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
 use super::http::{self, Http};
+use super::model::{Model, Prices};
 use super::sse::{SseEvent, SseParser};
 
 /// What is sent.
 pub(crate) struct HttpRequest {
     pub endpoint: Endpoint,
     pub key: Option<Secret>,
+    pub key_header: KeyHeader,
     /// JSON.
     pub body: Vec<u8>,
     /// What errors are about.
     pub context: ErrorContext,
+    /// What the answer costs.
+    pub prices: Prices,
 }
 
-/// Where an API takes requests, and how.
+/// Where an API takes requests.
 pub(crate) struct Endpoint {
     pub url: String,
     /// Headers beside those of the key, content type and accept.
     pub headers: Vec<(&'static str, String)>,
-    pub key_header: KeyHeader,
 }
 
 impl Endpoint {
-    /// The endpoint of an API in the manner of OpenAI.
-    pub fn bearer(url: String) -> Self {
-        Self {
-            url,
-            headers: Vec::new(),
-            key_header: KeyHeader::BEARER,
-        }
+    pub fn at(url: String) -> Self {
+        let headers = Vec::new();
+        Self { url, headers }
     }
 }
 
 /// The header for the key, and what stands before the key in it.
 #[derive(Clone, Copy)]
-pub(crate) struct KeyHeader(pub &'static str, pub &'static str);
+pub(crate) struct KeyHeader(pub &'static str, &'static str);
 
 impl KeyHeader {
-    pub const BEARER: Self = Self("authorization", "Bearer ");
+    pub fn of(model: &Model) -> Self {
+        match model.api {
+            Api::AnthropicMessages if !model.quirks.bearer => Self("x-api-key", ""),
+            Api::GoogleGenerateContent => Self("x-goog-api-key", ""),
+            _ => Self("authorization", "Bearer "),
+        }
+    }
 
     /// The header's value; none if `key` holds characters that no header can hold.
     pub fn value(self, key: &Secret) -> Option<HeaderValue> {
@@ -64,150 +70,101 @@ impl KeyHeader {
     }
 }
 
-/// Reads one API's events.
-pub trait Decoder: Send + Sync + 'static {
-    /// Takes the JSON of one event called `name`; says whether the response is complete with it.
-    /// Errors of the provider never get here.
-    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded;
-
-    /// Takes the end marker `[DONE]`. Some gateways send it on APIs that have none.
-    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
-        self.end(out)
-    }
-
-    /// The server closed the stream. Pushes the last event if the response is complete all the
-    /// same; otherwise the exchange reports that it ended early.
-    fn end(&mut self, _out: &mut Vec<StreamEvent>) -> Decoded {
-        Decoded::More
-    }
-}
-
-/// The text of a JSON string that is not empty.
-pub fn non_empty(value: &Value) -> Option<String> {
-    let text = value.as_str().filter(|text| !text.is_empty())?;
-    Some(text.to_owned())
-}
-
-/// How far a response is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decoded {
-    /// More is to come.
-    More,
-    /// `Done` or `Error` has been pushed.
-    Finished,
-}
-
 /// From bytes to events: the part of an exchange that needs no network.
 pub struct StreamReader {
     parser: SseParser,
     decoder: Box<dyn Decoder>,
-    context: ErrorContext,
-    progress: Decoded,
+    writer: EventWriter,
     /// The last event was not valid JSON. If more follows, the provider sent a broken event; if
     /// not, the stream broke off in the middle of one.
     invalid: bool,
 }
 
 impl StreamReader {
-    /// A reader for one response, whose errors are about `about`.
-    pub fn new(decoder: impl Decoder, context: ErrorContext) -> Self {
-        Self::boxed(Box::new(decoder), context)
-    }
-
-    fn boxed(decoder: Box<dyn Decoder>, context: ErrorContext) -> Self {
+    /// A reader for one response of the model that `context` names, which costs `prices`.
+    pub fn new(decoder: Box<dyn Decoder>, prices: Prices, context: ErrorContext) -> Self {
         Self {
             parser: SseParser::default(),
             decoder,
-            context,
-            progress: Decoded::More,
+            writer: EventWriter::new(prices, context),
             invalid: false,
         }
     }
 
     /// Takes the next bytes, split anywhere. What follows the end of a response is ignored.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Decoded {
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
         let mut events = Vec::new();
         let taken = self.parser.push(bytes, |event| events.push(event));
         for event in events {
-            self.event(&event, out);
+            self.event(&event);
         }
-        if let (Err(error), Decoded::More) = (taken, self.progress) {
-            self.fail(&error.to_string(), out);
+        if let Err(error) = taken {
+            self.fail(&error.to_string());
         }
-        self.progress
+        self.writer.drain_into(out);
     }
 
-    /// The server closed the stream: pushes the last event, if there was none.
+    /// The server closed the stream: writes the last event, if there was none.
     pub fn end(&mut self, out: &mut Vec<StreamEvent>) {
         if let Some(event) = self.parser.finish() {
-            self.event(&event, out);
+            self.event(&event);
         }
-        if self.close(out) == Decoded::More {
+        if !self.complete() {
             match error_in(self.parser.stray()) {
-                Some(json) => {
-                    let error = classify::from_event(&json, &self.context);
-                    out.push(StreamEvent::Error(error));
-                }
-                None => self.fail("stream ended early", out),
+                Some(json) => self.error(&json),
+                None => self.fail("stream ended early"),
             }
         }
+        self.writer.drain_into(out);
     }
 
-    /// Takes one event. What follows the end of a response is ignored.
-    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
-        if self.progress == Decoded::Finished {
-            return;
-        }
+    fn event(&mut self, event: &SseEvent) {
         let data = event.data.trim();
         if self.invalid {
-            out.push(StreamEvent::Error(classify::invalid_event(&self.context)));
-            self.progress = Decoded::Finished;
-            return;
-        }
-        if data == "[DONE]" {
-            self.progress = self.decoder.done_marker(out);
-            return;
-        }
-        match serde_json::from_str(data) {
-            Err(_) => self.invalid = !data.is_empty(),
-            Ok(Value::Array(responses)) => {
-                for json in &responses {
-                    self.json(&event.event, json, out);
+            self.writer.invalid_event();
+        } else if data == "[DONE]" {
+            self.decoder.done_marker(&mut self.writer);
+        } else {
+            match serde_json::from_str(data) {
+                Err(_) => self.invalid = !data.is_empty(),
+                Ok(Value::Array(responses)) => {
+                    for json in &responses {
+                        self.json(&event.event, json);
+                    }
                 }
+                Ok(json) => self.json(&event.event, &json),
             }
-            Ok(json) => self.json(&event.event, &json, out),
         }
     }
 
-    fn json(&mut self, event: &str, json: &Value, out: &mut Vec<StreamEvent>) {
-        if self.progress == Decoded::Finished {
+    fn json(&mut self, event: &str, json: &Value) {
+        if self.writer.finished() {
             return;
         }
         let name = json["type"].as_str().unwrap_or(event);
         if name == "error" || event == "error" || !json["error"].is_null() {
-            out.push(StreamEvent::Error(classify::from_event(
-                json,
-                &self.context,
-            )));
-            self.progress = Decoded::Finished;
+            self.error(json);
         } else {
-            self.progress = self.decoder.decode(name, json, out);
+            self.decoder.decode(name, json, &mut self.writer);
         }
     }
 
-    /// Ends a response that is complete but for the end of its stream.
-    fn close(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
-        if self.progress == Decoded::More && !self.invalid {
-            self.progress = self.decoder.end(out);
+    /// Whether the response is complete, if only but for the end of its stream.
+    fn complete(&mut self) -> bool {
+        if !self.invalid {
+            self.decoder.end(&mut self.writer);
         }
-        self.progress
+        self.writer.finished()
     }
 
-    fn fail(&mut self, what: &str, out: &mut Vec<StreamEvent>) {
-        let what = format!("{}: {what}", self.context.model);
-        let error = LlmError::new(ErrorClass::Retryable, what).with_hint(http::TRY_AGAIN);
-        out.push(StreamEvent::Error(error));
-        self.progress = Decoded::Finished;
+    fn error(&mut self, json: &Value) {
+        let error = classify::from_event(json, self.writer.context());
+        self.writer.error(error);
+    }
+
+    fn fail(&mut self, what: &str) {
+        let error = self.writer.context().error(ErrorClass::Retryable, what);
+        self.writer.error(error.with_hint(http::TRY_AGAIN));
     }
 }
 
@@ -220,8 +177,8 @@ fn error_in(body: &[u8]) -> Option<Value> {
 /// How long the rest of a complete response is waited for, so that its connection can be used again.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Sends `request` as the stream is polled and decodes the answer. Dropping the stream closes the
-/// connection.
+/// Sends `request` as the stream is polled and lets `decoder` read the answer. Dropping the stream
+/// closes the connection.
 pub(crate) fn run(
     http: Http,
     request: HttpRequest,
@@ -230,53 +187,30 @@ pub(crate) fn run(
     if let Some(key) = &request.key {
         request.context.redactor.add(key);
     }
+    let redactor = request.context.redactor.clone();
     let exchange = Exchange {
         target: http::shown(&request.endpoint.url),
         http,
         context: request.context.clone(),
-        reader: StreamReader::boxed(decoder, request.context.clone()),
-        state: State::Start(Box::new(request)),
-        ready: VecDeque::new(),
     };
-    stream::unfold(exchange, |mut exchange| async move {
-        let event = exchange.next().await?;
-        Some((event, exchange))
-    })
-    .boxed()
+    let reader = StreamReader::new(decoder, request.prices.clone(), request.context.clone());
+    let answer = async move {
+        match exchange.send(request).await {
+            Ok(response) => exchange.read(response, reader).boxed(),
+            Err(error) => stream::iter([StreamEvent::Error(error)]).boxed(),
+        }
+    };
+    let events = stream::once(answer).flatten();
+    events.map(move |event| redacted(event, &redactor)).boxed()
 }
 
 struct Exchange {
     http: Http,
     target: String,
     context: ErrorContext,
-    state: State,
-    reader: StreamReader,
-    ready: VecDeque<StreamEvent>,
-}
-
-enum State {
-    Start(Box<HttpRequest>),
-    Reading(Response),
-    Ended,
 }
 
 impl Exchange {
-    async fn next(&mut self) -> Option<StreamEvent> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
-            }
-            match std::mem::replace(&mut self.state, State::Ended) {
-                State::Start(request) => match self.send(*request).await {
-                    Ok(response) => self.state = State::Reading(response),
-                    Err(error) => self.fail(error),
-                },
-                State::Reading(response) => self.read(response).await,
-                State::Ended => return None,
-            }
-        }
-    }
-
     async fn send(&self, http_request: HttpRequest) -> Result<Response, LlmError> {
         let endpoint = &http_request.endpoint;
         let mut request = self
@@ -289,12 +223,12 @@ impl Exchange {
             request = request.header(*name, value);
         }
         if let Some(key) = &http_request.key {
-            let value = endpoint.key_header.value(key).ok_or_else(|| {
+            let value = http_request.key_header.value(key).ok_or_else(|| {
                 let what = "the key holds characters that no key can hold";
-                let what = format!("{}: {what}", self.context.model);
-                LlmError::new(ErrorClass::Auth, what).with_hint(self.context.key_hint.clone())
+                let error = self.context.error(ErrorClass::Auth, what);
+                error.with_hint(self.context.key_hint.clone())
             })?;
-            request = request.header(endpoint.key_header.0, value);
+            request = request.header(http_request.key_header.0, value);
         }
         // The user's own come last and win.
         let request = request.headers(self.http.headers().clone());
@@ -340,33 +274,46 @@ impl Exchange {
             "plain JSON"
         };
         let text = format!(
-            "{}: {} answered with {what} instead of an event stream",
-            self.context.model, self.target
+            "{} answered with {what} instead of an event stream",
+            self.target
         );
-        let mut error = LlmError::new(ErrorClass::Client, text).with_hint(
-            "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable",
-        );
+        let error = self.context.error(ErrorClass::Client, &text);
+        let mut error = error.with_hint(classify::CHECK_BASE_URL);
         error.status = Some(status);
         error
     }
 
-    async fn read(&mut self, mut response: Response) {
-        let mut out = Vec::new();
-        match response.chunk().await {
-            Ok(Some(bytes)) => match self.reader.push(&bytes, &mut out) {
-                Decoded::More => self.state = State::Reading(response),
-                Decoded::Finished => drain(response),
-            },
-            Ok(None) => self.reader.end(&mut out),
-            // Nothing is missing from an answer that is complete but for its stream's end.
-            Err(error) => match self.reader.close(&mut out) {
-                Decoded::Finished => {}
-                Decoded::More => self.fail(self.transport(&error)),
-            },
-        }
-        for event in out {
-            self.push(event);
-        }
+    fn read(self, response: Response, reader: StreamReader) -> impl Stream<Item = StreamEvent> {
+        let state = (self, reader, Some(response));
+        let chunks = stream::unfold(state, |(exchange, mut reader, response)| async move {
+            let mut response = response?;
+            let mut out = Vec::new();
+            let rest = match response.chunk().await {
+                Ok(Some(bytes)) => {
+                    reader.push(&bytes, &mut out);
+                    if reader.writer.finished() {
+                        drain(response);
+                        None
+                    } else {
+                        Some(response)
+                    }
+                }
+                Ok(None) => {
+                    reader.end(&mut out);
+                    None
+                }
+                Err(error) => {
+                    // Nothing is missing from an answer that is complete but for its stream's end.
+                    if !reader.complete() {
+                        reader.writer.error(exchange.transport(&error));
+                    }
+                    reader.writer.drain_into(&mut out);
+                    None
+                }
+            };
+            Some((stream::iter(out), (exchange, reader, rest)))
+        });
+        chunks.flatten()
     }
 
     fn transport(&self, error: &reqwest::Error) -> LlmError {
@@ -374,22 +321,18 @@ impl Exchange {
         error.message = format!("{}: {}", self.context.model, error.message);
         error
     }
+}
 
-    fn fail(&mut self, error: LlmError) {
-        self.push(StreamEvent::Error(error));
-    }
-
-    /// Servers quote what they were sent: a key must not come back in an error.
-    fn push(&mut self, mut event: StreamEvent) {
-        if let StreamEvent::Error(error) = &mut event {
-            for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
-                if let Cow::Owned(redacted) = self.context.redactor.redact(text) {
-                    *text = redacted;
-                }
+/// Servers quote what they were sent: a key must not come back in an error.
+fn redacted(mut event: StreamEvent, redactor: &Redactor) -> StreamEvent {
+    if let StreamEvent::Error(error) = &mut event {
+        for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
+            if let Cow::Owned(redacted) = redactor.redact(text) {
+                *text = redacted;
             }
         }
-        self.ready.push_back(event);
     }
+    event
 }
 
 /// Reads what is left of a complete response: a body that was read to its end leaves a connection

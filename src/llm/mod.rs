@@ -20,6 +20,7 @@ mod request_size;
 pub mod anthropic;
 pub mod openai;
 pub mod google;
+pub mod decoder;
 pub mod exchange;
 pub mod error;
 pub mod classify;

@@ -27,7 +27,7 @@ pub enum Verdict {
     Unclear(String),
 }
 
-/// Asks the provider of `model`. `about.model` is the provider's name in errors.
+/// Asks the provider of `model`. `context.model` is the provider's name in errors.
 pub async fn probe(
     http: &Http,
     model: &Model,
@@ -35,10 +35,10 @@ pub async fn probe(
     context: &ErrorContext,
 ) -> Verdict {
     let api = model.api;
-    let (path, key_header) = match api {
-        Api::AnthropicMessages => ("/v1/models", KeyHeader("x-api-key", "")),
-        Api::OpenAiResponses | Api::OpenAiChat => ("/models", KeyHeader::BEARER),
-        Api::GoogleGenerateContent => ("/v1beta/models", KeyHeader("x-goog-api-key", "")),
+    let path = match api {
+        Api::AnthropicMessages => "/v1/models",
+        Api::OpenAiResponses | Api::OpenAiChat => "/models",
+        Api::GoogleGenerateContent => "/v1beta/models",
         Api::Scripted => return Verdict::Accepted,
     };
     let path = model.quirks.key_check.as_deref().unwrap_or(path);
@@ -53,6 +53,7 @@ pub async fn probe(
     }
     if let Some(key) = key {
         context.redactor.add(key);
+        let key_header = KeyHeader::of(model);
         let Some(value) = key_header.value(key) else {
             return Verdict::Refused("it holds characters that no key can hold".to_owned());
         };
@@ -77,11 +78,8 @@ pub async fn probe(
         .strip_prefix(&format!("{}: ", context.model))
         .unwrap_or(&told)
         .to_owned();
-    // Google says 400 to a key it does not know.
-    let unknown_key = String::from_utf8_lossy(&body).contains("API_KEY_INVALID");
     match error.class {
         ErrorClass::Auth => Verdict::Refused(told),
-        _ if unknown_key => Verdict::Refused(told),
         ErrorClass::Retryable if status.is_server_error() => Verdict::Unreachable(told),
         _ => Verdict::Unclear(told),
     }

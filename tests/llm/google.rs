@@ -2,21 +2,17 @@
 //! kind, and the parts of a request that no other wire has.
 
 use serde_json::{Value, json};
-use tiller::llm::classify::ErrorContext;
-use tiller::llm::exchange::{Decoded, StreamReader};
 use tiller::llm::google::{self, GoogleDecoder};
 use tiller::llm::{
     Api, AssistantMessage, Content, ErrorClass, Message, Model, PriceTier, Prices, Request,
     StopReason, StreamEvent, Text, ThinkingLevel, ToolCall,
 };
 
-use super::kit::{call, image, request, result, said, text, thought, tool, user, with_quirks};
+use super::kit::{
+    self, call, image, request, result, said, sse, text, thought, tool, user, with_quirks,
+};
 
 fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
-    let about = ErrorContext {
-        model: "google/g".into(),
-        ..ErrorContext::default()
-    };
     let prices = Prices {
         input: 1.0,
         output: 10.0,
@@ -30,25 +26,11 @@ fn fold_bytes(bytes: &[u8]) -> (AssistantMessage, Vec<StreamEvent>) {
         }],
         ..Prices::default()
     };
-    let mut reader = StreamReader::new(GoogleDecoder::new(prices, about.clone(), 3), about);
-    let mut events = Vec::new();
-    if reader.push(bytes, &mut events) == Decoded::More {
-        reader.end(&mut events);
-    }
-    let mut message = AssistantMessage::default();
-    for event in &events {
-        message.apply(event);
-    }
-    (message, events)
+    kit::fold(GoogleDecoder::new(3), &prices, [bytes])
 }
 
 fn fold(chunks: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
-    let lines: Vec<String> = chunks
-        .iter()
-        .map(|chunk| format!("data: {chunk}\n\n"))
-        .collect();
-    let lines = lines.concat();
-    fold_bytes(lines.as_bytes())
+    fold_bytes(sse(chunks).as_bytes())
 }
 
 fn parts(parts: Value) -> Value {
@@ -99,7 +81,7 @@ fn every_finish_reason_has_its_meaning() {
             panic!("{reason}: {events:?}");
         };
         assert_eq!(error.class, class, "{reason}");
-        assert!(error.message.starts_with("google/g: "), "{error}");
+        assert!(error.message.starts_with("lab/m: "), "{error}");
         assert!(error.message.contains(words), "{error}");
         assert!(
             error

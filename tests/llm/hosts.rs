@@ -2,15 +2,13 @@
 //! which form it goes back.
 
 use serde_json::{Value, json};
-use tiller::llm::classify::ErrorContext;
-use tiller::llm::exchange::StreamReader;
 use tiller::llm::openai::{self, chat::ChatDecoder};
 use tiller::llm::{
-    Api, AssistantMessage, Content, Message, Model, Prices, Request, StopReason, StreamEvent,
-    ThinkingFormat, ThinkingLevel,
+    Api, AssistantMessage, Content, ErrorClass, Message, Model, Prices, Request, StopReason,
+    StreamEvent, ThinkingFormat, ThinkingLevel,
 };
 
-use super::kit::{call, image, request, result, said, text, thought, with_quirks};
+use super::kit::{self, call, image, request, result, said, sse, text, thought, with_quirks};
 
 fn host(provider: &str, id: &str) -> Model {
     let home = match provider {
@@ -480,34 +478,18 @@ fn marks_for_the_cache_stand_before_the_last_two_answers() {
 
 /// Folds what each chunk's delta is to an answer of `model`.
 fn read(model: &Model, deltas: &[Value]) -> AssistantMessage {
-    let about = || ErrorContext {
-        model: model.full_id(),
-        ..ErrorContext::default()
-    };
-    let decoder = ChatDecoder::new(Prices::default(), about());
-    let mut reader = StreamReader::new(decoder, about());
-    let mut events = Vec::new();
-    for delta in deltas {
-        let chunk = json!({ "id": "c", "choices": [{ "index": 0, "delta": delta }] });
-        reader.push(format!("data: {chunk}\n\n").as_bytes(), &mut events);
-    }
-    let last = json!({
+    let chunk = |delta| json!({ "id": "c", "choices": [{ "index": 0, "delta": delta }] });
+    let mut chunks: Vec<Value> = deltas.iter().map(chunk).collect();
+    chunks.push(json!({
         "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }],
         "x_groq": { "usage": { "prompt_tokens": 7, "completion_tokens": 3 } },
-    });
-    reader.push(
-        format!("data: {last}\n\ndata: [DONE]\n\n").as_bytes(),
-        &mut events,
-    );
-    let mut message = AssistantMessage {
-        api: model.api.as_str().into(),
-        provider: model.provider.clone(),
-        model: model.id.clone(),
-        ..AssistantMessage::default()
-    };
-    for event in &events {
-        message.apply(event);
-    }
+    }));
+    let stream = sse(&chunks) + "data: [DONE]\n\n";
+    let decoder = ChatDecoder::default();
+    let (mut message, events) = kit::fold(decoder, &Prices::default(), [stream.as_bytes()]);
+    message.api = model.api.as_str().into();
+    message.provider.clone_from(&model.provider);
+    message.model.clone_from(&model.id);
     assert!(
         matches!(events.last(), Some(StreamEvent::Done { .. })),
         "{events:?}"
@@ -642,4 +624,89 @@ fn a_template_may_take_its_switch_as_arguments() {
         json!({ "enable_thinking": true })
     );
     assert_eq!(body["reasoning_effort"], "medium");
+}
+
+/// What comes of an answer whose last chunk is `last`.
+fn ending(called: bool, last: &Value) -> (AssistantMessage, Vec<StreamEvent>) {
+    let call = json!([{ "id": "c1", "function": { "name": "read", "arguments": "{}" } }]);
+    let delta = if called {
+        json!({ "tool_calls": call })
+    } else {
+        json!({ "content": "Hi" })
+    };
+    let chunks = [
+        json!({ "id": "c", "choices": [{ "delta": delta }] }),
+        last.clone(),
+    ];
+    let stream = sse(&chunks) + "data: [DONE]\n\n";
+    let prices = Prices {
+        input: 1_000_000.0,
+        output: 2_000_000.0,
+        ..Prices::default()
+    };
+    kit::fold(ChatDecoder::default(), &prices, [stream.as_bytes()])
+}
+
+#[test]
+fn only_a_known_finish_reason_is_success() {
+    use ErrorClass::{Client, Retryable};
+    for (reason, called, expected) in [
+        (None, false, Ok(StopReason::Stop)),
+        (Some("stop"), false, Ok(StopReason::Stop)),
+        (Some("STOP"), false, Ok(StopReason::Stop)),
+        (Some("stop"), true, Ok(StopReason::ToolUse)),
+        (Some("tool_calls"), true, Ok(StopReason::ToolUse)),
+        (Some("length"), false, Ok(StopReason::Length)),
+        (Some("length"), true, Ok(StopReason::Length)),
+        (Some("content_filter"), false, Err(Client)),
+        (Some("sensitive"), false, Err(Client)),
+        (Some("insufficient_system_resource"), true, Err(Retryable)),
+        (Some("something_new"), false, Err(Retryable)),
+    ] {
+        let last = json!({ "choices": [{ "delta": {}, "finish_reason": reason }] });
+        let (message, events) = ending(called, &last);
+        let seen = match events.last() {
+            Some(StreamEvent::Error(error)) => Err(error.class),
+            _ => Ok(message.stop_reason),
+        };
+        assert_eq!(seen, expected, "{reason:?} {called}");
+    }
+}
+
+#[test]
+fn what_the_provider_bills_beats_the_prices() {
+    for (counts, expected) in [
+        (json!({}), 4.0),
+        (json!({ "cost": 0.5 }), 0.5),
+        (json!({ "cost": 0.0 }), 0.0),
+        (json!({ "cost": "much" }), 4.0),
+        (json!({ "cost": -1.0 }), 4.0),
+        (
+            json!({ "cost": 0.1, "is_byok": true, "cost_details": { "upstream_inference_cost": 0.9 } }),
+            1.0,
+        ),
+        (
+            json!({ "cost": 0.1, "is_byok": false, "cost_details": { "upstream_inference_cost": 0.9 } }),
+            0.1,
+        ),
+    ] {
+        let mut usage = json!({ "prompt_tokens": 2, "completion_tokens": 1 });
+        let more = counts.as_object().unwrap().clone();
+        usage.as_object_mut().unwrap().extend(more);
+        let (message, _) = ending(false, &json!({ "choices": [], "usage": usage }));
+        let cost = message.usage.cost;
+        assert!((cost.total - expected).abs() < 1e-9, "{usage}: {cost:?}");
+        assert!(
+            (cost.input + cost.output - cost.total).abs() < 1e-9,
+            "{cost:?}"
+        );
+    }
+    let free = json!({ "choices": [], "usage": { "completion_tokens": 1, "cost": 0.5 } });
+    let stream = sse(&[free]) + "data: [DONE]\n\n";
+    let (message, _) = kit::fold(
+        ChatDecoder::default(),
+        &Prices::default(),
+        [stream.as_bytes()],
+    );
+    assert!((message.usage.cost.total - 0.5).abs() < 1e-9);
 }

@@ -4,8 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use tiller::llm::classify::ErrorContext;
+use tiller::llm::decoder::Decoder;
+use tiller::llm::exchange::StreamReader;
 use tiller::llm::{
-    Api, AssistantMessage, Catalog, Client, Content, Image, Keys, LlmError, Message, Model,
+    Api, AssistantMessage, Catalog, Client, Content, Image, Keys, LlmError, Message, Model, Prices,
     Provider, Request, StopReason, StreamEvent, Text, Thinking, ThinkingLevel, ToolCall,
     ToolResultMessage, ToolSpec, UserMessage,
 };
@@ -85,6 +88,35 @@ pub async fn answer(wires: &Client, request: Request) -> (AssistantMessage, Vec<
         message.apply(event);
     }
     (message, events)
+}
+
+/// Reads a stream of the model `lab/m` to its end.
+pub fn fold<'a>(
+    decoder: impl Decoder,
+    prices: &Prices,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (AssistantMessage, Vec<StreamEvent>) {
+    let context = ErrorContext {
+        model: "lab/m".into(),
+        ..ErrorContext::default()
+    };
+    let mut reader = StreamReader::new(Box::new(decoder), prices.clone(), context);
+    let mut events = Vec::new();
+    for piece in pieces {
+        reader.push(piece, &mut events);
+    }
+    reader.end(&mut events);
+    let mut message = AssistantMessage::default();
+    for event in &events {
+        message.apply(event);
+    }
+    (message, events)
+}
+
+/// `events` as they are sent.
+pub fn sse(events: &[Value]) -> String {
+    let events = events.iter().map(|event| format!("data: {event}\n\n"));
+    events.collect()
 }
 
 pub fn error(events: &[StreamEvent]) -> &LlmError {

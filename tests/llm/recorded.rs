@@ -7,12 +7,12 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::anthropic::AnthropicDecoder;
-use tiller::llm::classify::ErrorContext;
-use tiller::llm::exchange::{Decoded, Decoder, StreamReader};
 use tiller::llm::google::GoogleDecoder;
 use tiller::llm::openai::chat::ChatDecoder;
 use tiller::llm::openai::responses::ResponsesDecoder;
 use tiller::llm::{AssistantMessage, Content, Prices, StopReason, StreamEvent};
+
+use super::kit;
 
 /// The folders of recordings.
 const WIRES: [&str; 4] = ["anthropic", "openai_chat", "openai_responses", "gemini"];
@@ -55,43 +55,16 @@ fn recordings(wire: &str) -> Vec<Recording> {
         .collect()
 }
 
-fn about() -> ErrorContext {
-    ErrorContext {
-        model: "lab/m".into(),
-        ..ErrorContext::default()
-    }
-}
-
 fn fold<'a>(
     wire: &str,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (AssistantMessage, Vec<StreamEvent>) {
     match wire {
-        "anthropic" => fold_with(AnthropicDecoder::new(PRICES.clone(), about()), pieces),
-        "gemini" => fold_with(GoogleDecoder::new(PRICES.clone(), about(), 1), pieces),
-        "openai_chat" => fold_with(ChatDecoder::new(PRICES.clone(), about()), pieces),
-        _ => fold_with(ResponsesDecoder::new(PRICES.clone(), about()), pieces),
+        "anthropic" => kit::fold(AnthropicDecoder::default(), &PRICES, pieces),
+        "gemini" => kit::fold(GoogleDecoder::new(1), &PRICES, pieces),
+        "openai_chat" => kit::fold(ChatDecoder::default(), &PRICES, pieces),
+        _ => kit::fold(ResponsesDecoder::default(), &PRICES, pieces),
     }
-}
-
-fn fold_with<'a>(
-    decoder: impl Decoder,
-    pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> (AssistantMessage, Vec<StreamEvent>) {
-    let mut reader = StreamReader::new(decoder, about());
-    let mut events = Vec::new();
-    let mut progress = Decoded::More;
-    for piece in pieces {
-        progress = reader.push(piece, &mut events);
-    }
-    if progress == Decoded::More {
-        reader.end(&mut events);
-    }
-    let mut message = AssistantMessage::default();
-    for event in &events {
-        message.apply(event);
-    }
-    (message, events)
 }
 
 /// The message in the words of the recordings' files.

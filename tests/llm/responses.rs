@@ -3,8 +3,6 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tiller::llm::classify::ErrorContext;
-use tiller::llm::exchange::{Decoded, StreamReader};
 use tiller::llm::openai::responses::{ResponsesDecoder, request::body};
 use tiller::llm::{
     AssistantMessage, Content, CustomFormat, ErrorClass, Message, Model, Prices, StopReason,
@@ -12,8 +10,8 @@ use tiller::llm::{
 };
 
 use super::kit::{
-    answer, call, custom_call, image, model, request, result, said, text, thought, tool, wires,
-    with_quirks,
+    self, answer, call, custom_call, image, model, request, result, said, sse, text, thought, tool,
+    wires, with_quirks,
 };
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 
@@ -399,24 +397,8 @@ async fn a_server_that_only_knows_chat_is_told_apart() {
 }
 
 fn fold(events: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
-    let about = || ErrorContext {
-        model: "lab/m".into(),
-        ..ErrorContext::default()
-    };
-    let mut reader = StreamReader::new(ResponsesDecoder::new(Prices::default(), about()), about());
-    let mut out = Vec::new();
-    let mut progress = Decoded::More;
-    for event in events {
-        progress = reader.push(format!("data: {event}\n\n").as_bytes(), &mut out);
-    }
-    if progress == Decoded::More {
-        reader.end(&mut out);
-    }
-    let mut message = AssistantMessage::default();
-    for event in &out {
-        message.apply(event);
-    }
-    (message, out)
+    let decoder = ResponsesDecoder::default();
+    kit::fold(decoder, &Prices::default(), [sse(events).as_bytes()])
 }
 
 fn completed(output: Value) -> Value {

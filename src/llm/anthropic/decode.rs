@@ -7,156 +7,81 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::llm::classify::ErrorContext;
-use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoded, Decoder, non_empty};
-use crate::llm::message::{StopReason, Usage};
-use crate::llm::model::Prices;
+use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
+use crate::llm::error::ErrorClass;
+use crate::llm::message::Usage;
 
 /// The state of one response.
+#[derive(Default)]
 pub struct AnthropicDecoder {
-    prices: Prices,
-    context: ErrorContext,
-    started: bool,
     /// Open blocks by their index in the stream.
     open: BTreeMap<u64, Open>,
-    /// How many blocks of ours have started.
-    blocks: usize,
-    called: bool,
     usage: Usage,
     stop: Option<String>,
     explanation: Option<String>,
 }
 
 struct Open {
-    index: usize,
-    kind: Kind,
-}
-
-enum Kind {
-    Text,
-    Thinking {
-        signature: String,
-        redacted: bool,
-    },
-    /// `input` is what the block began with, used when no pieces follow.
-    ToolCall {
-        input: Option<Value>,
-        pieces: bool,
-    },
+    block: Block,
+    signature: String,
+    /// The arguments the call began with, used when no pieces follow.
+    input: Option<String>,
 }
 
 impl AnthropicDecoder {
-    /// A decoder for one response, which costs `prices`.
-    pub fn new(prices: Prices, context: ErrorContext) -> Self {
-        Self {
-            prices,
-            context,
-            started: false,
-            open: BTreeMap::new(),
-            blocks: 0,
-            called: false,
-            usage: Usage::default(),
-            stop: None,
-            explanation: None,
-        }
-    }
-
-    fn start(&mut self, message: &Value, out: &mut Vec<StreamEvent>) {
-        // Some gateways send it twice.
-        if !self.started {
-            self.started = true;
-            out.push(StreamEvent::Start {
-                response_id: text(&message["id"]),
-                response_model: text(&message["model"]),
-            });
-        }
-        self.count(&message["usage"], out);
-    }
-
-    fn open(&mut self, event: &Value, out: &mut Vec<StreamEvent>) {
-        let block = &event["content_block"];
-        let index = self.blocks;
-        let kind = match block["type"].as_str() {
+    fn open(&mut self, event: &Value, out: &mut EventWriter) {
+        let content = &event["content_block"];
+        let field = |key: &str| non_empty(&content[key]).unwrap_or_default();
+        let (block, signature) = match content["type"].as_str() {
             Some("text") => {
-                out.push(StreamEvent::TextStart { index });
-                if let Some(delta) = non_empty(&block["text"]) {
-                    out.push(StreamEvent::TextDelta { index, delta });
-                }
-                Kind::Text
+                let block = out.open(BlockKind::Text);
+                out.json_delta(block, &content["text"]);
+                (block, String::new())
             }
             Some("thinking") => {
-                out.push(StreamEvent::ThinkingStart { index });
-                if let Some(delta) = non_empty(&block["thinking"]) {
-                    out.push(StreamEvent::ThinkingDelta { index, delta });
-                }
-                Kind::Thinking {
-                    signature: text(&block["signature"]).unwrap_or_default(),
-                    redacted: false,
-                }
+                let block = out.open(BlockKind::Thinking);
+                out.json_delta(block, &content["thinking"]);
+                (block, field("signature"))
             }
-            Some("redacted_thinking") => {
-                out.push(StreamEvent::ThinkingStart { index });
-                Kind::Thinking {
-                    signature: text(&block["data"]).unwrap_or_default(),
-                    redacted: true,
-                }
-            }
+            Some("redacted_thinking") => (out.open(BlockKind::Redacted), field("data")),
             Some("tool_use") => {
-                self.called = true;
-                let id = non_empty(&block["id"])
+                let id = non_empty(&content["id"])
                     .unwrap_or_else(|| format!("toolu_{}", uuid::Uuid::new_v4().simple()));
-                let name = text(&block["name"]).unwrap_or_default();
-                out.push(StreamEvent::ToolCallStart {
-                    index,
-                    id,
-                    name,
-                    custom: false,
-                });
-                let input = block["input"].as_object().filter(|input| !input.is_empty());
-                Kind::ToolCall {
-                    input: input.map(|input| Value::Object(input.clone())),
-                    pieces: false,
-                }
+                (out.open_call(id, field("name"), false), String::new())
             }
             _ => return,
         };
-        self.blocks += 1;
-        let stream_index = event["index"].as_u64().unwrap_or(index as u64);
+        let input = content["input"].as_object().filter(|it| !it.is_empty());
+        let open = Open {
+            block,
+            signature,
+            input: input.map(|_| content["input"].to_string()),
+        };
+        let at = event["index"].as_u64().unwrap_or(block.index as u64);
         // A block that was never closed is closed by the next one in its place.
-        if let Some(before) = self.open.insert(stream_index, Open { index, kind }) {
+        if let Some(before) = self.open.insert(at, open) {
             close(before, out);
         }
     }
 
-    fn delta(&mut self, event: &Value, out: &mut Vec<StreamEvent>) {
-        let Some(open) = event["index"]
-            .as_u64()
-            .and_then(|index| self.open.get_mut(&index))
-        else {
+    fn delta(&mut self, event: &Value, out: &mut EventWriter) {
+        let index = event["index"].as_u64();
+        let Some(open) = index.and_then(|index| self.open.get_mut(&index)) else {
             return;
         };
-        let (index, delta) = (open.index, &event["delta"]);
-        match (&mut open.kind, delta["type"].as_str()) {
-            (Kind::Text, Some("text_delta")) => {
-                out.extend(
-                    non_empty(&delta["text"]).map(|delta| StreamEvent::TextDelta { index, delta }),
-                );
+        let delta = &event["delta"];
+        match (open.block.kind, delta["type"].as_str()) {
+            (BlockKind::Text, Some("text_delta")) => out.json_delta(open.block, &delta["text"]),
+            (BlockKind::Thinking, Some("thinking_delta")) => {
+                out.json_delta(open.block, &delta["thinking"]);
             }
-            (Kind::Thinking { .. }, Some("thinking_delta")) => {
-                out.extend(
-                    non_empty(&delta["thinking"])
-                        .map(|delta| StreamEvent::ThinkingDelta { index, delta }),
-                );
+            (BlockKind::Thinking, Some("signature_delta")) => {
+                open.signature += delta["signature"].as_str().unwrap_or_default();
             }
-            (Kind::Thinking { signature, .. }, Some("signature_delta")) => {
-                signature.push_str(delta["signature"].as_str().unwrap_or_default());
-            }
-            (Kind::ToolCall { pieces, .. }, Some("input_json_delta")) => {
-                if let Some(delta) = non_empty(&delta["partial_json"]) {
-                    *pieces = true;
-                    out.push(StreamEvent::ToolCallDelta { index, delta });
+            (BlockKind::ToolCall, Some("input_json_delta")) => {
+                if let Some(piece) = non_empty(&delta["partial_json"]) {
+                    open.input = None;
+                    out.delta(open.block, &piece);
                 }
             }
             _ => {}
@@ -164,7 +89,7 @@ impl AnthropicDecoder {
     }
 
     /// Counts are cumulative: whatever is given replaces what was known.
-    fn count(&mut self, usage: &Value, out: &mut Vec<StreamEvent>) {
+    fn count(&mut self, usage: &Value, out: &mut EventWriter) {
         if !usage.is_object() {
             return;
         }
@@ -177,97 +102,64 @@ impl AnthropicDecoder {
         take("output_tokens", &mut self.usage.output);
         take("cache_read_input_tokens", &mut self.usage.cache_read);
         take("cache_creation_input_tokens", &mut self.usage.cache_write);
-        if let Some(tokens) = usage["output_tokens_details"]["thinking_tokens"].as_u64() {
-            self.usage.reasoning = Some(tokens);
-        }
-        self.usage.total_tokens = self.usage.context_tokens();
-        self.usage.cost = self.prices.cost(&self.usage);
-        out.push(StreamEvent::Usage(self.usage.clone()));
+        let thinking = usage["output_tokens_details"]["thinking_tokens"].as_u64();
+        self.usage.reasoning = thinking.or(self.usage.reasoning);
+        out.usage(self.usage.clone(), |list| list);
     }
 
-    fn stop(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
+    fn stop(&mut self, out: &mut EventWriter) {
         for open in std::mem::take(&mut self.open).into_values() {
             close(open, out);
         }
         let raw = self.stop.take();
-        let reason = match raw.as_deref() {
+        match raw.as_deref() {
             Some("refusal" | "sensitive") => {
-                let why = self
-                    .explanation
-                    .take()
-                    .map_or_else(String::new, |why| format!(": {why}"));
-                let what = format!("{}: the model refused to answer{why}", self.context.model);
-                out.push(StreamEvent::Error(LlmError::new(ErrorClass::Client, what)));
-                return Decoded::Finished;
+                let why = self.explanation.take();
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                out.fail(
+                    ErrorClass::Client,
+                    &format!("the model refused to answer{why}"),
+                );
             }
-            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
-            _ if self.called => StopReason::ToolUse,
-            _ => StopReason::Stop,
-        };
-        out.push(StreamEvent::Done { reason, raw });
-        Decoded::Finished
+            Some("max_tokens" | "model_context_window_exceeded") => out.cut(raw),
+            _ => out.done(raw),
+        }
     }
 }
 
 impl Decoder for AnthropicDecoder {
-    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
+    fn decode(&mut self, name: &str, json: &Value, out: &mut EventWriter) {
         match name {
-            "message_start" => self.start(&json["message"], out),
+            "message_start" => {
+                let message = &json["message"];
+                out.start(&message["id"], &message["model"]);
+                self.count(&message["usage"], out);
+            }
             "content_block_start" => self.open(json, out),
             "content_block_delta" => self.delta(json, out),
             "content_block_stop" => {
-                let open = json["index"]
-                    .as_u64()
-                    .and_then(|index| self.open.remove(&index));
-                if let Some(open) = open {
+                let index = json["index"].as_u64();
+                if let Some(open) = index.and_then(|index| self.open.remove(&index)) {
                     close(open, out);
                 }
             }
             "message_delta" => {
-                if let Some(reason) = non_empty(&json["delta"]["stop_reason"]) {
-                    self.stop = Some(reason);
-                }
+                let delta = &json["delta"];
+                self.stop = non_empty(&delta["stop_reason"]).or(self.stop.take());
                 self.explanation =
-                    text(&json["delta"]["stop_details"]["explanation"]).or(self.explanation.take());
+                    non_empty(&delta["stop_details"]["explanation"]).or(self.explanation.take());
                 self.count(&json["usage"], out);
             }
-            "message_stop" => return self.stop(out),
+            "message_stop" => self.stop(out),
             _ => {}
         }
-        Decoded::More
     }
 }
 
-fn close(open: Open, out: &mut Vec<StreamEvent>) {
-    let index = open.index;
-    match open.kind {
-        Kind::Text => out.push(StreamEvent::TextEnd {
-            index,
-            signature: None,
-        }),
-        Kind::Thinking {
-            signature,
-            redacted,
-        } => out.push(StreamEvent::ThinkingEnd {
-            index,
-            signature: (!signature.is_empty()).then_some(signature),
-            redacted,
-        }),
-        Kind::ToolCall { input, pieces } => {
-            if let (Some(input), false) = (input, pieces) {
-                out.push(StreamEvent::ToolCallDelta {
-                    index,
-                    delta: input.to_string(),
-                });
-            }
-            out.push(StreamEvent::ToolCallEnd {
-                index,
-                thought_signature: None,
-            });
-        }
+fn close(open: Open, out: &mut EventWriter) {
+    if let Some(input) = &open.input {
+        out.delta(open.block, input);
     }
-}
-
-fn text(value: &Value) -> Option<String> {
-    value.as_str().map(str::to_owned)
+    let signature = Some(open.signature).filter(|signature| !signature.is_empty());
+    out.close(open.block, signature);
 }

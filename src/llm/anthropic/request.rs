@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::exchange::{Endpoint, KeyHeader};
+use crate::llm::exchange::Endpoint;
 use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::Content;
@@ -41,11 +41,6 @@ pub(crate) fn endpoint(request: &Request) -> Endpoint {
     Endpoint {
         url: http::join(&request.model.base_url, "/v1/messages"),
         headers,
-        key_header: if request.model.quirks.bearer {
-            KeyHeader::BEARER
-        } else {
-            KeyHeader("x-api-key", "")
-        },
     }
 }
 

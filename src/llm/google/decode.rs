@@ -8,13 +8,10 @@ use serde_json::Value;
 
 use super::LOCAL_ID_PREFIX;
 use super::pieces::Pieces;
-use crate::llm::classify::ErrorContext;
-use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoded, Decoder, non_empty};
+use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
+use crate::llm::error::ErrorClass;
 use crate::llm::http;
-use crate::llm::message::{StopReason, Usage};
-use crate::llm::model::Prices;
+use crate::llm::message::Usage;
 
 /// Longest part of the provider's own words in an error, in characters.
 const QUOTED_CHARS: usize = 300;
@@ -23,15 +20,10 @@ const OTHER_WORDS: &str = "Say it in other words, or choose another model with -
 
 /// The state of one response.
 pub struct GoogleDecoder {
-    prices: Prices,
-    context: ErrorContext,
-    started: bool,
     /// What the ids of calls begin with that come without one.
     prefix: String,
     /// The block that grows.
     open: Option<Open>,
-    /// How many blocks of ours have started.
-    blocks: usize,
     /// The ids of the calls so far.
     calls: Vec<String>,
     counts: Counts,
@@ -41,15 +33,10 @@ pub struct GoogleDecoder {
 }
 
 struct Open {
-    index: usize,
+    block: Block,
     signature: Option<String>,
-    kind: Kind,
-}
-
-enum Kind {
-    Text,
-    Thinking,
-    Call(Pieces),
+    /// The arguments of a call.
+    pieces: Pieces,
 }
 
 /// Tokens as they were last reported.
@@ -64,16 +51,11 @@ struct Counts {
 }
 
 impl GoogleDecoder {
-    /// A decoder for one response, which costs `prices` and stands behind `messages` others in its
-    /// conversation.
-    pub fn new(prices: Prices, context: ErrorContext, messages: usize) -> Self {
+    /// A decoder for one response that stands behind `messages` others in its conversation.
+    pub fn new(messages: usize) -> Self {
         Self {
-            prices,
-            context,
-            started: false,
             prefix: format!("{LOCAL_ID_PREFIX}{messages}_"),
             open: None,
-            blocks: 0,
             calls: Vec::new(),
             counts: Counts::default(),
             stop: None,
@@ -81,7 +63,7 @@ impl GoogleDecoder {
         }
     }
 
-    fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
+    fn chunk(&mut self, chunk: &Value, out: &mut EventWriter) {
         // Some gateways put the response into an envelope.
         let chunk = match &chunk["response"] {
             response @ Value::Object(_) => response,
@@ -89,19 +71,12 @@ impl GoogleDecoder {
         };
         let candidate = &chunk["candidates"][0];
         let id = non_empty(&chunk["responseId"]);
-        if !self.started && (id.is_some() || candidate.is_object()) {
-            self.started = true;
-            self.prefix += &id.clone().unwrap_or_else(random);
-            out.push(StreamEvent::Start {
-                response_id: id,
-                response_model: non_empty(&chunk["modelVersion"]),
-            });
+        if !out.started() && (id.is_some() || candidate.is_object()) {
+            self.prefix += &id.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string());
+            out.start(&chunk["responseId"], &chunk["modelVersion"]);
         }
-        for part in candidate["content"]["parts"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
+        let parts = candidate["content"]["parts"].as_array();
+        for part in parts.into_iter().flatten() {
             self.part(part, out);
         }
         if let Some(reason) = non_empty(&candidate["finishReason"]) {
@@ -111,16 +86,13 @@ impl GoogleDecoder {
         self.count(&chunk["usageMetadata"], out);
         let feedback = &chunk["promptFeedback"];
         if let Some(reason) = non_empty(&feedback["blockReason"]) {
-            let why = non_empty(&feedback["blockReasonMessage"]);
-            let what = self.sentence("the provider refused the request", &reason, why.as_deref());
-            let error = LlmError::new(ErrorClass::Client, what).with_hint(OTHER_WORDS);
-            out.push(StreamEvent::Error(error));
-            return Decoded::Finished;
+            self.explanation = non_empty(&feedback["blockReasonMessage"]);
+            let what = "the provider refused the request";
+            self.fail(what, &reason, OTHER_WORDS, out);
         }
-        Decoded::More
     }
 
-    fn part(&mut self, part: &Value, out: &mut Vec<StreamEvent>) {
+    fn part(&mut self, part: &Value, out: &mut EventWriter) {
         let signature =
             non_empty(&part["thoughtSignature"]).or(non_empty(&part["thought_signature"]));
         let thought = part["thought"] == Value::Bool(true);
@@ -150,90 +122,55 @@ impl GoogleDecoder {
         thought: bool,
         text: &str,
         signature: Option<String>,
-        out: &mut Vec<StreamEvent>,
+        out: &mut EventWriter,
     ) {
         if text.is_empty() && signature.is_none() {
             return;
         }
-        let fits = self.open.as_ref().is_some_and(|open| {
-            let same = match open.kind {
-                Kind::Text => !thought,
-                Kind::Thinking => thought,
-                Kind::Call(_) => false,
-            };
-            same && (open.signature.is_none() || signature.is_none() || open.signature == signature)
-        });
-        if !fits {
+        let kind = if thought {
+            BlockKind::Thinking
+        } else {
+            BlockKind::Text
+        };
+        let fits = |open: &Open| {
+            let one =
+                open.signature.is_none() || signature.is_none() || open.signature == signature;
+            open.block.kind == kind && one
+        };
+        if !self.open.as_ref().is_some_and(fits) {
             self.close(out);
-            let index = self.next_block();
-            let (kind, start) = if thought {
-                (Kind::Thinking, StreamEvent::ThinkingStart { index })
-            } else {
-                (Kind::Text, StreamEvent::TextStart { index })
-            };
-            out.push(start);
-            self.open = Some(Open {
-                index,
-                signature: None,
-                kind,
-            });
+            self.open = Some(Open::new(out.open(kind)));
         }
-        let Some(open) = &mut self.open else { return };
-        open.signature = signature.or(open.signature.take());
-        let (index, delta) = (open.index, text.to_owned());
-        if !text.is_empty() {
-            out.push(if thought {
-                StreamEvent::ThinkingDelta { index, delta }
-            } else {
-                StreamEvent::TextDelta { index, delta }
-            });
+        if let Some(open) = &mut self.open {
+            open.signature = signature.or(open.signature.take());
+            out.delta(open.block, text);
         }
     }
 
     /// A whole call, or a piece of one: a name begins it, `willContinue` keeps it open.
-    fn call(&mut self, call: &Value, signature: Option<String>, out: &mut Vec<StreamEvent>) {
+    fn call(&mut self, call: &Value, signature: Option<String>, out: &mut EventWriter) {
         let name = non_empty(&call["name"]);
-        let goes_on = matches!(
-            &self.open,
-            Some(Open {
-                kind: Kind::Call(_),
-                ..
-            })
-        );
+        let goes_on =
+            (self.open.as_ref()).is_some_and(|open| open.block.kind == BlockKind::ToolCall);
         let empty = call.as_object().is_none_or(serde_json::Map::is_empty);
         if !goes_on && name.is_none() && empty {
             return;
         }
         if name.is_some() || !goes_on {
             self.close(out);
-            let index = self.next_block();
             let id = non_empty(&call["id"]).filter(|id| !self.calls.contains(id));
             let id = id.unwrap_or_else(|| format!("{}_{}", self.prefix, self.calls.len()));
             self.calls.push(id.clone());
-            out.push(StreamEvent::ToolCallStart {
-                index,
-                id,
-                name: name.unwrap_or_default(),
-                custom: false,
-            });
-            self.open = Some(Open {
-                index,
-                signature: None,
-                kind: Kind::Call(Pieces::default()),
-            });
+            let block = out.open_call(id, name.unwrap_or_default(), false);
+            self.open = Some(Open::new(block));
         }
-        if let Some(Open {
-            signature: known,
-            kind: Kind::Call(pieces),
-            ..
-        }) = &mut self.open
-        {
-            *known = signature.or(known.take());
+        if let Some(open) = &mut self.open {
+            open.signature = signature.or(open.signature.take());
             if let Some(arguments) = call["args"].as_object() {
-                pieces.whole(arguments);
+                open.pieces.whole(arguments);
             }
             for piece in call["partialArgs"].as_array().into_iter().flatten() {
-                pieces.take(piece);
+                open.pieces.take(piece);
             }
         }
         if call["willContinue"] != Value::Bool(true) {
@@ -241,40 +178,17 @@ impl GoogleDecoder {
         }
     }
 
-    fn next_block(&mut self) -> usize {
-        self.blocks += 1;
-        self.blocks - 1
-    }
-
-    fn close(&mut self, out: &mut Vec<StreamEvent>) {
-        let Some(Open {
-            index,
-            signature,
-            kind,
-        }) = self.open.take()
-        else {
-            return;
-        };
-        match kind {
-            Kind::Text => out.push(StreamEvent::TextEnd { index, signature }),
-            Kind::Thinking => out.push(StreamEvent::ThinkingEnd {
-                index,
-                signature,
-                redacted: false,
-            }),
-            Kind::Call(pieces) => {
-                let delta = pieces.text();
-                out.push(StreamEvent::ToolCallDelta { index, delta });
-                out.push(StreamEvent::ToolCallEnd {
-                    index,
-                    thought_signature: signature,
-                });
+    fn close(&mut self, out: &mut EventWriter) {
+        if let Some(open) = self.open.take() {
+            if open.block.kind == BlockKind::ToolCall {
+                out.delta(open.block, &open.pieces.text());
             }
+            out.close(open.block, open.signature);
         }
     }
 
     /// Counts are cumulative: whatever is given replaces what was known.
-    fn count(&mut self, usage: &Value, out: &mut Vec<StreamEvent>) {
+    fn count(&mut self, usage: &Value, out: &mut EventWriter) {
         let counts = &mut self.counts;
         let mut given = false;
         for (key, field) in [
@@ -291,124 +205,100 @@ impl GoogleDecoder {
             }
         }
         if given {
-            let usage = counts.usage(&self.prices);
-            out.push(StreamEvent::Usage(usage));
+            out.usage(counts.usage(), |list| list);
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
+    fn finish(&mut self, reason: String, out: &mut EventWriter) {
         self.close(out);
-        let raw = self.stop.take();
-        let word = raw.as_deref().unwrap_or_default();
-        let explanation = self.explanation.take();
-        let failure = self.failure(word, explanation.as_deref());
-        out.push(match failure {
-            Some(error) => StreamEvent::Error(error),
-            None => StreamEvent::Done {
-                reason: match word {
-                    "MAX_TOKENS" | "CONTINUATION" => StopReason::Length,
-                    _ if !self.calls.is_empty() => StopReason::ToolUse,
-                    _ => StopReason::Stop,
-                },
-                raw,
-            },
-        });
-        Decoded::Finished
-    }
-
-    /// What a finish reason means, if it is nothing good.
-    fn failure(&self, reason: &str, explanation: Option<&str>) -> Option<LlmError> {
-        let (class, what, hint) = match reason {
-            "STOP" | "MAX_TOKENS" | "CONTINUATION" => return None,
+        let (what, hint) = match reason.as_str() {
+            "STOP" => return out.done(Some(reason)),
+            "MAX_TOKENS" | "CONTINUATION" => return out.cut(Some(reason)),
             "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => (
-                ErrorClass::Retryable,
                 "the model wrote a call that cannot be read",
                 http::TRY_AGAIN,
             ),
-            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => (
-                ErrorClass::Retryable,
-                "the model called what it was not offered",
-                http::TRY_AGAIN,
-            ),
-            "OTHER" | "FINISH_REASON_UNSPECIFIED" => (
-                ErrorClass::Retryable,
-                "the provider interrupted the answer",
-                http::TRY_AGAIN,
-            ),
+            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => {
+                ("the model called what it was not offered", http::TRY_AGAIN)
+            }
+            "OTHER" | "FINISH_REASON_UNSPECIFIED" => {
+                ("the provider interrupted the answer", http::TRY_AGAIN)
+            }
             "MISSING_THOUGHT_SIGNATURE" => (
-                ErrorClass::Client,
                 "the provider misses a signature of the model in the conversation",
                 "Start a new conversation, or choose another model with --model provider/id",
             ),
             "RECITATION" | "IMAGE_RECITATION" => (
-                ErrorClass::Client,
                 "the provider stopped the answer: it repeats a known text",
                 OTHER_WORDS,
             ),
             "LANGUAGE" => (
-                ErrorClass::Client,
                 "the provider stopped the answer: it does not take the language",
                 OTHER_WORDS,
             ),
             "PUP_LIMITED_DISABLED" => (
-                ErrorClass::Client,
                 "the provider has limited or disabled the account",
                 "Look at the account at the provider, or choose another model with --model provider/id",
             ),
             // SAFETY, BLOCKLIST, PROHIBITED_CONTENT, SPII, and whatever filter comes next.
             _ => (
-                ErrorClass::Client,
                 "the provider's content filter stopped the answer",
                 OTHER_WORDS,
             ),
         };
-        let what = self.sentence(what, reason, explanation);
-        Some(LlmError::new(class, what).with_hint(hint))
+        self.fail(what, &reason, hint, out);
     }
 
-    fn sentence(&self, what: &str, reason: &str, explanation: Option<&str>) -> String {
-        let why = explanation.map_or_else(String::new, |why| {
+    fn fail(&self, what: &str, reason: &str, hint: &str, out: &mut EventWriter) {
+        let class = match hint {
+            http::TRY_AGAIN => ErrorClass::Retryable,
+            _ => ErrorClass::Client,
+        };
+        let why = self.explanation.as_deref().map_or_else(String::new, |why| {
             let words: Vec<&str> = why.split_whitespace().collect();
             let words: String = words.join(" ").chars().take(QUOTED_CHARS).collect();
             format!(": {words}")
         });
-        format!("{}: {what} ({reason}){why}", self.context.model)
+        let what = format!("{what} ({reason}){why}");
+        out.error(out.context().error(class, &what).with_hint(hint));
+    }
+}
+
+impl Open {
+    fn new(block: Block) -> Self {
+        Self {
+            block,
+            signature: None,
+            pieces: Pieces::default(),
+        }
     }
 }
 
 impl Counts {
-    fn usage(&self, prices: &Prices) -> Usage {
+    fn usage(&self) -> Usage {
         let prompt = self.prompt + self.tools;
         let cache_read = self.cached.min(prompt);
         // Thoughts stand beside the candidates' tokens, but for hosts whose total says otherwise.
         let within = self.thoughts > 0 && self.total == prompt + self.candidates;
         let thoughts = if within { 0 } else { self.thoughts };
-        let mut usage = Usage {
+        Usage {
             input: prompt - cache_read,
             output: self.candidates + thoughts,
             cache_read,
             reasoning: Some(self.thoughts).filter(|tokens| *tokens > 0),
             ..Usage::default()
-        };
-        usage.total_tokens = usage.context_tokens();
-        usage.cost = prices.cost(&usage);
-        usage
-    }
-}
-
-impl Decoder for GoogleDecoder {
-    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
-        self.chunk(json, out)
-    }
-
-    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
-        match self.stop {
-            Some(_) => self.finish(out),
-            None => Decoded::More,
         }
     }
 }
 
-fn random() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
+impl Decoder for GoogleDecoder {
+    fn decode(&mut self, _name: &str, json: &Value, out: &mut EventWriter) {
+        self.chunk(json, out);
+    }
+
+    fn end(&mut self, out: &mut EventWriter) {
+        if let Some(reason) = self.stop.take() {
+            self.finish(reason, out);
+        }
+    }
 }

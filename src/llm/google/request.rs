@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::LOCAL_ID_PREFIX;
 use super::thinking::{self, ThinkingConfig};
-use crate::llm::exchange::{Endpoint, KeyHeader};
+use crate::llm::exchange::Endpoint;
 use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::{self, Image};
@@ -28,11 +28,7 @@ const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Where requests to `model` go.
 pub(crate) fn endpoint(model: &Model) -> Endpoint {
-    Endpoint {
-        url: address(&model.base_url, &model.id),
-        headers: Vec::new(),
-        key_header: KeyHeader("x-goog-api-key", ""),
-    }
+    Endpoint::at(address(&model.base_url, &model.id))
 }
 
 /// The request's JSON.

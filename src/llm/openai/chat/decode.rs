@@ -7,13 +7,9 @@ use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
 use super::tags::{Segment, ThinkTagParser};
-use crate::llm::classify::ErrorContext;
-use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoded, Decoder, non_empty};
-use crate::llm::message::StopReason;
-use crate::llm::model::Prices;
-use crate::llm::openai::usage::{UsageFields, usage};
+use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
+use crate::llm::error::ErrorClass;
+use crate::llm::openai::usage::{UsageFields, billed, usage};
 
 const USAGE: UsageFields = UsageFields {
     input: "/prompt_tokens",
@@ -31,67 +27,37 @@ const USAGE: UsageFields = UsageFields {
 };
 
 /// The state of one response.
+#[derive(Default)]
 pub struct ChatDecoder {
-    prices: Prices,
-    context: ErrorContext,
-    started: bool,
-    /// The text or reasoning block that grows.
-    open: Option<Open>,
+    /// The text or reasoning that grows, and the form of the reasoning.
+    open: Option<(Block, &'static str)>,
     tags: ThinkTagParser,
     details: Details,
     /// Whether reasoning came as plain text: details then only repeat it.
     plain_reasoning: bool,
     /// The thinking block that is closed last, because more details may come.
-    details_block: Option<usize>,
+    details_block: Option<Block>,
     calls: Vec<Call>,
-    /// How many blocks of ours have started.
-    blocks: usize,
     stop: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Text(usize),
-    Thinking(usize, &'static str),
-}
-
 /// A call that may still grow: pieces of several may come in turns.
+#[derive(Default)]
 struct Call {
     stream_index: Option<u64>,
     id: String,
     name: String,
-    /// Our index, once its name is known.
-    block: Option<usize>,
+    /// Our block, once its name is known.
+    block: Option<Block>,
     /// Arguments that came before the name.
     early: String,
 }
 
 impl ChatDecoder {
-    /// A decoder for one response, which costs `prices`.
-    pub fn new(prices: Prices, context: ErrorContext) -> Self {
-        Self {
-            prices,
-            context,
-            started: false,
-            open: None,
-            tags: ThinkTagParser::default(),
-            details: Details::default(),
-            plain_reasoning: false,
-            details_block: None,
-            calls: Vec::new(),
-            blocks: 0,
-            stop: None,
-        }
-    }
-
-    fn chunk(&mut self, chunk: &Value, out: &mut Vec<StreamEvent>) {
+    fn chunk(&mut self, chunk: &Value, out: &mut EventWriter) {
         let choice = &chunk["choices"][0];
-        if !self.started && (non_empty(&chunk["id"]).is_some() || choice.is_object()) {
-            self.started = true;
-            out.push(StreamEvent::Start {
-                response_id: non_empty(&chunk["id"]),
-                response_model: non_empty(&chunk["model"]),
-            });
+        if choice.is_object() || non_empty(&chunk["id"]).is_some() {
+            out.start(&chunk["id"], &chunk["model"]);
         }
         // Servers that do not stream put the whole where the piece would be.
         let delta = if choice["delta"].is_object() {
@@ -106,9 +72,9 @@ impl ChatDecoder {
             .find_map(|field| Some((field, non_empty(&delta[field])?)));
         self.plain_reasoning |= plain.is_some();
         match plain {
-            Some((field, text)) => self.thinking(field, text, out),
+            Some((field, text)) => self.thinking(field, &text, out),
             None if self.plain_reasoning => {}
-            None => self.thinking(FIELDS[1], reasoning::words(details), out),
+            None => self.thinking(FIELDS[1], &reasoning::words(details), out),
         }
         match &delta["content"] {
             Value::String(text) => self.tagged_text(text, out),
@@ -116,9 +82,7 @@ impl ChatDecoder {
             _ => {}
         }
         // A refusal is what the model has to say.
-        if let Some(refusal) = non_empty(&delta["refusal"]) {
-            self.text(refusal, out);
-        }
+        self.text(delta["refusal"].as_str().unwrap_or_default(), out);
         for piece in delta["tool_calls"].as_array().into_iter().flatten() {
             self.call(piece, out);
         }
@@ -131,72 +95,62 @@ impl ChatDecoder {
         }
         let places = [&chunk["usage"], &choice["usage"], &chunk["x_groq"]["usage"]];
         if let Some(counts) = places.into_iter().find(|usage| usage.is_object()) {
-            out.push(StreamEvent::Usage(usage(counts, &USAGE, &self.prices)));
+            out.usage(usage(counts, &USAGE), |list| billed(counts).unwrap_or(list));
         }
     }
 
-    fn part(&mut self, part: &Value, out: &mut Vec<StreamEvent>) {
+    fn part(&mut self, part: &Value, out: &mut EventWriter) {
         match part["type"].as_str() {
             Some("thinking") => {
                 let inner = part["thinking"].as_array().into_iter().flatten();
-                for text in inner.filter_map(|part| non_empty(&part["text"])) {
-                    self.thinking(reasoning::PARTS, text, out);
-                }
-                if let Some(text) = non_empty(&part["thinking"]) {
+                let texts = inner.map(|part| &part["text"]).chain([&part["thinking"]]);
+                for text in texts.filter_map(Value::as_str) {
                     self.thinking(reasoning::PARTS, text, out);
                 }
             }
-            _ => self.text(non_empty(&part["text"]).unwrap_or_default(), out),
+            _ => self.text(part["text"].as_str().unwrap_or_default(), out),
         }
     }
 
     /// Text that may hold reasoning between tags.
-    fn tagged_text(&mut self, text: &str, out: &mut Vec<StreamEvent>) {
+    fn tagged_text(&mut self, text: &str, out: &mut EventWriter) {
         for segment in self.tags.push(text) {
             self.segment(segment, out);
         }
     }
 
-    fn segment(&mut self, segment: Segment, out: &mut Vec<StreamEvent>) {
+    fn segment(&mut self, segment: Segment, out: &mut EventWriter) {
         match segment {
-            Segment::Text(text) => self.text(text, out),
-            Segment::Thinking(text) => self.thinking(reasoning::TAGS, text, out),
+            Segment::Text(text) => self.text(&text, out),
+            Segment::Thinking(text) => self.thinking(reasoning::TAGS, &text, out),
         }
     }
 
-    fn text(&mut self, delta: String, out: &mut Vec<StreamEvent>) {
+    fn text(&mut self, delta: &str, out: &mut EventWriter) {
+        self.append(BlockKind::Text, "", delta, out);
+    }
+
+    fn thinking(&mut self, form: &'static str, delta: &str, out: &mut EventWriter) {
+        self.append(BlockKind::Thinking, form, delta, out);
+    }
+
+    fn append(&mut self, kind: BlockKind, form: &'static str, delta: &str, out: &mut EventWriter) {
         if delta.is_empty() {
             return;
         }
-        let index = if let Some(Open::Text(index)) = self.open {
-            index
-        } else {
-            self.close(out);
-            let index = self.next_block();
-            self.open = Some(Open::Text(index));
-            out.push(StreamEvent::TextStart { index });
-            index
+        let block = match self.open {
+            Some((block, _)) if block.kind == kind => block,
+            _ => {
+                self.close(out);
+                let block = out.open(kind);
+                self.open = Some((block, form));
+                block
+            }
         };
-        out.push(StreamEvent::TextDelta { index, delta });
+        out.delta(block, delta);
     }
 
-    fn thinking(&mut self, field: &'static str, delta: String, out: &mut Vec<StreamEvent>) {
-        if delta.is_empty() {
-            return;
-        }
-        let index = if let Some(Open::Thinking(index, _)) = self.open {
-            index
-        } else {
-            self.close(out);
-            let index = self.next_block();
-            self.open = Some(Open::Thinking(index, field));
-            out.push(StreamEvent::ThinkingStart { index });
-            index
-        };
-        out.push(StreamEvent::ThinkingDelta { index, delta });
-    }
-
-    fn call(&mut self, piece: &Value, out: &mut Vec<StreamEvent>) {
+    fn call(&mut self, piece: &Value, out: &mut EventWriter) {
         self.flush_tags(out);
         self.close(out);
         let stream_index = piece["index"].as_u64();
@@ -208,20 +162,17 @@ impl ChatDecoder {
                 self.calls.push(Call {
                     stream_index,
                     id: id.clone().unwrap_or_default(),
-                    name: String::new(),
-                    block: None,
-                    early: String::new(),
+                    ..Call::default()
                 });
                 self.calls.len() - 1
             });
-        let blocks = &mut self.blocks;
         let call = &mut self.calls[at];
         if let (true, Some(id), None) = (call.id.is_empty(), id, call.block) {
             call.id = id;
         }
         if let (true, Some(name)) = (call.name.is_empty(), name) {
             call.name = name;
-            call.begin(blocks, out);
+            call.begin(out);
         }
         let delta = match &piece["function"]["arguments"] {
             Value::String(text) => text.clone(),
@@ -229,12 +180,9 @@ impl ChatDecoder {
             object @ Value::Object(_) => object.to_string(),
             _ => String::new(),
         };
-        if delta.is_empty() {
-            return;
-        }
         match call.block {
-            Some(index) => out.push(StreamEvent::ToolCallDelta { index, delta }),
-            None => call.early.push_str(&delta),
+            Some(block) => out.delta(block, &delta),
+            None => call.early += &delta,
         }
     }
 
@@ -263,13 +211,8 @@ impl ChatDecoder {
         }
     }
 
-    fn next_block(&mut self) -> usize {
-        self.blocks += 1;
-        self.blocks - 1
-    }
-
     /// Emits what was held back as the possible beginning of a tag.
-    fn flush_tags(&mut self, out: &mut Vec<StreamEvent>) {
+    fn flush_tags(&mut self, out: &mut EventWriter) {
         if let Some(segment) = self.tags.flush() {
             self.segment(segment, out);
         }
@@ -277,176 +220,90 @@ impl ChatDecoder {
 
     /// Closes the block whose signature holds the `reasoning_details` to be sent back. They may come
     /// at any time, so it is closed last.
-    fn close_details(&mut self, out: &mut Vec<StreamEvent>) {
+    fn close_details(&mut self, out: &mut EventWriter) {
         if self.details.is_empty() {
             return;
         }
-        let index = self.details_block.take().unwrap_or_else(|| {
-            let index = self.next_block();
-            out.push(StreamEvent::ThinkingStart { index });
-            index
-        });
-        out.push(StreamEvent::ThinkingEnd {
-            index,
-            signature: Some(self.details.stored()),
-            redacted: false,
-        });
+        let block = self.details_block.take();
+        let block = block.unwrap_or_else(|| out.open(BlockKind::Thinking));
+        out.close(block, Some(self.details.stored()));
     }
 
     /// Ends the growing text or reasoning.
-    fn close(&mut self, out: &mut Vec<StreamEvent>) {
+    fn close(&mut self, out: &mut EventWriter) {
         match self.open.take() {
-            Some(Open::Text(index)) => out.push(StreamEvent::TextEnd {
-                index,
-                signature: None,
-            }),
-            Some(Open::Thinking(index, _))
-                if !self.details.is_empty() && self.details_block.is_none() =>
-            {
-                self.details_block = Some(index);
+            Some((block, _)) if block.kind == BlockKind::Text => out.close(block, None),
+            Some((block, _)) if !self.details.is_empty() && self.details_block.is_none() => {
+                self.details_block = Some(block);
             }
-            Some(Open::Thinking(index, field)) => out.push(StreamEvent::ThinkingEnd {
-                index,
-                signature: Some(field.to_owned()),
-                redacted: false,
-            }),
+            Some((block, form)) => out.close(block, Some(form.to_owned())),
             None => {}
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
-        if !self.started {
-            let what = format!("{}: the server sent an empty answer", self.context.model);
-            out.push(StreamEvent::Error(LlmError::new(
-                ErrorClass::Retryable,
-                what,
-            )));
-            return Decoded::Finished;
+    fn finish(&mut self, out: &mut EventWriter) {
+        if !out.started() {
+            return out.fail(ErrorClass::Retryable, "the server sent an empty answer");
         }
         self.flush_tags(out);
         self.close(out);
         self.close_details(out);
         for call in &mut self.calls {
             // A call that never got a name is one of an unknown tool: its result will say so.
-            call.begin(&mut self.blocks, out);
-            if let Some(index) = call.block {
-                out.push(StreamEvent::ToolCallEnd {
-                    index,
-                    thought_signature: None,
-                });
+            call.begin(out);
+            if let Some(block) = call.block {
+                out.close(block, None);
             }
         }
         let raw = self.stop.take();
-        out.push(match ending(raw.as_deref(), !self.calls.is_empty()) {
-            Ok(reason) => StreamEvent::Done { reason, raw },
-            Err((class, what)) => {
-                let raw = raw.unwrap_or_default();
-                let what = format!("{}: {what} (finish_reason {raw})", self.context.model);
-                StreamEvent::Error(LlmError::new(class, what))
-            }
-        });
-        Decoded::Finished
-    }
-}
-
-/// What a `finish_reason` means. An unknown one is an error: the answer may be cut, and a cut
-/// answer must not pass for a whole one.
-fn ending(reason: Option<&str>, called: bool) -> Result<StopReason, (ErrorClass, &'static str)> {
-    let reason = reason.map(str::to_ascii_lowercase);
-    match reason.as_deref() {
-        // Some say `stop` after calls.
-        None
-        | Some(
-            "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn" | "complete"
-            | "completed" | "done" | "finished" | "tool_calls" | "tool_call" | "tool_use"
-            | "function_call",
-        ) => Ok(if called {
-            StopReason::ToolUse
-        } else {
-            StopReason::Stop
-        }),
-        Some("length" | "max_tokens" | "max_output_tokens" | "model_length") => {
-            Ok(StopReason::Length)
-        }
-        // `sensitive` is Z.ai's.
-        Some("content_filter" | "sensitive" | "safety" | "refusal") => Err((
-            ErrorClass::Client,
-            "the provider's content filter stopped the answer",
-        )),
-        // Among them DeepSeek's `insufficient_system_resource`.
-        Some(_) => Err((ErrorClass::Retryable, "the provider interrupted the answer")),
+        let reason = raw.as_deref().unwrap_or_default();
+        // An unknown reason is an error: the answer may be cut, and a cut answer must not pass for a
+        // whole one.
+        let (class, what) = match reason.to_ascii_lowercase().as_str() {
+            "" | "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn"
+            | "complete" | "completed" | "done" | "finished" | "tool_calls" | "tool_call"
+            | "tool_use" | "function_call" => return out.done(raw),
+            "length" | "max_tokens" | "max_output_tokens" | "model_length" => return out.cut(raw),
+            // `sensitive` is Z.ai's.
+            "content_filter" | "sensitive" | "safety" | "refusal" => (
+                ErrorClass::Client,
+                "the provider's content filter stopped the answer",
+            ),
+            // Among them DeepSeek's `insufficient_system_resource`.
+            _ => (ErrorClass::Retryable, "the provider interrupted the answer"),
+        };
+        out.fail(class, &format!("{what} (finish_reason {reason})"));
     }
 }
 
 impl Call {
     /// Starts the block, if it has not started.
-    fn begin(&mut self, blocks: &mut usize, out: &mut Vec<StreamEvent>) {
+    fn begin(&mut self, out: &mut EventWriter) {
         if self.block.is_some() {
             return;
         }
-        let index = *blocks;
-        *blocks += 1;
-        self.block = Some(index);
         if self.id.is_empty() {
             self.id = format!("call_{}", uuid::Uuid::new_v4().simple());
         }
-        out.push(StreamEvent::ToolCallStart {
-            index,
-            id: self.id.clone(),
-            name: self.name.clone(),
-            custom: false,
-        });
-        let delta = std::mem::take(&mut self.early);
-        if !delta.is_empty() {
-            out.push(StreamEvent::ToolCallDelta { index, delta });
-        }
+        let block = out.open_call(self.id.clone(), self.name.clone(), false);
+        out.delta(block, &std::mem::take(&mut self.early));
+        self.block = Some(block);
     }
 }
 
 impl Decoder for ChatDecoder {
-    fn decode(&mut self, _name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
+    fn decode(&mut self, _name: &str, json: &Value, out: &mut EventWriter) {
         self.chunk(json, out);
-        Decoded::More
     }
 
-    fn done_marker(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
-        self.finish(out)
+    fn done_marker(&mut self, out: &mut EventWriter) {
+        self.finish(out);
     }
 
     /// Some servers close without the end mark; their finish reason says that nothing is missing.
-    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Decoded {
+    fn end(&mut self, out: &mut EventWriter) {
         if self.stop.is_some() {
-            return self.finish(out);
-        }
-        Decoded::More
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_known_finish_reason_is_success() {
-        for (reason, called, expected) in [
-            (None, false, Ok(StopReason::Stop)),
-            (Some("stop"), false, Ok(StopReason::Stop)),
-            (Some("STOP"), false, Ok(StopReason::Stop)),
-            (Some("stop"), true, Ok(StopReason::ToolUse)),
-            (Some("tool_calls"), true, Ok(StopReason::ToolUse)),
-            (Some("length"), false, Ok(StopReason::Length)),
-            (Some("length"), true, Ok(StopReason::Length)),
-            (Some("content_filter"), false, Err(ErrorClass::Client)),
-            (Some("sensitive"), false, Err(ErrorClass::Client)),
-            (
-                Some("insufficient_system_resource"),
-                true,
-                Err(ErrorClass::Retryable),
-            ),
-            (Some("something_new"), false, Err(ErrorClass::Retryable)),
-        ] {
-            let got = ending(reason, called).map_err(|(class, _)| class);
-            assert_eq!(got, expected, "{reason:?} {called}");
+            self.finish(out);
         }
     }
 }

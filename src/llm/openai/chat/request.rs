@@ -18,7 +18,7 @@ use crate::llm::request_size;
 
 /// Where requests to `model` go.
 pub(crate) fn endpoint(model: &Model) -> Endpoint {
-    Endpoint::bearer(http::join(&model.base_url, "/chat/completions"))
+    Endpoint::at(http::join(&model.base_url, "/chat/completions"))
 }
 
 /// The request's JSON.

@@ -3,16 +3,13 @@
 //! Items are identified by their `output_index`: some servers change ids from event to event. Where
 //! the index is missing, ids count. Unknown events and items are ignored.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::item::{ArgumentsMismatch, Item, Kind, Part};
-use crate::llm::classify::{self, ErrorContext};
+use super::item::{Item, Kind, Part};
+use crate::llm::classify;
+use crate::llm::decoder::{Decoder, EventWriter, non_empty};
 use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::event::StreamEvent;
-use crate::llm::exchange::{Decoded, Decoder, non_empty};
-use crate::llm::message::StopReason;
-use crate::llm::model::Prices;
-use crate::llm::openai::usage::{UsageFields, usage};
+use crate::llm::openai::usage::{UsageFields, billed, usage};
 
 const USAGE: UsageFields = UsageFields {
     input: "/input_tokens",
@@ -21,6 +18,8 @@ const USAGE: UsageFields = UsageFields {
     cache_read: &["/input_tokens_details/cached_tokens"],
     cache_write: &["/input_tokens_details/cache_write_tokens"],
 };
+
+const INTERRUPTED: &str = "the provider interrupted the answer";
 
 /// How much more or less than the list price a service tier costs.
 /// <https://openai.com/api/pricing>
@@ -33,51 +32,20 @@ fn tier_factor(service_tier: &Value) -> f64 {
 }
 
 /// The state of one response.
+#[derive(Default)]
 pub struct ResponsesDecoder {
-    prices: Prices,
-    context: ErrorContext,
-    started: bool,
-    /// In the order in which they began; each is the block of the same index.
+    /// In the order in which they began.
     items: Vec<Item>,
 }
 
 impl ResponsesDecoder {
-    /// A decoder for one response, which costs `prices`.
-    pub fn new(prices: Prices, context: ErrorContext) -> Self {
-        Self {
-            prices,
-            context,
-            started: false,
-            items: Vec::new(),
-        }
-    }
-
-    fn start(&mut self, response: &Value, out: &mut Vec<StreamEvent>) {
-        if !self.started {
-            self.started = true;
-            out.push(StreamEvent::Start {
-                response_id: non_empty(&response["id"]),
-                response_model: non_empty(&response["model"]),
-            });
-        }
-    }
-
     /// Decodes an event that is not the last one.
-    fn event(
-        &mut self,
-        name: &str,
-        event: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
+    fn event(&mut self, name: &str, event: &Value, out: &mut EventWriter) {
         let (kind, summary) = match name {
             "response.created" | "response.in_progress" | "response.queued" => {
-                self.start(&event["response"], out);
-                return Ok(());
+                return start(&event["response"], out);
             }
-            "response.output_item.added" => {
-                self.item_added(event, out);
-                return Ok(());
-            }
+            "response.output_item.added" => return self.item_added(event, out),
             "response.output_item.done" => return self.item_done(event, out),
             "response.output_text.delta" | "response.refusal.delta" => (Kind::Message, false),
             "response.reasoning_summary_text.delta" => (Kind::Reasoning, true),
@@ -88,7 +56,7 @@ impl ResponsesDecoder {
             "response.function_call_arguments.delta" => (Kind::Function, false),
             "response.custom_tool_call_input.delta" => (Kind::Custom, false),
             // Among them the finished parts, which the finished item repeats.
-            _ => return Ok(()),
+            _ => return,
         };
         let key = if summary {
             "summary_index"
@@ -100,25 +68,21 @@ impl ResponsesDecoder {
             index: event[key].as_u64().unwrap_or_default(),
         };
         self.delta(kind, part, event, out);
-        Ok(())
     }
 
-    /// Starts an item, and with it the block of the same index.
     fn begin(
         &mut self,
         kind: Kind,
         output_index: Option<u64>,
         first: &Value,
-        out: &mut Vec<StreamEvent>,
+        out: &mut EventWriter,
     ) -> usize {
-        self.start(&Value::Null, out);
-        let at = self.items.len();
-        let item = Item::start(at, kind, output_index, first, out);
-        self.items.push(item);
-        at
+        start(&Value::Null, out);
+        self.items.push(Item::start(kind, output_index, first, out));
+        self.items.len() - 1
     }
 
-    fn item_added(&mut self, event: &Value, out: &mut Vec<StreamEvent>) {
+    fn item_added(&mut self, event: &Value, out: &mut EventWriter) {
         let item = &event["item"];
         let Some(kind) = Kind::of(item) else { return };
         let call_id = non_empty(&item["call_id"]);
@@ -132,7 +96,7 @@ impl ResponsesDecoder {
         }
     }
 
-    fn delta(&mut self, kind: Kind, part: Part, event: &Value, out: &mut Vec<StreamEvent>) {
+    fn delta(&mut self, kind: Kind, part: Part, event: &Value, out: &mut EventWriter) {
         let Some(delta) = event["delta"].as_str() else {
             return;
         };
@@ -170,29 +134,19 @@ impl ResponsesDecoder {
             .or_else(|| last(&|item| !item.done && output_index.is_none()))
     }
 
-    fn item_done(
-        &mut self,
-        event: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
+    fn item_done(&mut self, event: &Value, out: &mut EventWriter) {
         let item = &event["item"];
-        let Some(kind) = Kind::of(item) else {
-            return Ok(());
-        };
+        let Some(kind) = Kind::of(item) else { return };
         let index = event["output_index"].as_u64();
         let at = self
             .find(kind, index, &item["id"], &item["call_id"])
             .unwrap_or_else(|| self.begin(kind, index, item, out));
-        self.items[at].finish(item, out)
+        self.items[at].finish(item, out);
     }
 
     /// Takes from the finished response what the stream left out. Its items are those of the stream
     /// in the same order; calls go by their ids first.
-    fn reconcile(
-        &mut self,
-        response: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
+    fn reconcile(&mut self, response: &Value, out: &mut EventWriter) {
         let mut unmatched: Vec<usize> = (0..self.items.len()).collect();
         for item in response["output"].as_array().into_iter().flatten() {
             let Some(kind) = Kind::of(item) else { continue };
@@ -205,101 +159,76 @@ impl ResponsesDecoder {
                 Some(found) => unmatched.remove(found),
                 None => self.begin(kind, None, item, out),
             };
-            self.items[at].finish(item, out)?;
+            self.items[at].finish(item, out);
         }
-        Ok(())
     }
 
     /// The last event but an error.
-    fn finish(
-        &mut self,
-        name: &str,
-        event: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
+    fn finish(&mut self, name: &str, event: &Value, out: &mut EventWriter) {
         let response = &event["response"];
-        self.start(response, out);
+        start(response, out);
         let status = match response["status"].as_str() {
             Some(status @ ("completed" | "incomplete" | "failed" | "cancelled")) => status,
             _ => name.trim_start_matches("response."),
         };
         let reason = response["incomplete_details"]["reason"].as_str();
-        self.reconcile(response, out)?;
+        self.reconcile(response, out);
         for item in &mut self.items {
             item.close(out);
         }
-        if response["usage"].is_object() {
-            let mut usage = usage(&response["usage"], &USAGE, &self.prices);
-            let total = usage.cost.total * tier_factor(&response["service_tier"]);
-            usage.cost = usage.cost.scaled_to(total);
-            out.push(StreamEvent::Usage(usage));
+        let counts = &response["usage"];
+        if counts.is_object() {
+            let tier = tier_factor(&response["service_tier"]);
+            out.usage(usage(counts, &USAGE), |list| {
+                billed(counts).unwrap_or(list * tier)
+            });
         }
-        let called = self.items.iter().any(|item| item.kind.is_call());
         let raw = match reason {
             Some(reason) => format!("{status}.{reason}"),
             None => status.to_owned(),
         };
-        let done = |reason| StreamEvent::Done {
-            reason,
-            raw: Some(raw),
-        };
-        out.push(match (status, reason) {
-            ("failed" | "cancelled", _) => StreamEvent::Error(self.failed(response)),
-            ("incomplete", Some("max_output_tokens")) => done(StopReason::Length),
-            ("incomplete", Some("content_filter")) => self.error(
+        match (status, reason) {
+            ("failed" | "cancelled", _) if response["error"].is_null() => {
+                out.fail(ErrorClass::Retryable, INTERRUPTED);
+            }
+            ("failed" | "cancelled", _) => out.error(failed(&response["error"], out)),
+            ("incomplete", Some("max_output_tokens")) => out.cut(Some(raw)),
+            ("incomplete", Some("content_filter")) => out.fail(
                 ErrorClass::Client,
                 "the provider's content filter stopped the answer",
             ),
             ("incomplete", reason) => {
                 let why = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-                let what = format!("the provider interrupted the answer{why}");
-                self.error(ErrorClass::Retryable, &what)
+                out.fail(ErrorClass::Retryable, &format!("{INTERRUPTED}{why}"));
             }
-            _ if called => done(StopReason::ToolUse),
-            _ => done(StopReason::Stop),
-        });
-        Ok(())
-    }
-
-    fn failed(&self, response: &Value) -> LlmError {
-        let error = &response["error"];
-        if error.is_null() {
-            let what = format!(
-                "{}: the provider interrupted the answer",
-                self.context.model
-            );
-            return LlmError::new(ErrorClass::Retryable, what);
+            _ => out.done(Some(raw)),
         }
-        let mut failed =
-            classify::from_event(&serde_json::json!({ "error": error }), &self.context);
-        // Pictures that cannot be read and rules that were broken stay so.
-        let code = error["code"].as_str().unwrap_or_default();
-        let lasting = ["image", "policy", "residency"];
-        if failed.class == ErrorClass::Retryable && lasting.iter().any(|word| code.contains(word)) {
-            failed.class = ErrorClass::Client;
-            failed.hint = None;
-        }
-        failed
-    }
-
-    fn error(&self, class: ErrorClass, what: &str) -> StreamEvent {
-        let what = format!("{}: {what}", self.context.model);
-        StreamEvent::Error(LlmError::new(class, what))
     }
 }
 
 impl Decoder for ResponsesDecoder {
-    fn decode(&mut self, name: &str, json: &Value, out: &mut Vec<StreamEvent>) -> Decoded {
-        let (taken, progress) = match name {
+    fn decode(&mut self, name: &str, json: &Value, out: &mut EventWriter) {
+        match name {
             "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
-                (self.finish(name, json, out), Decoded::Finished)
+                self.finish(name, json, out);
             }
-            _ => (self.event(name, json, out), Decoded::More),
-        };
-        if let Err(ArgumentsMismatch) = taken {
-            out.push(StreamEvent::Error(classify::invalid_event(&self.context)));
-            return Decoded::Finished;
+            _ => self.event(name, json, out),
         }
-        progress
     }
+}
+
+fn start(response: &Value, out: &mut EventWriter) {
+    out.start(&response["id"], &response["model"]);
+}
+
+fn failed(error: &Value, out: &EventWriter) -> LlmError {
+    let mut failed = classify::from_event(&json!({ "error": error }), out.context());
+    // Pictures that cannot be read and rules that were broken stay so.
+    let code = error["code"].as_str().unwrap_or_default();
+    let lasting = ["image", "policy", "residency"];
+    if failed.class == ErrorClass::Retryable && lasting.iter().any(|word| code.contains(word)) {
+        failed.class = ErrorClass::Client;
+        failed.hint = None;
+    }
+    failed
 }

@@ -7,8 +7,7 @@
 use serde_json::{Value, json};
 
 use super::items::{ID_LENGTH, TextSignature};
-use crate::llm::event::StreamEvent;
-use crate::llm::exchange::non_empty;
+use crate::llm::decoder::{Block, BlockKind, EventWriter, non_empty};
 
 /// The type of an item; all other types are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +51,7 @@ pub(super) struct Item {
     pub id: Option<String>,
     pub call_id: Option<String>,
     pub done: bool,
-    /// The index of our block.
-    block: usize,
+    block: Block,
     /// Everything that has been emitted.
     text: String,
     /// The part of the last delta.
@@ -62,46 +60,42 @@ pub(super) struct Item {
     encrypted: bool,
 }
 
-/// The finished call has other arguments than its deltas.
-pub(super) struct ArgumentsMismatch;
-
 impl Item {
-    /// Starts `block` for the item that begins with `first`: its earliest form, or the event with
+    /// Starts the block of the item that begins with `first`: its earliest form, or the event with
     /// its first delta.
     pub fn start(
-        block: usize,
         kind: Kind,
         output_index: Option<u64>,
         first: &Value,
-        out: &mut Vec<StreamEvent>,
+        out: &mut EventWriter,
     ) -> Self {
-        let item = Self {
+        let id = non_empty(&first["id"]).or(non_empty(&first["item_id"]));
+        let call_id = non_empty(&first["call_id"]);
+        let block = match kind {
+            Kind::Message => out.open(BlockKind::Text),
+            Kind::Reasoning => out.open(BlockKind::Thinking),
+            Kind::Function | Kind::Custom => {
+                let custom = kind == Kind::Custom;
+                let stored_id = stored_id(call_id.as_deref(), id.as_deref(), custom);
+                let name = non_empty(&first["name"]).unwrap_or_default();
+                out.open_call(stored_id, name, custom)
+            }
+        };
+        Self {
             kind,
             output_index,
-            id: non_empty(&first["id"]).or(non_empty(&first["item_id"])),
-            call_id: non_empty(&first["call_id"]),
+            id,
+            call_id,
             done: false,
             block,
             text: String::new(),
             part: None,
             encrypted: false,
-        };
-        let index = block;
-        out.push(match kind {
-            Kind::Message => StreamEvent::TextStart { index },
-            Kind::Reasoning => StreamEvent::ThinkingStart { index },
-            Kind::Function | Kind::Custom => StreamEvent::ToolCallStart {
-                index,
-                id: item.stored_id(),
-                name: non_empty(&first["name"]).unwrap_or_default(),
-                custom: kind == Kind::Custom,
-            },
-        });
-        item
+        }
     }
 
     /// Takes a delta. Of reasoning that comes both as a summary and in full, the first kind counts.
-    pub fn append(&mut self, part: Part, delta: &str, out: &mut Vec<StreamEvent>) {
+    pub fn append(&mut self, part: Part, delta: &str, out: &mut EventWriter) {
         if self.kind == Kind::Reasoning
             && let Some(last) = self.part
         {
@@ -118,18 +112,10 @@ impl Item {
         self.emit(delta, out);
     }
 
-    /// Takes the finished item.
-    ///
-    /// # Errors
-    /// The arguments of a call differ from its deltas.
-    pub fn finish(
-        &mut self,
-        item: &Value,
-        out: &mut Vec<StreamEvent>,
-    ) -> Result<(), ArgumentsMismatch> {
+    /// Takes the finished item. A call with other arguments than its deltas ends the response.
+    pub fn finish(&mut self, item: &Value, out: &mut EventWriter) {
         if self.done {
-            self.backfill_encrypted(item, out);
-            return Ok(());
+            return self.backfill_encrypted(item, out);
         }
         let whole = match self.kind {
             Kind::Message => message_text(item),
@@ -140,7 +126,7 @@ impl Item {
             let rest = rest.to_owned();
             self.emit(&rest, out);
         } else if self.kind.is_call() && !whole.is_empty() && !self.same_object(&whole) {
-            return Err(ArgumentsMismatch);
+            return out.invalid_event();
         }
         let signature = match self.kind {
             Kind::Message => {
@@ -154,49 +140,30 @@ impl Item {
             Kind::Function | Kind::Custom => None,
         };
         self.end(signature, out);
-        Ok(())
     }
 
     /// Ends an item that the response left unfinished.
-    pub fn close(&mut self, out: &mut Vec<StreamEvent>) {
+    pub fn close(&mut self, out: &mut EventWriter) {
         if !self.done {
             let id = self.id.as_ref().filter(|_| self.kind == Kind::Message);
             self.end(id.map(|id| TextSignature::write(id, None)), out);
         }
     }
 
-    fn emit(&mut self, delta: &str, out: &mut Vec<StreamEvent>) {
-        if delta.is_empty() || self.done {
-            return;
+    fn emit(&mut self, delta: &str, out: &mut EventWriter) {
+        if !self.done {
+            self.text.push_str(delta);
+            out.delta(self.block, delta);
         }
-        self.text.push_str(delta);
-        let (index, delta) = (self.block, delta.to_owned());
-        out.push(match self.kind {
-            Kind::Message => StreamEvent::TextDelta { index, delta },
-            Kind::Reasoning => StreamEvent::ThinkingDelta { index, delta },
-            Kind::Function | Kind::Custom => StreamEvent::ToolCallDelta { index, delta },
-        });
     }
 
-    fn end(&mut self, signature: Option<String>, out: &mut Vec<StreamEvent>) {
+    fn end(&mut self, signature: Option<String>, out: &mut EventWriter) {
         self.done = true;
-        let index = self.block;
-        out.push(match self.kind {
-            Kind::Message => StreamEvent::TextEnd { index, signature },
-            Kind::Reasoning => StreamEvent::ThinkingEnd {
-                index,
-                signature,
-                redacted: false,
-            },
-            Kind::Function | Kind::Custom => StreamEvent::ToolCallEnd {
-                index,
-                thought_signature: None,
-            },
-        });
+        out.close(self.block, signature);
     }
 
     /// Azure sends encrypted reasoning with the finished response only.
-    fn backfill_encrypted(&mut self, item: &Value, out: &mut Vec<StreamEvent>) {
+    fn backfill_encrypted(&mut self, item: &Value, out: &mut EventWriter) {
         let late = self.kind == Kind::Reasoning
             && !self.encrypted
             && non_empty(&item["encrypted_content"]).is_some();
@@ -212,21 +179,17 @@ impl Item {
         let streamed = object(&self.text).filter(|_| self.kind == Kind::Function);
         streamed.is_some() && streamed == object(whole)
     }
+}
 
-    /// The call's id and, where it can be sent back, its item's, as pi stores them.
-    fn stored_id(&self) -> String {
-        let prefix = if self.kind == Kind::Custom {
-            "ctc_"
-        } else {
-            "fc_"
-        };
-        match (&self.call_id, &self.id) {
-            (Some(call), Some(item)) if item.starts_with(prefix) && item.len() <= ID_LENGTH => {
-                format!("{call}|{item}")
-            }
-            (Some(id), _) | (None, Some(id)) => id.clone(),
-            (None, None) => format!("call_{}", uuid::Uuid::new_v4().simple()),
+/// The call's id and, where it can be sent back, its item's, as pi stores them.
+fn stored_id(call: Option<&str>, item: Option<&str>, custom: bool) -> String {
+    let prefix = if custom { "ctc_" } else { "fc_" };
+    match (call, item) {
+        (Some(call), Some(item)) if item.starts_with(prefix) && item.len() <= ID_LENGTH => {
+            format!("{call}|{item}")
         }
+        (Some(id), _) | (None, Some(id)) => id.to_owned(),
+        (None, None) => format!("call_{}", uuid::Uuid::new_v4().simple()),
     }
 }
 

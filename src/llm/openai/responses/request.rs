@@ -21,7 +21,7 @@ const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// Where requests to `model` go.
 pub(crate) fn endpoint(model: &Model) -> Endpoint {
-    Endpoint::bearer(http::join(&model.base_url, "/responses"))
+    Endpoint::at(http::join(&model.base_url, "/responses"))
 }
 
 /// The same event; an error that says that nothing is at this address gets the way out for the many

@@ -1,0 +1,216 @@
+//! From one API's events to ours: the trait of the decoders, and the writer they share.
+
+use serde_json::Value;
+
+use super::classify::ErrorContext;
+use super::error::{ErrorClass, LlmError};
+use super::event::StreamEvent;
+use super::message::{StopReason, Usage};
+use super::model::Prices;
+
+/// Reads one API's events.
+pub trait Decoder: Send + Sync + 'static {
+    /// Takes the JSON of one event called `name`. Errors of the provider never get here, nor does
+    /// what follows the end of a response.
+    fn decode(&mut self, name: &str, json: &Value, out: &mut EventWriter);
+
+    /// Takes the end marker `[DONE]`. Some gateways send it on APIs that have none.
+    fn done_marker(&mut self, out: &mut EventWriter) {
+        self.end(out);
+    }
+
+    /// The server closed the stream. Writes the last event if the response is complete all the
+    /// same; otherwise the exchange reports that it ended early.
+    fn end(&mut self, _out: &mut EventWriter) {}
+}
+
+/// The text of a JSON string that is not empty.
+pub fn non_empty(value: &Value) -> Option<String> {
+    let text = value.as_str().filter(|text| !text.is_empty())?;
+    Some(text.to_owned())
+}
+
+/// Writes the events of one response: numbers its blocks, prices its tokens, names the model in its
+/// errors. Nothing is written behind the last event.
+pub struct EventWriter {
+    prices: Prices,
+    context: ErrorContext,
+    events: Vec<StreamEvent>,
+    started: bool,
+    finished: bool,
+    /// How many blocks have started.
+    blocks: usize,
+    /// Whether a tool was called.
+    called: bool,
+}
+
+/// A block that has started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub(super) index: usize,
+    pub(super) kind: BlockKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Text,
+    Thinking,
+    /// Thinking whose text is withheld: its payload takes the place of the signature.
+    Redacted,
+    ToolCall,
+}
+
+impl EventWriter {
+    pub(super) fn new(prices: Prices, context: ErrorContext) -> Self {
+        Self {
+            prices,
+            context,
+            events: Vec::new(),
+            started: false,
+            finished: false,
+            blocks: 0,
+            called: false,
+        }
+    }
+
+    pub(super) fn context(&self) -> &ErrorContext {
+        &self.context
+    }
+
+    pub(super) fn started(&self) -> bool {
+        self.started
+    }
+
+    pub(super) fn finished(&self) -> bool {
+        self.finished
+    }
+
+    pub(super) fn drain_into(&mut self, events: &mut Vec<StreamEvent>) {
+        events.append(&mut self.events);
+    }
+
+    /// The response begins; some servers say so again and again.
+    pub(super) fn start(&mut self, id: &Value, model: &Value) {
+        if !std::mem::replace(&mut self.started, true) {
+            self.push(StreamEvent::Start {
+                response_id: non_empty(id),
+                response_model: non_empty(model),
+            });
+        }
+    }
+
+    /// Starts a block of text or thinking.
+    pub(super) fn open(&mut self, kind: BlockKind) -> Block {
+        let block = self.next_block(kind);
+        let index = block.index;
+        self.push(match kind {
+            BlockKind::Text => StreamEvent::TextStart { index },
+            _ => StreamEvent::ThinkingStart { index },
+        });
+        block
+    }
+
+    pub(super) fn open_call(&mut self, id: String, name: String, custom: bool) -> Block {
+        self.called = true;
+        let block = self.next_block(BlockKind::ToolCall);
+        self.push(StreamEvent::ToolCallStart {
+            index: block.index,
+            id,
+            name,
+            custom,
+        });
+        block
+    }
+
+    fn next_block(&mut self, kind: BlockKind) -> Block {
+        self.blocks += 1;
+        Block {
+            index: self.blocks - 1,
+            kind,
+        }
+    }
+
+    /// More text, thinking or arguments.
+    pub(super) fn delta(&mut self, block: Block, delta: &str) {
+        if delta.is_empty() {
+            return;
+        }
+        let (index, delta) = (block.index, delta.to_owned());
+        self.push(match block.kind {
+            BlockKind::Text => StreamEvent::TextDelta { index, delta },
+            BlockKind::Thinking | BlockKind::Redacted => {
+                StreamEvent::ThinkingDelta { index, delta }
+            }
+            BlockKind::ToolCall => StreamEvent::ToolCallDelta { index, delta },
+        });
+    }
+
+    /// The same for a piece in JSON; anything but a string is no piece.
+    pub(super) fn json_delta(&mut self, block: Block, delta: &Value) {
+        self.delta(block, delta.as_str().unwrap_or_default());
+    }
+
+    /// Ends a block. A later call replaces the signature.
+    pub(super) fn close(&mut self, block: Block, signature: Option<String>) {
+        let index = block.index;
+        self.push(match block.kind {
+            BlockKind::Text => StreamEvent::TextEnd { index, signature },
+            BlockKind::Thinking | BlockKind::Redacted => StreamEvent::ThinkingEnd {
+                index,
+                signature,
+                redacted: block.kind == BlockKind::Redacted,
+            },
+            BlockKind::ToolCall => StreamEvent::ToolCallEnd {
+                index,
+                thought_signature: signature,
+            },
+        });
+    }
+
+    /// The tokens so far. `billed` makes what they cost of their list price, both in US dollars.
+    pub(super) fn usage(&mut self, mut usage: Usage, billed: impl FnOnce(f64) -> f64) {
+        usage.total_tokens = usage.context_tokens();
+        let list = self.prices.cost(&usage);
+        let total = billed(list.total);
+        usage.cost = list.scaled_to(total);
+        self.push(StreamEvent::Usage(usage));
+    }
+
+    /// The model was done, or wants the results of its calls.
+    pub(super) fn done(&mut self, raw: Option<String>) {
+        let reason = if self.called {
+            StopReason::ToolUse
+        } else {
+            StopReason::Stop
+        };
+        self.push(StreamEvent::Done { reason, raw });
+    }
+
+    /// The output limit cut the answer.
+    pub(super) fn cut(&mut self, raw: Option<String>) {
+        let reason = StopReason::Length;
+        self.push(StreamEvent::Done { reason, raw });
+    }
+
+    pub(super) fn fail(&mut self, class: ErrorClass, what: &str) {
+        let error = self.context.error(class, what);
+        self.push(StreamEvent::Error(error));
+    }
+
+    pub(super) fn error(&mut self, error: LlmError) {
+        self.push(StreamEvent::Error(error));
+    }
+
+    /// An event that is not valid JSON, or contradicts another. Skipping it would lose a part of the
+    /// answer without notice.
+    pub(super) fn invalid_event(&mut self) {
+        self.fail(ErrorClass::Retryable, "invalid JSON in the stream");
+    }
+
+    fn push(&mut self, event: StreamEvent) {
+        if !self.finished {
+            self.finished = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
+            self.events.push(event);
+        }
+    }
+}
