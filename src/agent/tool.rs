@@ -289,6 +289,16 @@ pub struct DiffDetails {
     pub files: Vec<DiffDetails>,
 }
 
+impl DiffDetails {
+    /// A change to the file at `path` of which nothing else is known.
+    pub fn of(path: String) -> Self {
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+}
+
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

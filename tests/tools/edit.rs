@@ -171,6 +171,57 @@ fn bytes_around_the_change_stay() {
     }
 }
 
+// K6
+#[test]
+fn new_lines_take_the_ends_of_those_they_replace() {
+    for (before, old, new, after) in [
+        ("a\r\nb\r\n", "b", "b\nc", "a\r\nb\r\nc\r\n"),
+        ("a\nb\r\nc\n", "a\nb\nc", "X\na\nb\nc", "X\na\nb\r\nc\n"),
+        ("a\r\nb\nc\n", "a\nb\n", "A\nB\n", "A\r\nB\nc\n"),
+        ("a\r\nb", "b", "b\nc", "a\r\nb\r\nc"),
+        ("a", "a", "a\nb", "a\nb"),
+        ("a\r\nb\r\nc\r\n", "a\nb\nc\n", "a\nc\n", "a\r\nc\r\n"),
+        ("x\ry\r\nz", "x\ry", "1\n2", "1\r\n2\r\nz"),
+        ("a\r\nb\r\n", "a\nb\n", "", ""),
+    ] {
+        let (bytes, _) = edited(before.as_bytes(), pair(old, new));
+        assert_eq!(String::from_utf8_lossy(&bytes), after, "{before:?} {old:?}");
+    }
+}
+
+#[test]
+fn what_matches_in_spite_of_spaces_and_typography() {
+    for (before, old, new, after) in [
+        ("x = \u{201c}q\u{201d}; y", "x = \"q\";", "X", "X y"),
+        ("a\u{a0}\u{2014}\u{a0}b", "a - b", "X", "X"),
+        ("one  \ntwo\n", "one\ntwo", "X", "X\n"),
+        ("one\ntwo\n", "one \ntwo", "X", "X\n"),
+        ("foo\nfoobar", "foo ", "X", "X\nfoobar"),
+        ("a \u{2014}\n", "\ta -\n", "\tX\n", "X\n"),
+        // Lines that the edit leaves as they are keep their bytes.
+        (
+            "say \u{201c}hi\u{201d}\nold  \nend\n",
+            "say \"hi\"\nold\nend",
+            "say \"hi\"\nnew\nend",
+            "say \u{201c}hi\u{201d}\nnew\nend\n",
+        ),
+    ] {
+        let (bytes, _) = edited(before.as_bytes(), pair(old, new));
+        assert_eq!(String::from_utf8_lossy(&bytes), after, "{before:?} {old:?}");
+    }
+    for (before, old, expected) in [
+        ("aaa", "aa", "Found 2 occurrences"),
+        ("foobar", "foo ", "Could not find"),
+        ("a\n\n\nb", "  ", "Could not find"),
+        ("  x\n\tx\n", "x ", "Found 2 occurrences"),
+        ("  p\n  q\n\tp\n\tq\n", "p\nq", "Found 2 occurrences"),
+        ("  p\n  p\n  p\n", "p\np", "Found 2 occurrences"),
+    ] {
+        let error = refused(before.as_bytes(), pair(old, "X"));
+        assert!(error.starts_with(expected), "{before:?} {old:?}: {error}");
+    }
+}
+
 #[test]
 fn tolerance_is_told() {
     let (bytes, text) = edited(

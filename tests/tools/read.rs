@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use image::{ImageFormat, RgbImage};
+use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::{Details, ToolSettings};
 use tiller::llm::Content;
@@ -19,7 +20,11 @@ fn numbered(count: usize) -> String {
 #[test]
 fn texts_come_as_they_are() {
     let shop = Workshop::new();
-    let cases: [(&[u8], &str); 9] = [
+    let cases: [(&[u8], &str); 12] = [
+        // What a magic number begins may be a text all the same.
+        (b"BM is short for benchmark", "BM is short for benchmark"),
+        (b"MZ and GIF89a are magic", "MZ and GIF89a are magic"),
+        (b"#!/bin/sh\n", "#!/bin/sh\n"),
         (b"a\nb\n", "a\nb\n"),
         (b"a\nb", "a\nb"),
         (b"a\r\nb\r\n", "a\r\nb\r\n"),
@@ -101,6 +106,52 @@ fn limits_can_be_set_and_cut_between_lines() {
     );
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    // Whole lines only, and no more than asked.
+    #[test]
+    fn a_page_is_whole_lines_within_bounds(
+        content in "[a\u{e9}\u{1f600}\n]{0,60}",
+        offset in 1..12_usize,
+        limit in 1..6_usize,
+        max_bytes in 4..24_usize,
+    ) {
+        let shop = Workshop::with(&ToolSettings {
+            read_max_bytes: max_bytes,
+            ..ToolSettings::default()
+        });
+        shop.put("f", &content);
+        let lines: Vec<&str> = content.split_inclusive('\n').collect();
+        let args = json!({"file_path": "f", "offset": offset, "limit": limit});
+        let Ok(output) = shop.call("read", args) else {
+            prop_assert!(offset > lines.len().max(1));
+            return Ok(());
+        };
+        let told = text(&output);
+        let shown = told.split('[').next().unwrap_or_default();
+        let Details::Text(details) = output.details else {
+            panic!("no text details");
+        };
+        prop_assert_eq!(details.total_lines, Some(lines.len() as u64));
+        let from = lines.get(offset - 1..).unwrap_or_default();
+        let count = details.line_count as usize;
+        let expected = from[..count].concat();
+        if told.contains("bytes long; only its first") {
+            prop_assert_eq!(count, 1);
+            prop_assert!(expected.len() > max_bytes);
+            let shown = shown.strip_suffix('\n').unwrap_or(shown);
+            prop_assert!(expected.starts_with(shown) && shown.len() + 4 > max_bytes);
+        } else {
+            prop_assert_eq!(shown, &expected);
+            prop_assert!(expected.trim_end().len() <= max_bytes);
+            let more = from.get(count);
+            let full = more.is_none_or(|line| shown.len() + line.trim_end().len() > max_bytes);
+            prop_assert!(count == limit || full);
+        }
+    }
+}
+
 #[test]
 fn details_hold_what_the_screen_needs() {
     let shop = Workshop::new();
@@ -134,6 +185,7 @@ fn what_is_no_text_file_is_refused_at_once() {
     shop.put("f", "x");
     shop.put("nul", b"text\0more");
     shop.put("elf", [&b"\x7fELF"[..], &[0; 60]].concat());
+    shop.put("pdf", b"%PDF-1.7\n");
     shop.put("zip", b"PK\x03\x04\x14\0\0\0\x08\0");
     let late = [b"text\n".repeat(2000), b"\0".to_vec()].concat();
     shop.put("late", late);
@@ -165,6 +217,10 @@ fn what_is_no_text_file_is_refused_at_once() {
         (
             "zip",
             "zip is a binary file (application/zip, 10 bytes) and cannot be shown as text.",
+        ),
+        (
+            "pdf",
+            "pdf is a binary file (application/pdf, 9 bytes) and cannot be shown as text.",
         ),
         (
             "late",
@@ -232,13 +288,14 @@ fn a_large_log_is_counted_to_its_end() {
 #[test]
 fn utf_16_is_decoded() {
     let shop = Workshop::new();
-    let mut bytes = vec![0xff, 0xfe];
-    bytes.extend("gr\u{fc}n\nrot\n".encode_utf16().flat_map(u16::to_le_bytes));
-    shop.put("f", bytes);
-    assert_eq!(
-        shop.ok("read", json!({"file_path": "f"})),
-        "gr\u{fc}n\nrot\n[shown as UTF-8; the file is UTF-16]"
-    );
+    for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let text = "\u{feff}gr\u{fc}n\nrot\n".encode_utf16();
+        shop.put("f", text.flat_map(to_bytes).collect::<Vec<u8>>());
+        assert_eq!(
+            shop.ok("read", json!({"file_path": "f"})),
+            "gr\u{fc}n\nrot\n[shown as UTF-8; the file is UTF-16]"
+        );
+    }
 }
 
 // H9

@@ -2,8 +2,10 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
+use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::Details;
+use tiller::agent::tool::DiffDetails;
 
 use super::{Workshop, fifo, is_root, text};
 
@@ -57,6 +59,88 @@ fn replacing_shows_the_difference_and_keeps_the_mode() {
     assert_eq!(diff.first_changed_line, Some(2));
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o751);
     assert_eq!(names(&shop), ["run.sh"]);
+}
+
+fn difference(old: &str, new: &str) -> DiffDetails {
+    let shop = Workshop::new();
+    shop.put("f", old);
+    let args = json!({"file_path": "f", "content": new});
+    match shop.call("write", args).unwrap().details {
+        Details::Diff(diff) => diff,
+        details => panic!("no diff: {details:?}"),
+    }
+}
+
+// K9, K10
+#[test]
+fn changed_lines_are_shown_with_four_lines_around_them() {
+    let many = |count: usize| (1..=count).fold(String::new(), |text, n| text + &format!("l{n}\n"));
+    let (few, lines) = (many(12), many(30));
+    let near = lines.replace("l3\n", "x\n").replace("l12\n", "y\n");
+    let far = lines.replace("l3\n", "x\n").replace("l25\n", "y\n");
+    for (old, new, expected, skips) in [
+        ("", "a\n", "+1 a", 0),
+        ("a\n", "", "-1 a", 0),
+        ("a", "a\n", "-1 a\n+1 a", 0),
+        ("a\n", "a\n", "", 0),
+        ("a\nb\n", "b\n", "-1 a\n 1 b", 0),
+        (
+            &few,
+            &few.replace("l6\n", "x\ny\n"),
+            "    ...\n  2 l2\n  3 l3\n  4 l4\n  5 l5\n- 6 l6\n+ 6 x\n+ 7 y\n  8 l7\n  9 l8\n 10 l9\n 11 l10\n    ...",
+            2,
+        ),
+        (&lines, &near, "  1 l1\n  2 l2\n- 3 l3\n+ 3 x\n", 1),
+        (&lines, &far, "  1 l1\n  2 l2\n- 3 l3\n+ 3 x\n", 2),
+    ] {
+        let shown = difference(old, new).diff;
+        assert!(shown.starts_with(expected), "{old:?} {new:?}: {shown}");
+        assert_eq!(shown.matches("...").count(), skips, "{shown}");
+    }
+    let steps =
+        |by: usize| (0..200_000).fold(String::new(), |text, n| text + &format!("{}\n", n * by));
+    let cut = difference(&steps(1), &steps(7)).diff;
+    assert!(
+        cut.len() < 140_000 && cut.ends_with(" ..."),
+        "{}",
+        cut.len()
+    );
+}
+
+/// Applies a shown difference to the lines of the old text.
+fn apply(old: &[String], diff: &str) -> Vec<String> {
+    let mut lines = old.to_vec();
+    let mut removed = 0;
+    for line in diff.lines().filter(|line| !line.starts_with(' ')) {
+        let (number, text) = line[1..].trim_start().split_once(' ').unwrap();
+        let at = number.parse::<usize>().unwrap() - 1;
+        if line.starts_with('-') {
+            assert_eq!(old[at], text);
+            lines[at].clear();
+            removed += 1;
+        }
+    }
+    assert_eq!(lines.iter().filter(|line| line.is_empty()).count(), removed);
+    lines.retain(|line| !line.is_empty());
+    for line in diff.lines().filter(|line| line.starts_with('+')) {
+        let (number, text) = line[1..].trim_start().split_once(' ').unwrap();
+        lines.insert(number.parse::<usize>().unwrap() - 1, text.to_owned());
+    }
+    lines
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_difference_applied_to_the_old_text_gives_the_new(
+        old in prop::collection::vec("[a-d]{1,2}", 0..40),
+        new in prop::collection::vec("[a-d]{1,2}", 0..40),
+    ) {
+        let text = |lines: &[String]| lines.iter().fold(String::new(), |t, l| t + l + "\n");
+        let shown = difference(&text(&old), &text(&new)).diff;
+        prop_assert_eq!(apply(&old, &shown), new);
+    }
 }
 
 #[test]
@@ -251,6 +335,10 @@ fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
     shop.ok("write", json!({"file_path": "f", "content": "again\n"}));
+    // Nor does it matter that a large file was read in pieces.
+    shop.put("large", "line\n".repeat(90_000));
+    shop.ok("read", json!({"file_path": "large"}));
+    shop.ok("write", json!({"file_path": "large", "content": ""}));
 }
 
 // An edit of a changed file says that it had changed, not what: the rest is still unread.

@@ -18,7 +18,13 @@ pub enum Kind {
 pub const HEAD: usize = 8 * 1024;
 
 /// The UTF-8 byte order mark.
-pub const BOM: &[u8] = b"\xef\xbb\xbf";
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The byte order mark that `bytes` begin with, if they do, and the rest.
+pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let mark = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+    bytes.split_at(mark)
+}
 
 /// The kind of the file that begins with `head` (up to [`HEAD`] bytes of it).
 pub fn of(head: &[u8]) -> Kind {
@@ -86,45 +92,4 @@ pub fn size(bytes: u64) -> String {
         unit += 1;
     }
     format!("{value:.1} {}", UNITS[unit])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds() {
-        let binary = |kind: &str| Kind::Binary(kind.into());
-        let elf = [&b"\x7fELF\x02\x01\x01"[..], &[0; 60]].concat();
-        let cases: [(&[u8], Kind); 12] = [
-            (b"", Kind::Text),
-            (b"BM is short for benchmark", Kind::Text),
-            (b"MZ and GIF89a are magic", Kind::Text),
-            (b"#!/bin/sh\n", Kind::Text),
-            (b"caf\xe9 au lait, sil vous plait\n", Kind::Text),
-            ("caf\u{e9}".as_bytes(), Kind::Text),
-            (b"a\0b", binary("unknown type")),
-            (&elf, binary("application/x-executable")),
-            (b"%PDF-1.7\n", binary("application/pdf")),
-            (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Kind::Picture("image/png")),
-            (b"\xff\xfea\0", Kind::Utf16),
-            (b"\xfe\xff\0a", Kind::Utf16),
-        ];
-        for (head, kind) in cases {
-            assert_eq!(of(head), kind, "{}", head.escape_ascii());
-        }
-    }
-
-    #[test]
-    fn sizes() {
-        let cases = [
-            (0, "0 bytes"),
-            (1023, "1023 bytes"),
-            (1536, "1.5 KB"),
-            (10 << 30, "10.0 GB"),
-        ];
-        for (bytes, expected) in cases {
-            assert_eq!(size(bytes), expected);
-        }
-    }
 }

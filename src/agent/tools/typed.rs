@@ -45,7 +45,6 @@ pub trait TypedTool: Send + Sync + 'static {
 }
 
 /// A spec whose arguments are an object of `properties` and nothing else.
-#[expect(clippy::needless_pass_by_value, reason = "json! makes it")]
 pub fn spec(
     name: &str,
     description: impl Into<String>,

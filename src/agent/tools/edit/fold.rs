@@ -7,15 +7,6 @@ use memchr::memmem;
 
 use crate::agent::tools::paths::is_odd_blank;
 
-/// What to do with spaces at the end of the whole text; those before a line end always go.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Trailing {
-    /// They stay.
-    Kept,
-    /// They go.
-    Dropped,
-}
-
 /// A folded text, and where each of its bytes comes from.
 pub struct Folded {
     /// The text.
@@ -24,42 +15,38 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Folds `text`.
-    pub fn new(text: &[u8], trailing: Trailing) -> Self {
+    /// Folds `text`, but for spaces at its very end.
+    pub fn new(text: &[u8]) -> Self {
         let mut folded = Self {
             bytes: Vec::with_capacity(text.len()),
             from: Vec::with_capacity(text.len()),
         };
-        let mut blanks: Vec<(u8, usize, usize)> = Vec::new();
         let mut at = 0;
         for chunk in text.utf8_chunks() {
             for c in chunk.valid().chars() {
                 let end = at + c.len_utf8();
+                if c == '\n' {
+                    folded.trim_end();
+                }
                 match plain(c) {
-                    Some(blank @ (b' ' | b'\t')) => blanks.push((blank, at, end)),
-                    plain => {
-                        if c != '\n' {
-                            folded.flush(&mut blanks);
-                        }
-                        blanks.clear();
-                        match plain {
-                            Some(byte) => folded.push(byte, at, end),
-                            None => folded.copy(text, at, end),
-                        }
-                    }
+                    Some(byte) => folded.push(byte, at, end),
+                    None => folded.copy(text, at, end),
                 }
                 at = end;
             }
-            if !chunk.invalid().is_empty() {
-                folded.flush(&mut blanks);
-                folded.copy(text, at, at + chunk.invalid().len());
-                at += chunk.invalid().len();
-            }
-        }
-        if trailing == Trailing::Kept {
-            folded.flush(&mut blanks);
+            let end = at + chunk.invalid().len();
+            folded.copy(text, at, end);
+            at = end;
         }
         folded
+    }
+
+    /// Takes the spaces at the end away.
+    pub fn trim_end(&mut self) {
+        let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t');
+        let end = self.bytes.iter().rposition(is_text).map_or(0, |at| at + 1);
+        self.bytes.truncate(end);
+        self.from.truncate(end);
     }
 
     fn push(&mut self, byte: u8, start: usize, end: usize) {
@@ -70,12 +57,6 @@ impl Folded {
     fn copy(&mut self, text: &[u8], start: usize, end: usize) {
         for (index, byte) in text[start..end].iter().enumerate() {
             self.push(*byte, start + index, start + index + 1);
-        }
-    }
-
-    fn flush(&mut self, blanks: &mut Vec<(u8, usize, usize)>) {
-        for (blank, start, end) in blanks.drain(..) {
-            self.push(blank, start, end);
         }
     }
 
@@ -102,10 +83,4 @@ fn plain(c: char) -> Option<u8> {
         _ if is_odd_blank(c) => b' ',
         _ => return None,
     })
-}
-
-/// A line without the spaces around it, folded.
-pub fn fold_line(line: &[u8]) -> Vec<u8> {
-    let bytes = Folded::new(line.trim_ascii(), Trailing::Dropped).bytes;
-    bytes.trim_ascii().to_vec()
 }

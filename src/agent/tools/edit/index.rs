@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
-use super::fold::{Folded, Trailing, fold_line};
+use super::fold::Folded;
 
 /// What a match ignores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +42,9 @@ impl Fuzz {
         match self {
             Self::Exact => Cow::Borrowed(line),
             Self::Typography if line.is_ascii() => Cow::Borrowed(line.trim_ascii_end()),
-            Self::Typography => Cow::Owned(Folded::new(line, Trailing::Dropped).bytes),
+            Self::Typography => Cow::Owned(Folded::new(line).bytes.trim_ascii_end().to_vec()),
             Self::Indentation if line.is_ascii() => Cow::Borrowed(line.trim_ascii()),
-            Self::Indentation => Cow::Owned(fold_line(line)),
+            Self::Indentation => Cow::Owned(Folded::new(line).bytes.trim_ascii().to_vec()),
         }
     }
 }
@@ -193,40 +193,4 @@ fn split(content: &[u8], ends: LineEnds) -> Vec<&[u8]> {
         lines.push(&content[start..]);
     }
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_found_with_fuzz() {
-        let text = "a\r\n b \nx\u{2014}y\n\na\nb\n";
-        let index = Index::new(text.as_bytes(), LineEnds::Lf);
-        let at = |fuzz, pattern: &[&str], from| index.find(fuzz, pattern, from);
-        assert_eq!(at(Fuzz::Exact, &["a"], 0), Some(0));
-        assert_eq!(at(Fuzz::Exact, &["a"], 1), Some(4));
-        assert_eq!(at(Fuzz::Exact, &["a", "b"], 0), Some(4));
-        assert_eq!(at(Fuzz::Typography, &[" b", "x-y"], 0), Some(1));
-        assert_eq!(at(Fuzz::Exact, &["x-y"], 0), None);
-        assert_eq!(at(Fuzz::Indentation, &["a", "b"], 0), Some(0));
-        assert_eq!(at(Fuzz::Indentation, &["b", "x-y", " "], 0), Some(1));
-        assert_eq!(at(Fuzz::Exact, &[], 0), None);
-        let hits = Index::new(b"x\nx\nx\n", LineEnds::Lf);
-        let found: Vec<_> = hits.all(Fuzz::Exact, &["x", "x"], 0).unwrap().collect();
-        assert_eq!(found, [0, 1]);
-    }
-
-    #[test]
-    fn a_lone_cr_ends_a_line_only_on_demand() {
-        let content = b"a\rb\r\nc\n\r";
-        assert_eq!(
-            split(content, LineEnds::Lf),
-            [&b"a\rb\r\n"[..], b"c\n", b"\r"]
-        );
-        assert_eq!(
-            split(content, LineEnds::LfOrCr),
-            [&b"a\r"[..], b"b\r\n", b"c\n", b"\r"]
-        );
-    }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::atomic::{self, Staged, WriteError};
 use super::diff;
-use super::seen_files::{ContentHash, Freshness, SeenFiles, Stamp};
+use super::seen_files::{Freshness, SeenFiles, Stamp, hash};
 use crate::agent::tool::{ToolContext, ToolError};
 use crate::agent::tools::paths::Purpose;
 use crate::agent::tools::{call, kind, open, paths};
@@ -64,14 +64,8 @@ impl ResolvedPath {
 
 /// A file that a call is going to change. Other calls wait for it until this is dropped.
 pub struct LockedFile {
-    /// The path for the model.
-    pub shown: String,
-    /// The path for users.
-    pub display: String,
-    /// The path as it stands there, its last part not followed if it is a link.
-    pub entry: PathBuf,
-    /// The path behind all links.
-    pub real: PathBuf,
+    /// Where it is.
+    pub path: ResolvedPath,
     seen: SeenFiles,
     cancel: CancellationToken,
     _locks: Arc<Vec<OwnedMutexGuard<()>>>,
@@ -102,10 +96,7 @@ pub async fn lock_files(
     }
     let locks = Arc::new(locks);
     let locked = |path: ResolvedPath| LockedFile {
-        shown: path.shown,
-        display: path.display,
-        entry: path.entry,
-        real: path.real,
+        path,
         seen: seen.clone(),
         cancel: cancel.clone(),
         _locks: Arc::clone(&locks),
@@ -140,7 +131,7 @@ impl LockedFile {
 
     /// Whether nothing is there yet.
     pub fn is_new(&self) -> bool {
-        fs::symlink_metadata(&self.real).is_err_and(|error| {
+        fs::symlink_metadata(&self.path.real).is_err_and(|error| {
             matches!(
                 error.kind(),
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
@@ -150,18 +141,20 @@ impl LockedFile {
 
     /// What is in the file; bytes only up to `max_bytes`.
     pub fn load(&self, max_bytes: u64) -> Result<CurrentFile, ToolError> {
-        let (file, meta) = open::open(&self.real, &self.shown)?;
+        let (file, meta) = open::open(&self.path.real, &self.path.shown)?;
         let mut bytes = None;
         if meta.len() <= max_bytes {
             let mut read = Vec::with_capacity(meta.len() as usize);
             file.take(max_bytes + 1)
                 .read_to_end(&mut read)
-                .map_err(|error| ToolError::new(format!("Cannot read {}: {error}", self.shown)))?;
+                .map_err(|error| {
+                    ToolError::new(format!("Cannot read {}: {error}", self.path.shown))
+                })?;
             bytes = Some(read).filter(|read| read.len() as u64 <= max_bytes);
         }
-        let stamp = Stamp::new(&meta, bytes.as_deref().map(ContentHash::of));
+        let stamp = Stamp::new(&meta, bytes.as_deref().map(hash));
         Ok(CurrentFile {
-            freshness: self.seen.freshness(&self.real, &stamp),
+            freshness: self.seen.freshness(&self.path.real, &stamp),
             meta,
             bytes,
             stamp,
@@ -172,7 +165,7 @@ impl LockedFile {
     /// `load` gave; none for a new file.
     pub fn write(&self, bytes: &[u8], before: Option<&CurrentFile>) -> Result<(), ToolError> {
         let meta = before.map(|current| &current.meta);
-        let like = meta.map(|meta| (self.real.as_path(), meta));
+        let like = meta.map(|meta| (self.path.real.as_path(), meta));
         self.stage(bytes, meta, like)?
             .commit()
             .map_err(|error| self.failed(&error))?;
@@ -189,7 +182,7 @@ impl LockedFile {
         before: Option<&'b Metadata>,
         like: Option<(&Path, &Metadata)>,
     ) -> Result<Staged<'b>, ToolError> {
-        atomic::stage(&self.real, bytes, before, like, &self.cancel)
+        atomic::stage(&self.path.real, bytes, before, like, &self.cancel)
             .map_err(|error| self.failed(&error))
     }
 
@@ -200,7 +193,7 @@ impl LockedFile {
             WriteError::Changed => ToolError::new(format!(
                 "Failed to write file: {} was changed by someone else at this very moment. Read it \
                  again.",
-                self.shown
+                self.path.shown
             )),
             WriteError::Io(error) => ToolError::new(format!("Failed to write file: {error}")),
         }
@@ -210,10 +203,10 @@ impl LockedFile {
     /// freshness. What it had not seen before is still unread: the record stays at what it saw.
     pub fn record(&self, bytes: &[u8], before: &Freshness) {
         if let Freshness::Changed(seen) = before {
-            self.seen.keep(&self.real, seen.clone());
-        } else if let Ok(meta) = fs::metadata(&self.real) {
-            let stamp = Stamp::new(&meta, Some(ContentHash::of(bytes)));
-            self.seen.record(&self.real, stamp, Some(bytes));
+            self.seen.keep(&self.path.real, seen.clone());
+        } else if let Ok(meta) = fs::metadata(&self.path.real) {
+            let stamp = Stamp::new(&meta, Some(hash(bytes)));
+            self.seen.record(&self.path.real, stamp, Some(bytes));
         }
     }
 
@@ -240,8 +233,11 @@ impl LockedFile {
         let Some(shown) = shown else {
             return format!("It is {size} now. Read it again.");
         };
-        self.seen
-            .record(&self.real, current.stamp.clone(), current.bytes.as_deref());
+        self.seen.record(
+            &self.path.real,
+            current.stamp.clone(),
+            current.bytes.as_deref(),
+        );
         format!("What changed:\n{shown}")
     }
 }

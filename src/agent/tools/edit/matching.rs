@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::fold::{Folded, Trailing};
+use super::diff;
+use super::fold::Folded;
 use super::index::{Fuzz, Index, LineEnds, body};
 
 /// Larger files are only searched exactly.
@@ -37,7 +38,7 @@ impl Normal {
     }
 
     /// The range of the original content that `range` of `bytes` stands for.
-    pub fn original(&self, range: &Range<usize>) -> Range<usize> {
+    fn original(&self, range: &Range<usize>) -> Range<usize> {
         let back = |at: usize| at + self.crs.partition_point(|cr| *cr < at);
         back(range.start)..back(range.end)
     }
@@ -55,7 +56,7 @@ pub enum Scope {
 /// Where an edit applies.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The ranges of the text, ascending.
+    /// The ranges of the file's content, ascending.
     pub ranges: Vec<Range<usize>>,
     /// What was ignored to find them.
     pub fuzz: Fuzz,
@@ -74,16 +75,13 @@ pub enum NoMatch {
     Indented(Range<usize>),
 }
 
-/// The same indentation at the start of all lines that are not blank.
+/// How the indentation of an edit's lines differs from that of the file's: all of them in one way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Shift {
-    /// None.
-    #[default]
-    None,
-    /// The edit's lines lack it.
-    Lacks(Vec<u8>),
-    /// The edit's lines have it and the file's do not.
-    Exceeds(Vec<u8>),
+pub struct Shift {
+    /// What they lack.
+    pub lacks: Vec<u8>,
+    /// What they have too much of.
+    pub exceeds: Vec<u8>,
 }
 
 impl Shift {
@@ -101,55 +99,52 @@ impl Shift {
     }
 
     fn of(old: &[u8], present: &[u8]) -> Option<Self> {
-        match (present.strip_suffix(old), old.strip_suffix(present)) {
-            (Some(b""), _) => Some(Self::None),
-            (Some(more), _) => Some(Self::Lacks(more.to_vec())),
-            (_, Some(less)) => Some(Self::Exceeds(less.to_vec())),
-            _ => None,
-        }
+        let (lacks, exceeds) = match (present.strip_suffix(old), old.strip_suffix(present)) {
+            (Some(lacks), _) => (lacks.to_vec(), Vec::new()),
+            (_, Some(exceeds)) => (Vec::new(), exceeds.to_vec()),
+            _ => return None,
+        };
+        Some(Self { lacks, exceeds })
     }
 
     /// A line of the edit's new text as the file would have it; none when it has too little
     /// indentation for that.
     pub fn line(&self, line: &[u8]) -> Option<Vec<u8>> {
-        match self {
-            _ if line.trim_ascii().is_empty() => Some(line.to_vec()),
-            Self::None => Some(line.to_vec()),
-            Self::Lacks(more) => Some([more, line].concat()),
-            Self::Exceeds(less) => line.strip_prefix(less.as_slice()).map(<[u8]>::to_vec),
+        if line.trim_ascii().is_empty() {
+            return Some(line.to_vec());
         }
+        let rest = line.strip_prefix(self.exceeds.as_slice())?;
+        Some([self.lacks.as_slice(), rest].concat())
     }
 }
 
-/// The ranges of `text.bytes` that `old` (not empty) means and that `new` can take the place of;
-/// both with LF only.
+/// Where `old` (not empty) is in `text` so that `new` can take its place; both with LF only.
 pub fn find(text: &Normal, old: &[u8], new: &[u8], scope: Scope) -> Result<Found, NoMatch> {
-    let found = match scope {
+    let mut fuzz = Fuzz::Exact;
+    let mut shift = Shift::default();
+    let mut ranges = match scope {
         Scope::Unique => overlapping(&text.bytes, old),
         Scope::All => memmem::find_iter(&text.bytes, old)
             .map(|at| at..at + old.len())
             .collect(),
     };
-    if !found.is_empty() {
-        return one(found, Fuzz::Exact, scope);
-    }
-    if text.bytes.len() > MAX_FUZZY {
+    if ranges.is_empty() && text.bytes.len() > MAX_FUZZY {
         return Err(NoMatch::NotFound);
     }
-    let found = typographic(&text.bytes, old);
-    if !found.is_empty() {
-        return one(found, Fuzz::Typography, scope);
+    if ranges.is_empty() {
+        fuzz = Fuzz::Typography;
+        ranges = typographic(&text.bytes, old);
     }
-    indented(&text.bytes, old, new)
-}
-
-fn one(ranges: Vec<Range<usize>>, fuzz: Fuzz, scope: Scope) -> Result<Found, NoMatch> {
+    if ranges.is_empty() {
+        fuzz = Fuzz::Indentation;
+        let (range, found) = indented(&text.bytes, old, new)?;
+        (ranges, shift) = (vec![range], found);
+    }
     if ranges.len() > 1 && scope == Scope::Unique {
         return Err(NoMatch::Many(ranges.len()));
     }
-    let shift = Shift::None;
     Ok(Found {
-        ranges,
+        ranges: ranges.iter().map(|range| text.original(range)).collect(),
         fuzz,
         shift,
     })
@@ -168,32 +163,30 @@ fn overlapping(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
 }
 
 fn typographic(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
-    let text = Folded::new(text, Trailing::Dropped);
-    let kept = Folded::new(old, Trailing::Kept);
-    let found = text.all(&kept.bytes, |_| true);
+    let (mut text, mut old) = (Folded::new(text), Folded::new(old));
+    text.trim_end();
+    let found = text.all(&old.bytes, |_| true);
     if !found.is_empty() {
         return found;
     }
     // Spaces at the very end of `old` may be left out only where the line really ends.
-    let dropped = Folded::new(old, Trailing::Dropped);
-    if dropped.bytes.len() == kept.bytes.len() {
+    let length = old.bytes.len();
+    old.trim_end();
+    if old.bytes.len() == length {
         return found;
     }
-    text.all(&dropped.bytes, |end| {
+    text.all(&old.bytes, |end| {
         text.bytes.get(end).is_none_or(|next| *next == b'\n')
     })
 }
 
 /// Whole lines that are those of `old` when indentation is ignored. Indentation means too much to
 /// change several places, or to guess how new lines are to be indented.
-fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<Found, NoMatch> {
-    let old_lines: Vec<&[u8]> = old
-        .split_inclusive(|byte| *byte == b'\n')
-        .map(body)
-        .collect();
+fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<(Range<usize>, Shift), NoMatch> {
     if old.trim_ascii().is_empty() {
         return Err(NoMatch::NotFound);
     }
+    let old_lines: Vec<&[u8]> = diff::lines(old).into_iter().map(body).collect();
     let index = Index::new(text, LineEnds::Lf);
     let places = index.all(Fuzz::Indentation, &old_lines, 0);
     let places: Vec<usize> = places.into_iter().flatten().collect();
@@ -214,83 +207,10 @@ fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<Found, NoMatch> {
     if !old.ends_with(b"\n") && present.last().is_some_and(|line| line.ends_with(b"\n")) {
         end -= 1;
     }
-    Ok(Found {
-        ranges: vec![Range { start, end }],
-        fuzz: Fuzz::Indentation,
-        shift,
-    })
+    Ok((start..end, shift))
 }
 
 fn indent(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
     &line[..end.unwrap_or(line.len())]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, old: &str) -> Result<(String, Fuzz), NoMatch> {
-        let normal = Normal::new(text.as_bytes());
-        let found = find(&normal, old.as_bytes(), b"", Scope::Unique)?;
-        let range = normal.original(&found.ranges[0]);
-        Ok((text[range].to_string(), found.fuzz))
-    }
-
-    #[test]
-    fn what_is_found_and_how() {
-        use Fuzz::*;
-        let cases = [
-            ("a\r\nb\r\nc", "a\nb", "a\r\nb", Exact),
-            ("a\r\nb\r\nc", "b\n", "b\r\n", Exact),
-            ("a\rb", "a\rb", "a\rb", Exact),
-            (
-                "x = \u{201c}q\u{201d}; y",
-                "x = \"q\";",
-                "x = \u{201c}q\u{201d};",
-                Typography,
-            ),
-            ("one  \ntwo\n", "one\ntwo", "one  \ntwo", Typography),
-            ("one\ntwo\n", "one \ntwo", "one\ntwo", Typography),
-            (
-                "a\u{a0}\u{2014}\u{a0}b",
-                "a - b",
-                "a\u{a0}\u{2014}\u{a0}b",
-                Typography,
-            ),
-            ("foo\nfoobar", "foo ", "foo", Typography),
-            (
-                "p\n\tif x {\n\t\ty\n\t}\nq\n",
-                "if x {\n\ty\n}",
-                "\tif x {\n\t\ty\n\t}",
-                Indentation,
-            ),
-            ("a \u{2014}\n", "\ta -\n", "a \u{2014}\n", Indentation),
-        ];
-        for (text, old, expected, fuzz) in cases {
-            assert_eq!(
-                check(text, old),
-                Ok((expected.to_string(), fuzz)),
-                "{text:?} {old:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn what_is_not_found() {
-        let cases = [
-            ("abc", "x", NoMatch::NotFound),
-            ("a a", "a", NoMatch::Many(2)),
-            ("aaa", "aa", NoMatch::Many(2)),
-            ("foobar", "foo ", NoMatch::NotFound),
-            ("  x\n\tx\n", "x ", NoMatch::Many(2)),
-            ("a\n\n\nb", "  ", NoMatch::NotFound),
-            ("  p\n  q\n\tp\n\tq\n", "p\nq", NoMatch::Many(2)),
-            ("    a\n", "\ta\n", NoMatch::Indented(0..1)),
-            ("x\n  a\n    b\n", "a\nb", NoMatch::Indented(1..3)),
-        ];
-        for (text, old, expected) in cases {
-            assert_eq!(check(text, old), Err(expected), "{text:?} {old:?}");
-        }
-    }
 }

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use tokio::sync::OwnedMutexGuard;
 
 /// Largest file whose text is kept to show later what changed.
-const MAX_TEXT: usize = 256 * 1024;
+pub const MAX_TEXT: usize = 256 * 1024;
 /// Bytes of such texts kept in all; beyond that, all but the newest are forgotten.
 const MAX_TEXTS: usize = 4 * 1024 * 1024;
 
@@ -83,27 +83,11 @@ impl Stamp {
     }
 }
 
-/// The hash of a file's bytes, fed in pieces of any size.
-#[derive(Debug, Default)]
-pub struct ContentHash(DefaultHasher);
-
-impl ContentHash {
-    /// Takes the next bytes.
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-    }
-
-    /// The hash of all bytes so far.
-    pub fn finish(&self) -> u64 {
-        self.0.finish()
-    }
-
-    /// The hash of `bytes`.
-    pub fn of(bytes: &[u8]) -> u64 {
-        let mut hash = Self::default();
-        hash.update(bytes);
-        hash.finish()
-    }
+/// The hash of all of a file's bytes.
+pub fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 impl SeenFiles {
@@ -188,15 +172,5 @@ mod tests {
         assert!(!has_text("0"));
         assert!(has_text("39"));
         assert_eq!(fresh("40"), Freshness::NeverSeen);
-    }
-
-    #[test]
-    fn a_hash_does_not_depend_on_the_pieces() {
-        let bytes: Vec<u8> = (0..=255).cycle().take(10_007).collect();
-        let mut hash = ContentHash::default();
-        for piece in bytes.chunks(13) {
-            hash.update(piece);
-        }
-        assert_eq!(hash.finish(), ContentHash::of(&bytes));
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::diff;
 use super::index::Fuzz;
 use super::locked_file::{CurrentFile, LockedFile};
-use super::matching::{Found, NoMatch, Normal, Scope, Shift, find};
+use super::matching::{Found, NoMatch, Normal, Scope, find};
 use super::splice::Replacement;
 use crate::agent::tool::{Details, ToolError, ToolOutput};
 use crate::agent::tools::escape::unescape;
@@ -44,7 +44,7 @@ struct Edit {
 
 /// Does what `wanted` says to `file`.
 pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, ToolError> {
-    let shown = &file.shown;
+    let shown = &file.path.shown;
     let current = file.load(MAX_FILE)?;
     let size = kind::size(current.meta.len());
     let Some(bytes) = &current.bytes else {
@@ -59,12 +59,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
         )));
     }
     // A byte order mark stays where it is, outside of everything that can match.
-    let mark = if bytes.starts_with(kind::BOM) {
-        kind::BOM.len()
-    } else {
-        0
-    };
-    let content = &bytes[mark..];
+    let (mark, content) = kind::split_mark(bytes);
     let edits = locate(file, &current, content, wanted)?;
     let count = edits.iter().map(|edit| edit.found.ranges.len()).sum();
     if let Some(expected) = wanted.expected.filter(|expected| *expected != count) {
@@ -87,9 +82,9 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
         .iter()
         .map(|edit| Replacement::new(&edit.old, &edit.new, &edit.found))
         .collect();
-    let mut out = bytes[..mark].to_vec();
+    let mut out = mark.to_vec();
     let mut at = 0;
-    for (range, number) in in_order(shown, content, &edits)? {
+    for (range, number) in in_order(shown, &edits)? {
         out.extend_from_slice(&content[at..range.start]);
         out.extend(replacements[number].at(content, &range));
         at = range.end;
@@ -109,7 +104,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
     file.write(&out, Some(&current))?;
     Ok(ToolOutput::new(
         report(shown, count, &edits, stale, wanted),
-        Details::Diff(diff::details(file.display.clone(), bytes, &out)),
+        Details::Diff(diff::details(file.path.display.clone(), bytes, &out)),
     ))
 }
 
@@ -120,33 +115,32 @@ fn locate(
     content: &[u8],
     wanted: &TextEdits,
 ) -> Result<Vec<Edit>, ToolError> {
-    let shown = &file.shown;
+    let shown = &file.path.shown;
     let normal = Normal::new(content);
     let mut edits = Vec::with_capacity(wanted.pairs.len());
     for (number, (old, new)) in wanted.pairs.iter().enumerate() {
         let edit = match find_edit(&normal, old, new, wanted.scope) {
             Ok(edit) => edit,
             Err(no_match) => {
-                let mut error = match no_match {
-                    NoMatch::NotFound => not_found(shown, wanted, number, ""),
+                let mut text = match no_match {
+                    NoMatch::NotFound => not_found(shown, wanted, number),
                     NoMatch::Indented(lines) => {
-                        let there = other_indentation(content, &lines);
-                        not_found(shown, wanted, number, &there)
+                        not_found(shown, wanted, number) + &other_indentation(content, &lines)
                     }
-                    NoMatch::Many(count) => ToolError::new(format!(
+                    NoMatch::Many(count) => format!(
                         "Found {count} occurrences of the text in {shown}. The text must be \
                          unique. Please provide more context to make it unique.{}",
                         which(wanted, number)
-                    )),
+                    ),
                 };
                 if current.freshness.is_changed() {
                     let _ = write!(
-                        error.message,
+                        text,
                         " The file has changed on disk since you last read it. {}",
                         file.show_changes(current)
                     );
                 }
-                return Err(error);
+                return Err(ToolError::new(text));
             }
         };
         edits.push(edit);
@@ -181,16 +175,11 @@ fn lf(text: &str) -> Vec<u8> {
 }
 
 /// The places that change, in the order of the file, each with the number of its edit.
-fn in_order(
-    shown: &str,
-    content: &[u8],
-    edits: &[Edit],
-) -> Result<Vec<(Range<usize>, usize)>, ToolError> {
-    let normal = Normal::new(content);
+fn in_order(shown: &str, edits: &[Edit]) -> Result<Vec<(Range<usize>, usize)>, ToolError> {
     let mut places: Vec<(Range<usize>, usize)> = Vec::new();
     for (number, edit) in edits.iter().enumerate() {
         let ranges = edit.found.ranges.iter();
-        places.extend(ranges.map(|range| (normal.original(range), number)));
+        places.extend(ranges.map(|range| (range.clone(), number)));
     }
     places.sort_by_key(|(range, _)| range.start);
     for pair in places.windows(2) {
@@ -206,13 +195,13 @@ fn in_order(
 }
 
 // K2
-fn not_found(shown: &str, wanted: &TextEdits, number: usize, more: &str) -> ToolError {
-    ToolError::new(format!(
+fn not_found(shown: &str, wanted: &TextEdits, number: usize) -> String {
+    format!(
         "Could not find the exact text in {shown}. The {} must match exactly including all \
-         whitespace and newlines.{}{more}",
+         whitespace and newlines.{}",
         wanted.names.0,
         which(wanted, number)
-    ))
+    )
 }
 
 /// Which of several edits cannot be made.
@@ -257,11 +246,13 @@ fn report(shown: &str, count: usize, edits: &[Edit], stale: bool, wanted: &TextE
     {
         let ignored = found.fuzz.ignored();
         let _ = write!(text, ". {old} was matched ignoring {ignored}");
-        let _ = match found.shift {
-            Shift::None => write!(text, "."),
-            Shift::Lacks(_) => write!(text, "; the same indentation was added to {new}."),
-            Shift::Exceeds(_) => write!(text, "; the same indentation was taken from {new}."),
-        };
+        if !found.shift.lacks.is_empty() {
+            let _ = write!(text, "; the same indentation was added to {new}");
+        }
+        if !found.shift.exceeds.is_empty() {
+            let _ = write!(text, "; the same indentation was taken from {new}");
+        }
+        text.push('.');
     }
     if stale {
         text.push_str(

@@ -131,10 +131,8 @@ impl TypedTool for Edit {
     }
 
     fn preview(&self, args: Args) -> Details {
-        Details::Diff(DiffDetails {
-            path: paths::readable(args.file_path.as_ref()),
-            ..DiffDetails::default()
-        })
+        let path = paths::readable(args.file_path.as_ref());
+        Details::Diff(DiffDetails::of(path))
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {

@@ -48,10 +48,8 @@ impl TypedTool for Write {
     }
 
     fn preview(&self, args: Args) -> Details {
-        Details::Diff(DiffDetails {
-            path: paths::readable(args.file_path.as_ref()),
-            ..DiffDetails::default()
-        })
+        let path = paths::readable(args.file_path.as_ref());
+        Details::Diff(DiffDetails::of(path))
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
@@ -73,12 +71,12 @@ pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, To
     {
         return Err(ToolError::new(format!(
             "{} has changed on disk since you last read it, so it was not overwritten. {}",
-            file.shown,
+            file.path.shown,
             file.show_changes(current)
         )));
     }
     file.write(content.as_bytes(), before.as_ref())?;
-    let shown = &file.shown;
+    let shown = &file.path.shown;
     Ok(ToolOutput::new(
         format!("Successfully wrote {} bytes to {shown}", content.len()),
         Details::Diff(difference(file, before, content)),
@@ -86,7 +84,7 @@ pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, To
 }
 
 fn difference(file: &LockedFile, before: Option<CurrentFile>, content: &str) -> DiffDetails {
-    let path = file.display.clone();
+    let path = file.path.display.clone();
     let old = match before {
         None => Some(Vec::new()),
         Some(current) => current.bytes.filter(|bytes| !kind::has_nul(bytes)),
@@ -98,11 +96,10 @@ fn difference(file: &LockedFile, before: Option<CurrentFile>, content: &str) -> 
         _ => {
             let lines = content.lines().count() as u64;
             DiffDetails {
-                path,
                 added: lines,
                 new_lines: lines,
                 first_changed_line: Some(1),
-                ..DiffDetails::default()
+                ..DiffDetails::of(path)
             }
         }
     }

@@ -87,10 +87,14 @@ fn set_aside<'p>(file: &'p File, done: &mut Vec<Done<'p>>) -> Result<(), ToolErr
     };
     let locked = &file.locked;
     locked.must_go_on()?;
-    atomic::must_be_as(&locked.real, Some(&before.meta)).map_err(|error| locked.failed(&error))?;
-    let entry = locked.entry.as_path();
+    atomic::must_be_as(&locked.path.real, Some(&before.meta))
+        .map_err(|error| locked.failed(&error))?;
+    let entry = locked.path.entry.as_path();
     let kept = atomic::set_aside(entry).map_err(|error| {
-        ToolError::new(format!("{}: Failed to write file: {error}", locked.shown))
+        ToolError::new(format!(
+            "{}: Failed to write file: {error}",
+            locked.path.shown
+        ))
     })?;
     done.push(Done::SetAside { entry, kept });
     Ok(())
@@ -106,7 +110,7 @@ impl Done<'_> {
             Self::Written { file, made } => {
                 let result = put_back(file);
                 atomic::remove_folders(made);
-                (file.locked.shown.clone(), result)
+                (file.locked.path.shown.clone(), result)
             }
         };
         result.err().map(|error| format!("{shown} ({error})"))
@@ -114,7 +118,7 @@ impl Done<'_> {
 }
 
 fn put_back(file: &File) -> io::Result<()> {
-    let path = &file.locked.real;
+    let path = &file.locked.path.real;
     let Some(before) = &file.before else {
         return fs::remove_file(path);
     };

@@ -128,7 +128,7 @@ impl File {
     pub fn like<'f>(&'f self, files: &'f [Self]) -> Option<(&'f Path, &'f Metadata)> {
         let like = self.moved_from.and_then(|from| files.get(from));
         let like = like.unwrap_or(self);
-        Some((&like.locked.real, &like.before.as_ref()?.meta))
+        Some((&like.locked.path.real, &like.before.as_ref()?.meta))
     }
 }
 
@@ -170,7 +170,7 @@ impl Work {
         file: LockedFile,
         to: Option<LockedFile>,
     ) -> Result<(), String> {
-        let shown = file.shown.clone();
+        let shown = file.path.shown.clone();
         let file = self.open(file)?;
         match change {
             Change::Add(content) => self.add(file, content, &shown),
@@ -184,7 +184,7 @@ impl Work {
 
     /// The number of a file, which is loaded when the patch first speaks of it.
     fn open(&mut self, locked: LockedFile) -> Result<usize, String> {
-        if let Some(known) = self.by_path.get(&locked.real) {
+        if let Some(known) = self.by_path.get(&locked.path.real) {
             return Ok(*known);
         }
         let before = if locked.is_new() {
@@ -194,7 +194,7 @@ impl Work {
         };
         let freshness = before.as_ref().map(|current| current.freshness.clone());
         let number = self.files.len();
-        self.by_path.insert(locked.real.clone(), number);
+        self.by_path.insert(locked.path.real.clone(), number);
         self.files.push(File {
             locked,
             before,
@@ -244,14 +244,10 @@ impl Work {
         if !hunks.is_empty() && kind::has_nul(bytes) {
             return Err(format!("{shown} is a binary file and cannot be patched."));
         }
-        let mark = if bytes.starts_with(kind::BOM) {
-            kind::BOM.len()
-        } else {
-            0
-        };
+        let (mark, content) = kind::split_mark(bytes);
         let stale = self.files[file].freshness.is_changed();
-        let fits = apply(&bytes[mark..], hunks);
-        let safe = fits.is_ok() && (!stale || is_exact_and_unique(&bytes[mark..], hunks));
+        let fits = apply(content, hunks);
+        let safe = fits.is_ok() && (!stale || is_exact_and_unique(content, hunks));
         let applied = match fits {
             Ok(applied) if safe => applied,
             failures => {
@@ -275,8 +271,7 @@ impl Work {
                 return Err(text.trim_end().to_owned());
             }
         };
-        let mut after = bytes[..mark].to_vec();
-        after.extend(applied.bytes);
+        let after = [mark, &applied.bytes].concat();
         if to.is_none() && after == bytes {
             return Err(format!(
                 "No changes made to {shown}. The patch produced identical content."
@@ -294,7 +289,7 @@ impl Work {
                 self.files[to].freshness = std::mem::replace(freshness, Freshness::NeverSeen);
                 self.files[to].after = After::Bytes(after);
                 self.files[to].moved_from = Some(file);
-                let new = self.files[to].locked.shown.clone();
+                let new = self.files[to].locked.path.shown.clone();
                 self.tell(format_args!("M {shown} -> {new}{notes}"));
             }
         }
@@ -321,7 +316,7 @@ impl Work {
         }
         Err(format!(
             "{} has changed on disk since you last read it, so {consequence}. {}",
-            self.files[file].locked.shown,
+            self.files[file].locked.path.shown,
             self.changes(file)
         ))
     }
@@ -336,7 +331,7 @@ impl Work {
                 ..
             } if before.bytes.is_none() => Err(format!(
                 "{} is {}; apply_patch handles files up to {}.",
-                locked.shown,
+                locked.path.shown,
                 kind::size(before.meta.len()),
                 kind::size(MAX_FILE)
             )),
@@ -354,9 +349,9 @@ impl Work {
         let changed = self.files.iter().filter(|file| file.after != After::Same);
         for File { locked, before, .. } in changed {
             if let Some(before) = before
-                && let Err(error) = atomic::may_write(&locked.real, &before.meta)
+                && let Err(error) = atomic::may_write(&locked.path.real, &before.meta)
             {
-                let text = format!("{}: Failed to write file: {error}", locked.shown);
+                let text = format!("{}: Failed to write file: {error}", locked.path.shown);
                 self.failures.push(text);
             }
         }
@@ -444,17 +439,14 @@ impl Plan {
             After::Bytes(bytes) => bytes.as_slice(),
             After::Same | After::Gone => &[],
         };
-        let path = file.locked.display.clone();
+        let path = file.locked.path.display.clone();
         let mut details = match old {
             Some(old) if !kind::has_nul(old) && !kind::has_nul(new) => {
                 diff::details(path, old, new)
             }
-            _ => DiffDetails {
-                path,
-                ..DiffDetails::default()
-            },
+            _ => DiffDetails::of(path),
         };
-        details.moved_from = source.map(|source| source.locked.display.clone());
+        details.moved_from = source.map(|source| source.locked.path.display.clone());
         details.change = match (&file.before, &file.after) {
             (_, After::Gone) => FileChange::Deleted,
             (None, _) if source.is_none() => FileChange::Added,

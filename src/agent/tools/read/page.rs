@@ -1,10 +1,18 @@
-//! Cuts a page of whole lines out of a stream of bytes of any length, and counts the rest. Holds
-//! the page and nothing else. Lines end with LF; a lone CR is no line end.
+//! Cuts a page of whole lines out of a text of any length, and counts the rest. Holds the page and
+//! nothing else. Lines end with LF; a lone CR is no line end.
 
-use memchr::{memchr, memchr_iter};
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
+use std::time::{Duration, Instant};
+
+use crate::agent::tools::escape;
+
+/// Time for counting the lines behind the page.
+const COUNT_TIME: Duration = Duration::from_secs(10);
+/// Bytes read at once.
+const BUFFER: usize = 64 * 1024;
 
 /// Which lines are wanted, and how much at most.
-#[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The first line, from 1.
     pub offset: u64,
@@ -14,182 +22,104 @@ pub struct Wanted {
     pub max_bytes: usize,
 }
 
-/// The page as it fills.
-#[derive(Debug)]
+/// A page of a text.
+#[derive(Default)]
 pub struct Page {
-    wanted: Wanted,
-    /// The lines, as they are in the file, line ends included.
+    /// The lines with their ends, control bytes escaped.
     pub bytes: Vec<u8>,
+    /// Whether there were control bytes.
+    pub escaped: bool,
     /// Lines in `bytes`; the last may be cut.
     pub lines: u64,
     /// Bytes in all of the only line, when it alone was too long and had to be cut.
     pub cut: Option<u64>,
-    /// Lines that ended so far, in all.
-    ended: u64,
-    /// Whether bytes came after the last line end.
-    open: bool,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    /// Before the first wanted line, or in the page.
-    Filling,
-    /// In the rest of a line that was cut.
-    Cutting,
-    /// Behind the page.
-    Full,
+    /// Lines of the text, as far as they were counted.
+    pub total: u64,
+    /// Whether counting took too long, so that there are more.
+    pub more: bool,
 }
 
 impl Page {
-    /// An empty page.
-    pub fn new(wanted: Wanted) -> Self {
-        Self {
-            wanted,
-            bytes: Vec::new(),
-            lines: 0,
-            cut: None,
-            ended: 0,
-            open: false,
-            state: State::Filling,
+    /// Reads the page, and on to the end of `text`.
+    pub fn read(text: impl Read, wanted: &Wanted) -> io::Result<Self> {
+        let mut text = BufReader::with_capacity(BUFFER, text);
+        let mut page = Self::default();
+        while page.total + 1 < wanted.offset && text.skip_until(b'\n')? > 0 {
+            page.total += 1;
         }
-    }
-
-    /// Whether more bytes can only be counted.
-    pub fn is_full(&self) -> bool {
-        self.state == State::Full
-    }
-
-    /// Lines seen so far, in all.
-    pub fn total(&self) -> u64 {
-        self.ended + u64::from(self.open)
-    }
-
-    /// Takes the next bytes.
-    pub fn feed(&mut self, mut chunk: &[u8]) {
-        while !chunk.is_empty() {
-            if self.state == State::Full {
-                self.ended += memchr_iter(b'\n', chunk).count() as u64;
-                self.open = !chunk.ends_with(b"\n");
-                return;
+        let most = wanted.max_bytes as u64 + 1;
+        let mut line = Vec::new();
+        while page.lines < wanted.max_lines {
+            line.clear();
+            if text.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
+                break;
             }
-            let end = memchr(b'\n', chunk).map_or(chunk.len(), |at| at + 1);
-            let (piece, rest) = chunk.split_at(end);
-            chunk = rest;
-            if self.ended + 1 >= self.wanted.offset {
-                self.take(piece);
-            }
-            self.open = !piece.ends_with(b"\n");
-            if !self.open {
-                self.ended += 1;
-                if self.state == State::Cutting || self.lines >= self.wanted.max_lines {
-                    self.state = State::Full;
+            page.total += 1;
+            let fits = page.push(&line, wanted.max_bytes);
+            while !line.ends_with(b"\n") {
+                line.clear();
+                if text.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
+                    break;
+                }
+                if let Some(length) = &mut page.cut {
+                    *length += escape::control_bytes(&line).len() as u64;
                 }
             }
+            if !fits {
+                break;
+            }
         }
+        page.count(text)?;
+        Ok(page)
     }
 
-    fn take(&mut self, piece: &[u8]) {
-        if let (State::Cutting, Some(length)) = (self.state, &mut self.cut) {
-            *length += piece.len() as u64;
-            return;
+    /// Adds a line, or a part of one that is longer than `max_bytes`, if it fits; the first is cut
+    /// where it does not.
+    fn push(&mut self, line: &[u8], max_bytes: usize) -> bool {
+        let shown = escape::control_bytes(line);
+        let body = shown.strip_suffix(b"\n").unwrap_or(&shown);
+        let fits = self.bytes.len() + body.len() <= max_bytes;
+        if fits {
+            self.bytes.extend_from_slice(&shown);
+        } else if self.lines == 0 {
+            self.cut = Some(shown.len() as u64);
+            self.bytes
+                .extend_from_slice(whole_characters(&body[..max_bytes]));
+        } else {
+            return false;
         }
-        if self.state == State::Full {
-            return;
+        self.lines += 1;
+        self.escaped |= matches!(shown, Cow::Owned(_));
+        fits
+    }
+
+    /// Counts the lines that follow.
+    fn count(&mut self, mut text: impl BufRead) -> io::Result<()> {
+        let started = Instant::now();
+        let mut open = false;
+        while started.elapsed() < COUNT_TIME {
+            let chunk = match text.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                chunk => chunk?,
+            };
+            let Some(last) = chunk.last() else {
+                self.total += u64::from(open);
+                return Ok(());
+            };
+            open = *last != b'\n';
+            self.total += memchr::memchr_iter(b'\n', chunk).count() as u64;
+            let count = chunk.len();
+            text.consume(count);
         }
-        let body = piece.strip_suffix(b"\n").unwrap_or(piece);
-        let starts = !self.open;
-        if self.bytes.len() + body.len() <= self.wanted.max_bytes {
-            self.lines += u64::from(starts);
-            self.bytes.extend_from_slice(piece);
-            return;
-        }
-        let line = memchr::memrchr(b'\n', &self.bytes).map(|at| at + 1);
-        match line {
-            // Lines before this one fit: they are the page.
-            Some(end) => {
-                self.lines -= u64::from(!starts);
-                self.bytes.truncate(end);
-                self.state = State::Full;
-            }
-            None => {
-                self.lines = 1;
-                self.cut = Some((self.bytes.len() + piece.len()) as u64);
-                let room = self.wanted.max_bytes - self.bytes.len();
-                self.bytes.extend_from_slice(&body[..room]);
-                let whole = whole_characters(&self.bytes);
-                self.bytes.truncate(whole);
-                self.state = State::Cutting;
-            }
-        }
+        self.more = true;
+        Ok(())
     }
 }
 
-/// The length of `bytes` without a UTF-8 character cut at the end.
-fn whole_characters(bytes: &[u8]) -> usize {
-    let tail = bytes.len().saturating_sub(3);
-    (tail..bytes.len())
-        .rev()
-        .find(|at| bytes[*at] & 0xc0 == 0xc0)
-        .filter(|at| {
-            std::str::from_utf8(&bytes[*at..]).is_err_and(|error| error.error_len().is_none())
-        })
-        .unwrap_or(bytes.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn page(text: &[u8], wanted: Wanted, piece: usize) -> Page {
-        let mut page = Page::new(wanted);
-        text.chunks(piece).for_each(|chunk| page.feed(chunk));
-        page
-    }
-
-    #[test]
-    fn a_line_too_long_is_cut_at_a_character() {
-        let wanted = Wanted {
-            offset: 1,
-            max_lines: 10,
-            max_bytes: 4,
-        };
-        for piece in 1..9 {
-            let page = page("a\u{e9}\u{e9}b\nnext\n".as_bytes(), wanted, piece);
-            assert_eq!(page.bytes, "a\u{e9}".as_bytes(), "pieces of {piece}");
-            assert_eq!((page.cut, page.lines, page.total()), (Some(7), 1, 2));
-        }
-    }
-
-    proptest! {
-        // Whole lines only, never more than asked, the same for every way of cutting the stream.
-        #[test]
-        fn a_page_is_whole_lines_within_bounds(
-            text in "[a\u{e9}\u{1f600}\n]{0,60}",
-            offset in 1_u64..12,
-            max_lines in 1_u64..6,
-            max_bytes in 4_usize..24,
-            piece in 1_usize..70,
-        ) {
-            let wanted = Wanted { offset, max_lines, max_bytes };
-            let page = page(text.as_bytes(), wanted, piece);
-            let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            prop_assert_eq!(page.total(), lines.len() as u64);
-            let shown = std::str::from_utf8(&page.bytes).unwrap();
-            prop_assert!(shown.strip_suffix('\n').unwrap_or(shown).len() <= max_bytes);
-            prop_assert!(page.lines <= max_lines);
-            let from = lines.get(offset as usize - 1..).unwrap_or_default();
-            let expected = from[..page.lines as usize].concat();
-            if page.cut.is_some() {
-                prop_assert_eq!(page.lines, 1);
-                prop_assert!(expected.starts_with(shown));
-            } else {
-                prop_assert_eq!(shown, expected);
-                let more = from.get(page.lines as usize);
-                let full = more.is_none_or(|line| shown.len() + line.trim_end().len() > max_bytes);
-                prop_assert!(page.lines == max_lines || full);
-            }
-        }
-    }
+/// `bytes` without a UTF-8 character cut at the end.
+fn whole_characters(bytes: &[u8]) -> &[u8] {
+    let chunks = bytes.utf8_chunks();
+    let cut = chunks.last().map_or(&[][..], |chunk| chunk.invalid());
+    let is_cut = str::from_utf8(cut).is_err_and(|error| error.error_len().is_none());
+    &bytes[..bytes.len() - if is_cut { cut.len() } else { 0 }]
 }

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use encoding_rs_io::DecodeReaderBytes;
 use memchr::memmem;
@@ -17,17 +17,13 @@ use tokio_util::sync::CancellationToken;
 use super::page::{Page, Wanted};
 use super::pictures;
 use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::edit::seen_files::{ContentHash, SeenFiles, Stamp};
+use crate::agent::tools::edit::seen_files::{MAX_TEXT, SeenFiles, Stamp};
 use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, escape, open, paths};
 use crate::llm::{Content, ToolSpec};
 
-/// Time for counting the lines behind the page.
-const COUNT_TIME: Duration = Duration::from_secs(10);
-/// Largest file whose bytes are remembered to tell later what changed.
-const MAX_KEPT: usize = 256 * 1024;
 /// What of a page goes into the details.
 const DETAIL_LINES: usize = 200;
 /// The same in bytes.
@@ -145,7 +141,7 @@ impl Job {
             Kind::Picture(what) => Err(self.binary(what, size)),
             Kind::Binary(what) => Err(self.binary(&what, size)),
             Kind::Text => {
-                let text = head.strip_prefix(kind::BOM).unwrap_or(&head);
+                let (_, text) = kind::split_mark(&head);
                 let page = self.page(text.chain(&mut source))?;
                 self.text(&path, page, source, None)
             }
@@ -157,40 +153,18 @@ impl Job {
         }
     }
 
-    fn page(&self, mut text: impl io::Read) -> Result<Counted, ToolError> {
-        let mut page = Page::new(self.wanted);
-        let started = Instant::now();
-        let mut buffer = vec![0; 64 * 1024];
-        let (mut all, mut escaped) = (true, false);
-        loop {
-            if page.is_full() && started.elapsed() > COUNT_TIME {
-                all = false;
-                break;
-            }
-            match text.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) if page.is_full() => page.feed(&buffer[..count]),
-                Ok(count) => {
-                    let shown = escape::control_bytes(&buffer[..count]);
-                    escaped |= matches!(shown, Cow::Owned(_));
-                    page.feed(&shown);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed(&error)),
-            }
-        }
-        Ok(Counted { page, all, escaped })
+    fn page(&self, text: impl io::Read) -> Result<Page, ToolError> {
+        Page::read(text, &self.wanted).map_err(|error| self.failed(&error))
     }
 
     fn text(
         &self,
         path: &Path,
-        counted: Counted,
+        page: Page,
         source: Source,
         note: Option<&str>,
     ) -> Result<ToolOutput, ToolError> {
-        let Counted { page, all, escaped } = counted;
-        let (first, total) = (self.wanted.offset, page.total());
+        let (first, total, all) = (self.wanted.offset, page.total, !page.more);
         if kind::has_nul(&page.bytes) {
             return Err(self.binary("NUL bytes in the text", source.len()));
         }
@@ -220,7 +194,7 @@ impl Job {
         if invalid {
             notes.push("[bytes that are not valid UTF-8 are shown as \u{fffd}]".into());
         }
-        if escaped && memmem::find(&page.bytes, b"\\x").is_some() {
+        if page.escaped && memmem::find(&page.bytes, b"\\x").is_some() {
             notes.push(escape::NOTE.into());
         }
         if let Some(length) = page.cut {
@@ -283,10 +257,10 @@ impl Job {
 
     fn remember(&self, path: &Path, source: Source, all: bool) {
         let Source {
-            file, hash, kept, ..
+            file, hasher, kept, ..
         } = source;
         if let (Ok(real), Ok(meta)) = (paths::real(path), file.metadata()) {
-            let stamp = Stamp::new(&meta, all.then(|| hash.finish()));
+            let stamp = Stamp::new(&meta, all.then(|| hasher.finish()));
             self.seen
                 .record(&real, stamp, kept.filter(|_| all).as_deref());
         }
@@ -308,19 +282,11 @@ impl Job {
     }
 }
 
-/// A page, and whether all lines behind it were counted.
-struct Counted {
-    page: Page,
-    all: bool,
-    /// Whether control bytes were replaced.
-    escaped: bool,
-}
-
 /// The file's bytes as they go by: hashed, kept while they are few, stopped when cancelled.
 struct Source {
     file: File,
     cancel: CancellationToken,
-    hash: ContentHash,
+    hasher: DefaultHasher,
     kept: Option<Vec<u8>>,
 }
 
@@ -329,7 +295,7 @@ impl Source {
         Self {
             file,
             cancel,
-            hash: ContentHash::default(),
+            hasher: DefaultHasher::new(),
             kept: Some(Vec::new()),
         }
     }
@@ -345,10 +311,10 @@ impl io::Read for Source {
             return Err(io::Error::other("cancelled"));
         }
         let count = self.file.read(buffer)?;
-        self.hash.update(&buffer[..count]);
+        self.hasher.write(&buffer[..count]);
         if let Some(kept) = &mut self.kept {
             kept.extend_from_slice(&buffer[..count]);
-            if kept.len() > MAX_KEPT {
+            if kept.len() > MAX_TEXT {
                 self.kept = None;
             }
         }
