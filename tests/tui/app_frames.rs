@@ -7,7 +7,7 @@ use serde_json::Value;
 use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, Phase, RunState, ToolStatus};
 use tiller::app::tui::app::Start;
-use tiller::app::tui::msg::{MsgKind, TerminalMsg};
+use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::llm::message::Cost;
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, Usage};
@@ -281,9 +281,7 @@ fn a_screen_that_shrinks_and_grows_again_is_the_same() {
     let mut tui = at_work(80, 24);
     let before = tui.frame();
     for (width, height) in [(1, 1), (40, 10), (0, 0), (200, 60), (80, 24)] {
-        tui.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(
-            width, height,
-        ))));
+        tui.send(Msg::Resize(Size::new(width, height)));
         tui.frame();
     }
     assert_eq!(tui.frame(), before);

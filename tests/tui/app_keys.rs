@@ -6,7 +6,8 @@ use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, Snapshot
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::msg::{EffectResult, MsgKind, TerminalMsg};
+use tiller::app::tui::input::{InputEvent, TerminalReport};
+use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::{DemoStart, ExitKind};
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMessage};
@@ -256,7 +257,7 @@ fn a_command_that_is_none_stays_in_the_editor() {
                 ("!!ls", "not there yet"),
             ] {
                 let mut tui = if running { busy() } else { test_tui() };
-                tui.send(MsgKind::Paste(text.to_owned()));
+                tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));
                 assert_eq!(tui.key(key), [], "{text}");
                 assert_eq!(tui.text(), text);
                 let frame = tui.frame();
@@ -287,7 +288,7 @@ fn text_with_a_slash_is_sent() {
 fn without_an_agent_nothing_is_sent() {
     for key in ["enter", "alt+enter", "ctrl+enter"] {
         let mut tui = test_tui();
-        tui.send(MsgKind::AgentGone);
+        tui.send(Msg::AgentGone);
         tui.write("precious");
         assert_eq!(tui.key(key), []);
         assert_eq!(tui.text(), "precious");
@@ -306,7 +307,7 @@ fn missed_events_are_made_up_for() {
         origin: None,
         timestamp: 0,
     });
-    let effects = tui.send(MsgKind::Resubscribed(Arc::new(Snapshot {
+    let effects = tui.send(Msg::Resubscribed(Arc::new(Snapshot {
         messages: vec![Arc::new(message)],
         state: RunState::Idle,
         steering: Vec::new(),
@@ -334,15 +335,12 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
         queue: vec!["steered".into()],
         text: "draft".into(),
     };
-    assert_eq!(
-        tui.send_all(MsgKind::Tick),
-        [Effect::SaveDraft(saved.clone())]
-    );
-    assert_eq!(tui.send_all(MsgKind::Tick), [], "nothing changed since");
+    assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved.clone())]);
+    assert_eq!(tui.send_all(Msg::Tick), [], "nothing changed since");
     // The next run has it in the editor.
     let mut next = test_tui();
     next.write("typed meanwhile");
-    next.send(MsgKind::Done(EffectResult::Draft(saved)));
+    next.send(Msg::Done(EffectResult::Draft(saved)));
     assert_eq!(next.text(), "steered\n\ndraft\n\ntyped meanwhile");
     assert!(next.frame().contains("back in the editor"));
 }
@@ -429,7 +427,7 @@ fn a_huge_paste_into_a_search_is_cut() {
     for key in ["ctrl+r", "ctrl+l"] {
         let mut tui = test_tui();
         tui.key(key);
-        tui.send(MsgKind::Paste("日本 ".repeat(400_000)));
+        tui.send(Msg::Input(InputEvent::Paste("日本 ".repeat(400_000))));
         tui.frame();
         let picker = match tui.app.overlays.last() {
             Some(Overlay::HistorySearch(picker)) => picker,
@@ -464,21 +462,21 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
         ..Start::default()
     };
     let mut tui = TestTui::starting(80, 24, start());
-    tui.send(MsgKind::Started);
+    tui.send(Msg::Started);
     tui.now += 999;
-    assert_eq!(tui.send(MsgKind::Tick), []);
+    assert_eq!(tui.send(Msg::Tick), []);
     tui.now += 1;
     assert_eq!(tui.app.next_wake(), Some(tui.now));
-    assert_eq!(tui.send(MsgKind::Tick), [prompt("show me")]);
+    assert_eq!(tui.send(Msg::Tick), [prompt("show me")]);
 
     let mut tui = TestTui::starting(80, 24, start());
-    tui.send(MsgKind::Started);
+    tui.send(Msg::Started);
     tui.write("m");
     tui.now += 5000;
-    assert_eq!(tui.send(MsgKind::Tick), []);
+    assert_eq!(tui.send(Msg::Tick), []);
 
     let mut tui = TestTui::starting(80, 24, start());
-    tui.send(MsgKind::Started);
+    tui.send(Msg::Started);
     assert!(tui.frame().contains("Enter starts it now"));
     assert_eq!(tui.key("enter"), [prompt("show me")]);
     assert_eq!(tui.key("enter"), [], "once");
@@ -488,8 +486,8 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
 #[test]
 fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
     let report = |flags| {
-        let report = tiller::app::tui::input::TerminalReport::KittyFlags(flags);
-        MsgKind::Terminal(TerminalMsg::Report(report))
+        let report = TerminalReport::KittyFlags(flags);
+        Msg::Input(InputEvent::Report(report))
     };
     let mut tui = test_tui();
     assert_eq!(
@@ -575,7 +573,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         },
     );
     let whole = vec![Content::text("hello"), tui.app.start.prompt[1].clone()];
-    let effects = tui.send(MsgKind::Started);
+    let effects = tui.send(Msg::Started);
     assert!(effects.contains(&Effect::Prompt(whole)));
     assert!(tui.frame().contains("[image/png]"));
     assert_eq!(
@@ -588,12 +586,12 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
 #[test]
 fn nothing_wakes_an_idle_screen() {
     let mut tui = test_tui();
-    tui.send(MsgKind::Started);
+    tui.send(Msg::Started);
     assert_eq!(tui.app.next_wake(), None);
     tui.running(Phase::Streaming);
     assert_eq!(tui.app.next_wake(), Some(tui.now + 1000));
     tui.now += 1500;
-    tui.send(MsgKind::Tick);
+    tui.send(Msg::Tick);
     assert_eq!(tui.app.next_wake(), Some(tui.now + 500), "whole seconds");
     tui.state(RunState::Idle);
     assert_eq!(tui.app.next_wake(), None);
@@ -604,7 +602,7 @@ fn what_was_typed_survives_the_end() {
     let mut tui = busy();
     tui.write("unsent");
     tui.waiting(&["waiting"], &[]);
-    let kind = MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(15)));
+    let kind = Msg::End(ExitKind::Signal(15));
     assert_eq!(
         tui.send_all(kind),
         [

@@ -9,8 +9,9 @@ use ratatui::style::Color;
 use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunState};
 use tiller::app::tui::app::{App, AppOptions, Start, Status};
 use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::keymap::Keymap;
-use tiller::app::tui::msg::{Msg, MsgKind};
+use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::update::update;
 use tiller::app::tui::view::{ViewCache, view};
@@ -62,8 +63,8 @@ impl TestTui {
     }
 
     /// Something happens now.
-    pub fn send(&mut self, kind: MsgKind) -> Vec<Effect> {
-        let mut effects = self.send_all(kind);
+    pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
+        let mut effects = self.send_all(msg);
         // Keeping prompts and drafts is tested where they are kept.
         let keeps = |effect: &Effect| matches!(effect, Effect::Remember(_) | Effect::SaveDraft(_));
         effects.retain(|effect| !keeps(effect));
@@ -71,29 +72,27 @@ impl TestTui {
     }
 
     /// The same with what is kept on disk.
-    pub fn send_all(&mut self, kind: MsgKind) -> Vec<Effect> {
-        let at = self.now;
-        update(&mut self.app, Msg { at, kind })
+    pub fn send_all(&mut self, msg: Msg) -> Vec<Effect> {
+        update(&mut self.app, self.now, msg)
     }
 
     /// A key, `ctrl+c` or `enter`.
     pub fn key(&mut self, key: &str) -> Vec<Effect> {
-        self.send(MsgKind::Key(key.parse().expect(key)))
+        self.send(Msg::Input(InputEvent::Key(key.parse().expect(key))))
     }
 
     /// Text, key by key.
     pub fn write(&mut self, text: &str) {
         for c in text.chars() {
-            let key =
-                tiller::app::tui::input::KeyPress::plain(tiller::app::tui::input::KeyCode::Char(c));
-            self.send(MsgKind::Key(key));
+            let key = KeyPress::plain(KeyCode::Char(c));
+            self.send(Msg::Input(InputEvent::Key(key)));
         }
     }
 
     /// The agent says something.
     pub fn agent(&mut self, kind: AgentEvent) -> Vec<Effect> {
         self.seq += 1;
-        self.send(MsgKind::Agent(Arc::new(Event {
+        self.send(Msg::Agent(Arc::new(Event {
             seq: self.seq,
             time: self.now,
             kind,
@@ -121,7 +120,7 @@ impl TestTui {
     /// Time passes.
     pub fn wait(&mut self, millis: i64) {
         self.now += millis;
-        self.send(MsgKind::Tick);
+        self.send(Msg::Tick);
     }
 
     /// The text in the editor.
@@ -149,7 +148,7 @@ impl TestTui {
                 "the cursor is on the screen"
             );
         }
-        self.send(MsgKind::Drawn(drawn));
+        self.send(Msg::Drawn(drawn));
         buffer
     }
 }

@@ -8,9 +8,10 @@ use tiller::agent::tool::{CommandDetails, Details};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{
-    KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind, TerminalReport,
+    InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
+    TerminalReport,
 };
-use tiller::app::tui::msg::{EffectResult, MsgKind, TerminalMsg};
+use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::message::content_text;
 use tiller::llm::{AssistantMessage, Message, StreamEvent};
 
@@ -134,19 +135,19 @@ fn happening() -> impl Strategy<Value = Event> {
 
 fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
     match what {
-        Event::Key(key) => tui.send(MsgKind::Key(key)),
+        Event::Key(key) => tui.send(Msg::Input(InputEvent::Key(key))),
         Event::Word => {
             *words += 1;
             for c in format!("w{words}").chars() {
-                tui.send(MsgKind::Key(KeyPress::plain(KeyCode::Char(c))));
+                tui.send(Msg::Input(InputEvent::Key(KeyPress::plain(KeyCode::Char(
+                    c,
+                )))));
             }
             Vec::new()
         }
-        Event::Paste(text) => tui.send(MsgKind::Paste(text)),
-        Event::Mouse(event) => tui.send(MsgKind::Mouse(event)),
-        Event::Resize(width, height) => tui.send(MsgKind::Terminal(TerminalMsg::Resize(
-            Size::new(width, height),
-        ))),
+        Event::Paste(text) => tui.send(Msg::Input(InputEvent::Paste(text))),
+        Event::Mouse(event) => tui.send(Msg::Input(InputEvent::Mouse(event))),
+        Event::Resize(width, height) => tui.send(Msg::Resize(Size::new(width, height))),
         Event::Run(state) => tui.agent(AgentEvent::State(state)),
         Event::Stream(delta) => {
             let message = Arc::new(Message::Assistant(AssistantMessage::default()));
@@ -208,10 +209,10 @@ fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
                 outcome,
             })
         }
-        Event::Report(report) => tui.send(MsgKind::Terminal(TerminalMsg::Report(report))),
+        Event::Report(report) => tui.send(Msg::Input(InputEvent::Report(report))),
         Event::Edited(text) => {
             let outcome = text.ok_or_else(|| "the editor failed".to_owned());
-            tui.send(MsgKind::Done(EffectResult::Edited(outcome)))
+            tui.send(Msg::Done(EffectResult::Edited(outcome)))
         }
         Event::Wait(millis) => {
             tui.wait(millis);

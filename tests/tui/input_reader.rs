@@ -47,7 +47,7 @@ async fn a_lone_esc_is_the_esc_key_soon() {
 #[tokio::test]
 async fn a_confirmed_kitty_terminal_gets_more_time_for_the_rest_of_a_sequence() {
     let (input, mut events, mut terminal) = on_pipe();
-    input.confirm_kitty(true);
+    input.confirm_kitty();
     terminal.write_all(b"x").unwrap();
     assert_eq!(next(&mut events).await, "x");
     let started = Instant::now();
@@ -130,7 +130,7 @@ async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
     let pty = raw_pty();
     let mut master = File::from(pty.master);
     let mut other = File::from(pty.slave.try_clone().unwrap());
-    let (input, mut events) = Input::start_on(pty.slave).unwrap();
+    let (mut input, mut events) = Input::start_on(pty.slave).unwrap();
     for round in 0..50 {
         master.write_all(b"a").unwrap();
         assert_eq!(next(&mut events).await, "a");
@@ -141,7 +141,7 @@ async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
         other.read_exact(&mut seen).unwrap();
         assert_eq!(seen, b"for the editor", "round {round}");
         assert!(events.try_recv().is_err(), "round {round}");
-        input.resume();
+        input.resume().unwrap();
     }
     master.write_all(b"z").unwrap();
     assert_eq!(next(&mut events).await, "z");
@@ -149,34 +149,34 @@ async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
 
 #[tokio::test]
 async fn a_pause_settles_what_was_held_back() {
-    let (input, mut events, mut terminal) = on_pipe();
+    let (mut input, mut events, mut terminal) = on_pipe();
     terminal.write_all(b"x\x1b").unwrap();
     assert_eq!(next(&mut events).await, "x");
     input.pause();
     assert_eq!(next(&mut events).await, "esc");
     terminal.write_all(b"[A").unwrap();
-    input.resume();
+    input.resume().unwrap();
     assert_eq!(next(&mut events).await, "[");
     assert_eq!(next(&mut events).await, "A");
 }
 
 #[tokio::test]
 async fn pausing_resuming_and_dropping_never_hang() {
-    let (input, mut events, terminal) = on_pipe();
+    let (mut input, mut events, terminal) = on_pipe();
     for _ in 0..1000 {
         input.pause();
         input.pause();
-        input.resume();
-        input.resume();
+        input.resume().unwrap();
+        input.resume().unwrap();
     }
     drop(terminal);
     assert_eq!(next(&mut events).await, "closed");
     input.pause();
-    input.resume();
+    input.resume().unwrap();
     drop(input);
     assert!(events.recv().await.is_none());
 
-    let (input, mut events, _terminal) = on_pipe();
+    let (mut input, mut events, _terminal) = on_pipe();
     input.pause();
     drop(input);
     assert!(events.recv().await.is_none());

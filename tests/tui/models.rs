@@ -6,8 +6,8 @@ use ratatui::layout::Size;
 use tiller::agent::Phase;
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::effect::{Direction, Effect};
-use tiller::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use tiller::app::tui::msg::{EffectResult, FoundModel, MsgKind, TerminalMsg};
+use tiller::app::tui::input::{InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
@@ -71,7 +71,7 @@ fn listing() -> Arc<ModelList> {
 fn open(width: u16, height: u16) -> TestTui {
     let mut tui = TestTui::new(width, height);
     assert_eq!(tui.key("ctrl+l"), [Effect::ListModels]);
-    tui.send(MsgKind::Done(EffectResult::Models(listing())));
+    tui.send(Msg::Done(EffectResult::Models(listing())));
     tui.frame();
     tui
 }
@@ -90,7 +90,7 @@ fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
         before.contains("Models") && before.contains("Reading the list"),
         "{before}"
     );
-    tui.send(MsgKind::Done(EffectResult::Models(listing())));
+    tui.send(Msg::Done(EffectResult::Models(listing())));
     let after = tui.frame();
     let edges = |frame: &str| -> Vec<usize> {
         let lines = frame.lines().enumerate();
@@ -239,12 +239,12 @@ fn arrows_pages_and_the_mouse_move() {
     tui.key("pageup");
     assert_eq!(at(&tui), 0);
     let mouse = |tui: &mut TestTui, kind, col, row| {
-        tui.send(MsgKind::Mouse(MouseEvent {
+        tui.send(Msg::Input(InputEvent::Mouse(MouseEvent {
             kind,
             column: col,
             row,
             modifiers: KeyModifiers::NONE,
-        }))
+        })))
     };
     mouse(&mut tui, MouseEventKind::ScrollDown, 10, 5);
     assert_eq!(at(&tui), 3);
@@ -287,9 +287,9 @@ fn a_broken_models_file_is_told_above_the_list() {
             rows: listing().rows.clone(),
             error: Some(error.into()),
         };
-        tui.send(MsgKind::Done(EffectResult::Models(Arc::new(told))));
+        tui.send(Msg::Done(EffectResult::Models(Arc::new(told))));
         // The servers of this machine answered later; the file is as it was.
-        tui.send(MsgKind::Done(EffectResult::Models(listing())));
+        tui.send(Msg::Done(EffectResult::Models(listing())));
         let frame = tui.frame();
         assert!(frame.contains("models.toml: line 3"), "{frame}");
         assert!(frame.contains("claude-sonnet-5-5"), "{frame}");
@@ -308,16 +308,16 @@ fn esc_closes_and_typed_text_stays_in_the_editor() {
     assert_eq!(tui.key("esc"), []);
     assert!(tui.app.overlays.is_empty());
     assert_eq!(tui.text(), "a draft");
-    tui.send(MsgKind::Done(EffectResult::Models(listing())));
+    tui.send(Msg::Done(EffectResult::Models(listing())));
     assert!(tui.app.overlays.is_empty(), "a late list opens nothing");
 }
 
 #[test]
 fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
     let mut tui = open(80, 24);
-    tui.send(MsgKind::Paste("lab/model-4\n".into()));
+    tui.send(Msg::Input(InputEvent::Paste("lab/model-4\n".into())));
     tui.key("end");
-    tui.send(MsgKind::Terminal(TerminalMsg::Resize(Size::new(40, 10))));
+    tui.send(Msg::Resize(Size::new(40, 10)));
     let frame = tui.frame();
     let Some(Overlay::Models(picker)) = tui.app.overlays.last() else {
         panic!("the list is open")
@@ -342,14 +342,14 @@ fn a_name_behind_the_command_is_looked_up() {
         key: KeyState::Ready,
     };
     tui.running(Phase::Streaming);
-    let effects = tui.send(MsgKind::Done(EffectResult::Model(Ok(found))));
+    let effects = tui.send(Msg::Done(EffectResult::Model(Ok(found))));
     assert!(effects.iter().any(set("openrouter/openai/gpt-5.5")));
     assert_eq!(effects[1], Effect::SetThinking(ThinkingLevel::Low));
     let frame = tui.frame();
     assert!(frame.contains("from the next model call on"), "{frame}");
     assert!(frame.contains("low"), "{frame}");
     let error = "'x' can mean several models".to_owned();
-    tui.send(MsgKind::Done(EffectResult::Model(Err(error))));
+    tui.send(Msg::Done(EffectResult::Model(Err(error))));
     assert!(tui.frame().contains("can mean several"));
     assert_eq!(tui.app.status.model.full_id(), "openrouter/openai/gpt-5.5");
     tui.write("/model");
@@ -367,7 +367,7 @@ fn the_next_favourite_comes_round() {
     let favorites: Vec<Arc<Model>> = [1, 2, 0].map(|at| listing.rows[at].model.clone()).into();
     let mut go = |way| {
         let favorites = favorites.clone();
-        tui.send(MsgKind::Done(EffectResult::Favorites(favorites, way)));
+        tui.send(Msg::Done(EffectResult::Favorites(favorites, way)));
         tui.app.status.model.full_id()
     };
     assert_eq!(go(Direction::Forward), "openai/gpt-5.5");
@@ -377,7 +377,7 @@ fn the_next_favourite_comes_round() {
     // Without favourites: what this session used.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {
-        tui.send(MsgKind::Done(EffectResult::Favorites(
+        tui.send(Msg::Done(EffectResult::Favorites(
             Vec::new(),
             Direction::Forward,
         )));
@@ -385,7 +385,7 @@ fn the_next_favourite_comes_round() {
     }
     assert_eq!(seen.len(), 3);
     let mut alone = TestTui::new(80, 24);
-    let effects = alone.send(MsgKind::Done(EffectResult::Favorites(
+    let effects = alone.send(Msg::Done(EffectResult::Favorites(
         Vec::new(),
         Direction::Forward,
     )));
@@ -439,8 +439,6 @@ fn the_default_is_saved_only_when_asked() {
     tui.key("esc");
     let save = Effect::SaveDefault("anthropic/claude-sonnet-5-5".into());
     assert_eq!(tui.key("ctrl+s"), [save]);
-    tui.send(MsgKind::Done(EffectResult::Saved(Ok(
-        "/c/config.toml".into()
-    ))));
+    tui.send(Msg::Done(EffectResult::Saved(Ok("/c/config.toml".into()))));
     assert!(tui.frame().contains("/c/config.toml"));
 }

@@ -20,7 +20,7 @@ use super::effect::{Effect, TerminalEffect};
 use super::effect_runner::EffectRunner;
 use super::input::{Input, InputEvent};
 use super::job_control;
-use super::msg::{EffectResult, Msg, MsgKind, TerminalMsg};
+use super::msg::{EffectResult, Msg};
 use super::options::{ExitKind, TuiOptions};
 use super::screen_buffer::ScreenBuffer;
 use super::setup;
@@ -133,7 +133,7 @@ impl Tui {
         };
         tui.settle(drawn);
         tui.start_highlighter();
-        tui.update(MsgKind::Started);
+        tui.update(Msg::Started);
         Ok(tui)
     }
 
@@ -141,7 +141,7 @@ impl Tui {
         let kind = loop {
             if let Err(error) = self.turn().await {
                 tracing::warn!("the terminal is gone: {error}");
-                self.update(MsgKind::Terminal(TerminalMsg::End(ExitKind::TerminalGone)));
+                self.update(Msg::End(ExitKind::TerminalGone));
             }
             if let Some(kind) = self.exit.take() {
                 break kind;
@@ -170,7 +170,7 @@ impl Tui {
             event = self.keys.recv(), if !self.away => self.on_input(event)?,
             caught_up = self.terminal.caught_up(), if behind => caught_up?,
             () = reached(frame) => self.draw()?,
-            () = reached(wake) => self.update(MsgKind::Tick),
+            () = reached(wake) => self.update(Msg::Tick),
             Some(result) = self.results.recv() => self.on_effect_result(result)?,
             received = receive(&self.handle, &mut self.events, &mut events) => self.on_agent_events(received, events),
             () = self.highlighted.notified() => self.dirty |= self.cache.transcript.poll(),
@@ -183,15 +183,7 @@ impl Tui {
     fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
         let mut next = Some(first.unwrap_or(InputEvent::Closed));
         while let Some(event) = next {
-            let kind = match event {
-                InputEvent::Key(press) => MsgKind::Key(press),
-                InputEvent::Paste(text) => MsgKind::Paste(text),
-                InputEvent::Mouse(event) => MsgKind::Mouse(event),
-                InputEvent::Focus(focus) => MsgKind::Terminal(TerminalMsg::Focus(focus)),
-                InputEvent::Report(report) => MsgKind::Terminal(TerminalMsg::Report(report)),
-                InputEvent::Closed => MsgKind::Terminal(TerminalMsg::End(ExitKind::TerminalGone)),
-            };
-            self.update(kind);
+            self.update(Msg::Input(event));
             if self.exit.is_some() || self.away {
                 return Ok(());
             }
@@ -205,16 +197,16 @@ impl Tui {
         match received {
             Received::Events => {
                 for event in events {
-                    self.update(MsgKind::Agent(event));
+                    self.update(Msg::Agent(event));
                 }
             }
             Received::Resubscribed(snapshot, events) => {
                 self.events = Some(events);
-                self.update(MsgKind::Resubscribed(Arc::new(snapshot)));
+                self.update(Msg::Resubscribed(Arc::new(snapshot)));
             }
             Received::Gone => {
                 self.events = None;
-                self.update(MsgKind::AgentGone);
+                self.update(Msg::AgentGone);
             }
         }
         if ran && !self.app.is_running() {
@@ -225,7 +217,7 @@ impl Tui {
     fn on_effect_result(&mut self, result: EffectResult) -> io::Result<()> {
         let edited = matches!(result, EffectResult::Edited(_));
         // First of all: the text must not be lost with a terminal that is gone.
-        self.update(MsgKind::Done(result));
+        self.update(Msg::Done(result));
         if edited && std::mem::take(&mut self.away) {
             self.take_terminal_back()?;
         }
@@ -236,9 +228,7 @@ impl Tui {
         let echo = self.resumed.is_some_and(|at| at.elapsed() < ECHO);
         match signal {
             SignalEvent::End(number) => {
-                self.update(MsgKind::Terminal(TerminalMsg::End(ExitKind::Signal(
-                    number,
-                ))));
+                self.update(Msg::End(ExitKind::Signal(number)));
             }
             // Another program has the terminal: its signals are not for us, except to stop with it.
             SignalEvent::Interrupt | SignalEvent::Continue if self.away => {}
@@ -247,9 +237,9 @@ impl Tui {
                     let _ = raise(Signal::SIGSTOP);
                 }
             }
-            SignalEvent::Interrupt => self.update(MsgKind::Terminal(TerminalMsg::Interrupt)),
+            SignalEvent::Interrupt => self.update(Msg::Interrupt),
             SignalEvent::Stop | SignalEvent::Continue if echo => {}
-            SignalEvent::Stop => self.update(MsgKind::Terminal(TerminalMsg::Stop)),
+            SignalEvent::Stop => self.suspend()?,
             SignalEvent::Continue => {
                 self.terminal.reenter()?;
                 self.repaint();
@@ -261,9 +251,8 @@ impl Tui {
     }
 
     /// Changes the state and has done what that calls for.
-    fn update(&mut self, kind: MsgKind) {
-        let at = self.clock.now();
-        let effects = update(&mut self.app, Msg { at, kind });
+    fn update(&mut self, msg: Msg) {
+        let effects = update(&mut self.app, self.clock.now(), msg);
         self.dirty = true;
         for effect in effects {
             match effect {
@@ -283,7 +272,7 @@ impl Tui {
             TerminalEffect::Exit(kind) => self.exit = Some(kind),
             TerminalEffect::Suspend => return self.suspend(),
             TerminalEffect::EnableKitty => return self.terminal.enable_kitty(),
-            TerminalEffect::ConfirmKitty => self.input.confirm_kitty(true),
+            TerminalEffect::ConfirmKitty => self.input.confirm_kitty(),
             TerminalEffect::Answered => self.terminal.answered(),
             TerminalEffect::LayOutAnew => self.start_highlighter(),
             TerminalEffect::Edit(text) => {
@@ -316,9 +305,7 @@ impl Tui {
 
     /// Lets the state know what the draw found out. Nothing to be drawn comes of it.
     fn settle(&mut self, drawn: ScreenDrawn) {
-        let at = self.clock.now();
-        let kind = MsgKind::Drawn(drawn);
-        update(&mut self.app, Msg { at, kind });
+        update(&mut self.app, self.clock.now(), Msg::Drawn(drawn));
     }
 
     fn refine(&mut self) {
@@ -332,7 +319,7 @@ impl Tui {
         let size = Terminal::size();
         if size != self.buffer.size() {
             self.buffer.resize(size);
-            self.update(MsgKind::Terminal(TerminalMsg::Resize(size)));
+            self.update(Msg::Resize(size));
         }
     }
 
@@ -346,7 +333,7 @@ impl Tui {
     /// Gives the terminal back and stops, where somebody can continue us.
     fn suspend(&mut self) -> io::Result<()> {
         if !job_control::is_possible() {
-            self.update(MsgKind::Terminal(TerminalMsg::CannotStop));
+            self.update(Msg::CannotSuspend);
             return Ok(());
         }
         self.input.pause();
@@ -360,7 +347,7 @@ impl Tui {
     /// Another program had the terminal.
     fn take_terminal_back(&mut self) -> io::Result<()> {
         self.terminal.resume()?;
-        self.input.resume();
+        self.input.resume()?;
         self.repaint();
         Ok(())
     }

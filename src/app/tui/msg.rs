@@ -1,4 +1,4 @@
-//! What happened, with its time. `update` never looks at a clock: time comes in with the message.
+//! Everything that can change the screen's state.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use ratatui::layout::Size;
 
 use super::composer::SavedDraft;
 use super::effect::Direction;
-use super::input::{KeyPress, MouseEvent, TerminalReport};
+use super::input::InputEvent;
 use super::options::ExitKind;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
@@ -16,57 +16,31 @@ use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
 #[derive(Clone, Debug)]
-pub struct Msg {
-    /// When: Unix time in milliseconds, never running backwards.
-    pub at: i64,
-    /// What.
-    pub kind: MsgKind,
-}
-
-/// What happened, by whose business it is.
-#[derive(Clone, Debug)]
-pub enum MsgKind {
-    /// The screen stands; what should happen by itself may begin.
+pub enum Msg {
+    /// The first frame is drawn; what should happen by itself may begin.
     Started,
-    /// A key.
-    Key(KeyPress),
-    /// A paste, whole.
-    Paste(String),
-    /// The mouse.
-    Mouse(MouseEvent),
-    /// What the agent said.
-    Agent(Arc<Event>),
-    /// Events were missed: where the agent stands now.
-    Resubscribed(Arc<Snapshot>),
-    /// The agent is gone; nothing comes any more.
-    AgentGone,
-    /// A frame was drawn: what that found out.
-    Drawn(ScreenDrawn),
-    /// The terminal, or what an effect found out about it.
-    Terminal(TerminalMsg),
-    /// Time passed that something waited for.
-    Tick,
-    /// What an effect came back with.
-    Done(EffectResult),
-}
-
-/// News of the terminal.
-#[derive(Clone, Debug)]
-pub enum TerminalMsg {
-    /// Another size.
+    /// A key, a paste, the mouse, or something else the terminal sent.
+    Input(InputEvent),
+    /// The terminal has another size.
     Resize(Size),
-    /// The focus came (true) or went.
-    Focus(bool),
-    /// An answer to a question.
-    Report(TerminalReport),
     /// The program must end: a signal, or the terminal is gone.
     End(ExitKind),
     /// SIGINT from outside: means what Ctrl+C means.
     Interrupt,
-    /// SIGTSTP from outside.
-    Stop,
-    /// No shell is there that could continue us.
-    CannotStop,
+    /// The program cannot be suspended: no shell could continue it.
+    CannotSuspend,
+    /// An event of the agent.
+    Agent(Arc<Event>),
+    /// Events were missed: the agent's state now.
+    Resubscribed(Arc<Snapshot>),
+    /// The agent is gone; no event will come any more.
+    AgentGone,
+    /// A frame was drawn: where its parts are.
+    Drawn(ScreenDrawn),
+    /// The time of [`App::next_wake`](super::app::App::next_wake) has come.
+    Tick,
+    /// The result of an effect.
+    Done(EffectResult),
 }
 
 /// A model that was named.
@@ -80,7 +54,7 @@ pub struct FoundModel {
     pub key: KeyState,
 }
 
-/// What an effect came back with.
+/// The result of an effect.
 #[derive(Clone, Debug)]
 pub enum EffectResult {
     /// The text as the external editor left it, or why there is none.

@@ -1,13 +1,14 @@
-//! The thread that reads the terminal, and the handle that stops it for a while.
+//! The thread that reads the terminal, and the handle that pauses it.
 //!
 //! Reading is a thread of its own so that nothing the screen does can delay or lose a byte. It
-//! reads only after `poll` said there is something, so that [`Input::pause`] never waits for a
-//! key, and after it returned no byte is taken that belongs to another program.
+//! reads only after `poll` reported readable bytes, so that [`Input::pause`] never waits for a key,
+//! and once it has returned, no byte is taken that belongs to another program.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use super::decoder::{Decoder, Escape};
 use super::event::InputEvent;
 
-/// Bytes taken from the terminal at once.
+/// Bytes read from the terminal at once.
 const READ_SIZE: usize = 64 * 1024;
 
 /// Ctrl+C, alone in a read, in all its forms: nobody pastes that.
@@ -26,15 +27,24 @@ const INTERRUPTS: [&[u8]; 3] = [b"\x03", b"\x1b[99;5u", b"\x1b[27;5;99~"];
 const MAX_KEY_BYTES: usize = 16;
 /// A paste that brings nothing but single keys for so long has ended.
 const KEYS_IN_PASTE: Duration = Duration::from_millis(500);
-/// Keys that somebody can type in that time.
+/// Keys that a user can type in that time.
 const MAX_TYPED_KEYS: usize = 25;
 
-/// The reading of the terminal. Ends when dropped.
+/// Reads the terminal until dropped.
 #[derive(Debug)]
 pub struct Input {
-    shared: Arc<Shared>,
-    wake: PipeWriter,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
+    /// What goes on reading at [`Input::resume`]; none while the thread has it.
+    paused: Option<Reader>,
+    kitty_confirmed: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    /// The thread polls the other end: closing this one stops it.
+    stop: PipeWriter,
+    /// Gives the reader back when it was stopped, nothing when the terminal was closed.
+    handle: JoinHandle<Option<Reader>>,
 }
 
 impl Input {
@@ -51,128 +61,68 @@ impl Input {
 
     /// Reads any file descriptor that can be polled.
     pub fn start_on(source: OwnedFd) -> io::Result<(Self, UnboundedReceiver<InputEvent>)> {
-        let (wake_reader, wake) = io::pipe()?;
         let (events, receiver) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::default());
-        let reader = Reader {
-            source: source.into(),
-            wake: wake_reader,
-            shared: shared.clone(),
-            events,
-            decoder: Decoder::default(),
-            pasting: Pasting::default(),
+        let kitty_confirmed = Arc::new(AtomicBool::new(false));
+        let mut input = Self {
+            thread: None,
+            paused: Some(Reader {
+                source: source.into(),
+                events,
+                decoder: Decoder::default(),
+                pasting: Pasting::default(),
+                kitty_confirmed: Arc::clone(&kitty_confirmed),
+            }),
+            kitty_confirmed,
         };
-        let thread = thread::Builder::new()
-            .name("input".into())
-            .spawn(move || reader.run())?;
-        let input = Self {
-            shared,
-            wake,
-            thread: Some(thread),
-        };
+        input.resume()?;
         Ok((input, receiver))
     }
 
     /// Stops reading, for as long as another program owns the terminal. When this returns no read
     /// is under way and none begins before [`Input::resume`]. Takes well below a millisecond.
-    pub fn pause(&self) {
-        let mut state = self.shared.lock();
-        state.wanted = Wanted::Paused;
-        self.wake();
-        while state.actual == Actual::Reading {
-            state = self.shared.wait(state);
+    pub fn pause(&mut self) {
+        if let Some(Thread { stop, handle }) = self.thread.take() {
+            drop(stop);
+            self.paused = handle.join().ok().flatten();
         }
     }
 
     /// Reads again.
-    pub fn resume(&self) {
-        let mut state = self.shared.lock();
-        if state.wanted == Wanted::Paused {
-            state.wanted = Wanted::Reading;
-            self.shared.changed.notify_all();
+    pub fn resume(&mut self) -> io::Result<()> {
+        if let Some(reader) = self.paused.take() {
+            let (stopped, stop) = io::pipe()?;
+            let thread = thread::Builder::new().name("input".into());
+            let handle = thread.spawn(move || reader.run(&stopped))?;
+            self.thread = Some(Thread { stop, handle });
         }
+        Ok(())
     }
 
-    /// Whether the terminal's answer confirmed the kitty keyboard protocol: then the Esc key has a
-    /// sequence of its own, and a lone ESC byte is always the start of one.
-    pub fn confirm_kitty(&self, confirmed: bool) {
-        self.shared.lock().escape = if confirmed {
-            Escape::Sequence
-        } else {
-            Escape::Ambiguous
-        };
-    }
-
-    fn wake(&self) {
-        // A byte that cannot be written finds the pipe full or the thread gone: both are fine.
-        let _ = (&self.wake).write(&[0]);
+    /// The terminal's reply confirmed the kitty keyboard protocol: the Esc key has a sequence of
+    /// its own now, and a lone ESC byte is always the start of one.
+    pub fn confirm_kitty(&self) {
+        self.kitty_confirmed.store(true, Ordering::Relaxed);
     }
 }
 
 impl Drop for Input {
     fn drop(&mut self) {
-        self.shared.lock().wanted = Wanted::Stopped;
-        self.shared.changed.notify_all();
-        self.wake();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.pause();
     }
 }
 
-/// What handle and thread both see.
-#[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    wanted: Wanted,
-    actual: Actual,
-    escape: Escape,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Wanted {
-    #[default]
-    Reading,
-    Paused,
-    Stopped,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Actual {
-    #[default]
-    Reading,
-    /// Paused, or ended.
-    Still,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed
-            .wait(state)
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
+/// What the thread works with.
+#[derive(Debug)]
 struct Reader {
     source: File,
-    wake: PipeReader,
-    shared: Arc<Shared>,
     events: UnboundedSender<InputEvent>,
     decoder: Decoder,
     pasting: Pasting,
+    kitty_confirmed: Arc<AtomicBool>,
 }
 
-/// Looks for a paste whose end never comes (a connection that broke in it): what the user types
-/// would be swallowed, also the Ctrl+C that stops a run.
+/// Detects a paste whose end never comes (a connection that broke in it): it would swallow what the
+/// user types, also the Ctrl+C that stops a run.
 #[derive(Debug, Default)]
 struct Pasting {
     /// Since when there was nothing but single keys, and how many; none while more comes.
@@ -180,7 +130,7 @@ struct Pasting {
 }
 
 impl Pasting {
-    /// Takes note of what was read while a paste is open. True when the paste has ended there.
+    /// Counts what was read while a paste is open. True when that shows that the paste has ended.
     fn is_ended_by(&mut self, bytes: &[u8]) -> bool {
         if INTERRUPTS.contains(&bytes) {
             return true;
@@ -202,7 +152,7 @@ impl Pasting {
         }
     }
 
-    /// Whether a paste over a slow line explains what came better than somebody who types.
+    /// Whether more keys came than a user can type: then it is a paste over a slow line.
     fn is_only_slow(&mut self) -> bool {
         matches!(self.keys.take(), Some((_, count)) if count > MAX_TYPED_KEYS)
     }
@@ -211,90 +161,74 @@ impl Pasting {
 /// What ended a wait.
 enum Woken {
     Bytes,
-    ByHandle,
-    TimeOut,
+    Stopped,
+    TimedOut,
+    Interrupted,
 }
 
 impl Reader {
-    fn run(mut self) {
-        self.read_until_closed();
-        self.shared.lock().actual = Actual::Still;
-        self.shared.changed.notify_all();
-    }
-
-    fn read_until_closed(&mut self) {
+    /// Reads until the other end of `stopped` is closed, or the terminal is.
+    fn run(mut self, stopped: &PipeReader) -> Option<Self> {
         let mut buffer = vec![0; READ_SIZE];
-        while let Some(escape) = self.go_on() {
-            let mut timeout = self.decoder.timeout(escape);
-            if self.decoder.is_in_paste() {
-                timeout = self.pasting.timeout(timeout);
-            } else {
-                self.pasting = Pasting::default();
-            }
-            let Ok(woken) = self.wait(timeout) else {
-                return self.close();
-            };
+        loop {
             let mut out = Vec::new();
-            match woken {
-                Woken::ByHandle => continue,
-                Woken::TimeOut if self.pasting.is_only_slow() => {}
-                Woken::TimeOut => self.decoder.expire(&mut out),
-                Woken::Bytes => match self.source.read(&mut buffer) {
-                    Ok(0) => return self.close(),
-                    Ok(n) => {
-                        let bytes = &buffer[..n];
-                        if self.decoder.is_in_paste() && self.pasting.is_ended_by(bytes) {
-                            self.decoder.expire(&mut out);
-                        }
-                        self.decoder.feed(bytes, &mut out);
-                    }
-                    Err(error) if is_passing(&error) => continue,
-                    Err(_) => return self.close(),
+            match self.wait(stopped) {
+                Ok(Woken::Interrupted) => {}
+                Ok(Woken::TimedOut) if self.pasting.is_only_slow() => {}
+                Ok(Woken::TimedOut) => self.decoder.expire(&mut out),
+                // Bytes held back belong to the time before the pause.
+                Ok(Woken::Stopped) => {
+                    self.decoder.expire(&mut out);
+                    self.send(out);
+                    return Some(self);
+                }
+                Ok(Woken::Bytes) => match self.source.read(&mut buffer) {
+                    Ok(n) if n > 0 => self.take(&buffer[..n], &mut out),
+                    Err(error) if is_passing(&error) => {}
+                    Ok(_) | Err(_) => return self.close(),
                 },
+                Err(_) => return self.close(),
             }
             self.send(out);
         }
     }
 
-    /// Waits out a pause. The meaning of a lone ESC, or `None` to stop.
-    fn go_on(&mut self) -> Option<Escape> {
-        let shared = self.shared.clone();
-        let mut state = shared.lock();
-        while state.wanted == Wanted::Paused {
-            if state.actual == Actual::Reading {
-                // What was held back belongs to the time before the pause.
-                let mut out = Vec::new();
-                self.decoder.expire(&mut out);
-                self.send(out);
-                state.actual = Actual::Still;
-                shared.changed.notify_all();
-            }
-            state = shared.wait(state);
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) {
+        if self.decoder.is_in_paste() && self.pasting.is_ended_by(bytes) {
+            self.decoder.expire(out);
         }
-        state.actual = Actual::Reading;
-        (state.wanted == Wanted::Reading).then_some(state.escape)
+        self.decoder.feed(bytes, out);
     }
 
-    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Woken> {
-        let [woken, bytes] = match readable([self.wake.as_fd(), self.source.as_fd()], timeout) {
-            Ok(ready) => ready,
-            // As if woken: the state is looked at again, then the wait starts over.
-            Err(Errno::EINTR) => return Ok(Woken::ByHandle),
-            Err(error) => return Err(error.into()),
+    fn wait(&mut self, stopped: &PipeReader) -> nix::Result<Woken> {
+        let escape = if self.kitty_confirmed.load(Ordering::Relaxed) {
+            Escape::Sequence
+        } else {
+            Escape::Ambiguous
         };
-        if woken {
-            let mut bytes = [0; 64];
-            let _ = self.wake.read(&mut bytes)?;
-            return Ok(Woken::ByHandle);
+        let mut timeout = self.decoder.timeout(escape);
+        if self.decoder.is_in_paste() {
+            timeout = self.pasting.timeout(timeout);
+        } else {
+            self.pasting = Pasting::default();
         }
-        Ok(if bytes { Woken::Bytes } else { Woken::TimeOut })
+        Ok(
+            match readable([stopped.as_fd(), self.source.as_fd()], timeout) {
+                Ok([true, _]) => Woken::Stopped,
+                Ok([false, true]) => Woken::Bytes,
+                Ok([false, false]) => Woken::TimedOut,
+                Err(Errno::EINTR) => Woken::Interrupted,
+                Err(error) => return Err(error),
+            },
+        )
     }
 
-    fn close(&mut self) {
+    fn close(mut self) -> Option<Self> {
         let mut out = Vec::new();
         self.decoder.expire(&mut out);
         out.push(InputEvent::Closed);
         self.send(out);
+        None
     }
 
     fn send(&self, events: Vec<InputEvent>) {

@@ -1,32 +1,36 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{agent, editor, keys, models, overlay, queue, scroll, terminal};
+use super::{agent, editor, keys, models, overlay, queue, scroll, stop, terminal};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::msg::{EffectResult, Msg, MsgKind};
+use crate::app::tui::input::InputEvent;
+use crate::app::tui::msg::{EffectResult, Msg};
+use crate::app::tui::options::ExitKind;
 
-/// Takes in one message; answers with what is to be done.
-pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
-    app.now = app.now.max(msg.at);
+/// Applies one message that came at `now` (Unix ms); returns what is to be done. It never looks at
+/// a clock itself.
+pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
+    app.now = app.now.max(now);
     let nothing_written = app.composer.is_empty();
     let revision = app.composer.revision();
-    let mut effects = match msg.kind {
-        MsgKind::Started => queue::start(app),
-        MsgKind::Key(press) => keys::press(app, press),
-        MsgKind::Paste(text) => editor::paste(app, text),
-        MsgKind::Mouse(event) => scroll::mouse(app, event),
-        MsgKind::Agent(event) => agent::event(app, &event),
-        MsgKind::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
-        MsgKind::AgentGone => agent::gone(app),
-        MsgKind::Drawn(drawn) => {
+    let mut effects = match msg {
+        Msg::Started => queue::start(app),
+        Msg::Input(event) => input(app, event),
+        Msg::Resize(size) => terminal::resize(app, size),
+        Msg::End(kind) => stop::end(app, kind),
+        Msg::Interrupt => stop::interrupt(app),
+        Msg::CannotSuspend => terminal::cannot_suspend(app),
+        Msg::Agent(event) => agent::event(app, &event),
+        Msg::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
+        Msg::AgentGone => agent::gone(app),
+        Msg::Drawn(drawn) => {
             app.areas = drawn.areas;
             app.transcript.after_draw(&drawn.transcript);
             return Vec::new();
         }
-        MsgKind::Terminal(news) => terminal::news(app, news),
-        MsgKind::Tick => tick(app),
-        MsgKind::Done(result) => done(app, result),
+        Msg::Tick => tick(app),
+        Msg::Done(result) => done(app, result),
     };
     if revision != app.composer.revision() {
         app.draft_changed();
@@ -39,6 +43,17 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         effects.push(Effect::Remember(unsaved));
     }
     effects
+}
+
+fn input(app: &mut App, event: InputEvent) -> Vec<Effect> {
+    match event {
+        InputEvent::Key(press) => keys::press(app, press),
+        InputEvent::Paste(text) => editor::paste(app, text),
+        InputEvent::Mouse(event) => scroll::mouse(app, event),
+        InputEvent::Focus(focused) => terminal::focus(app, focused),
+        InputEvent::Report(report) => terminal::report(app, report),
+        InputEvent::Closed => stop::end(app, ExitKind::TerminalGone),
+    }
 }
 
 fn tick(app: &mut App) -> Vec<Effect> {

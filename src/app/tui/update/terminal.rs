@@ -1,41 +1,37 @@
-//! News of the terminal: its size, its focus, its answers, its end.
+//! The terminal: its size, its focus, its answers to queries.
 
-use super::stop;
+use ratatui::layout::Size;
+
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::msg::TerminalMsg;
 use crate::app::tui::theme::{ColorDepth, Theme};
 
-pub fn news(app: &mut App, news: TerminalMsg) -> Vec<Effect> {
-    match news {
-        TerminalMsg::Resize(size) => {
-            app.size = size;
-            let (width, rows) = editor_size(size);
-            app.composer.resize(width, rows);
-            Vec::new()
-        }
-        TerminalMsg::Focus(true) => vec![Effect::ReadBranch],
-        TerminalMsg::Focus(false) => {
-            app.mouse_down = None;
-            Vec::new()
-        }
-        TerminalMsg::Report(report) => answer(app, report),
-        TerminalMsg::End(kind) => stop::end(app, kind),
-        TerminalMsg::Interrupt => stop::interrupt(app),
-        TerminalMsg::Stop => vec![Effect::Terminal(TerminalEffect::Suspend)],
-        TerminalMsg::CannotStop => {
-            app.say(
-                "Nothing to suspend to: no shell started tiller as a job",
-                4000,
-            );
-            Vec::new()
-        }
-    }
+pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
+    app.size = size;
+    let (width, rows) = editor_size(size);
+    app.composer.resize(width, rows);
+    Vec::new()
 }
 
-fn answer(app: &mut App, report: TerminalReport) -> Vec<Effect> {
+pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
+    if focused {
+        // Another program may have switched branches meanwhile.
+        return vec![Effect::ReadBranch];
+    }
+    app.mouse_down = None;
+    Vec::new()
+}
+
+pub fn cannot_suspend(app: &mut App) -> Vec<Effect> {
+    let text = "Nothing to suspend to: no shell started tiller as a job";
+    app.say(text, 4000);
+    Vec::new()
+}
+
+/// The terminal answered a query.
+pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     use TerminalEffect::{Answered, ConfirmKitty, EnableKitty};
     let effects: &[TerminalEffect] = match report {
         // Some terminals answer and then send keys as ever: only flags in force are a promise.
