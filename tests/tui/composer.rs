@@ -1,26 +1,46 @@
 //! The composer as a user meets it: keys in, rows and caret out.
 
-use tiller::app::tui::composer::{Composer, EditCommand as E, SpanKind};
+use tiller::app::action::Action as A;
+use tiller::app::tui::composer::{Composer, SpanKind};
 use unicode_width::UnicodeWidthStr;
 
-/// A composer of 20 columns and 4 rows after these commands.
-fn after(commands: impl IntoIterator<Item = E>) -> Composer {
+/// A composer of 20 columns and 4 rows.
+fn empty() -> Composer {
     let mut composer = Composer::new();
     composer.resize(20, 4);
-    for command in commands {
-        composer.apply(command);
-    }
     composer
 }
 
-fn typed(text: &str) -> impl Iterator<Item = E> {
-    text.chars().map(E::Insert)
+fn typed(text: &str) -> Composer {
+    let mut composer = empty();
+    text.chars().for_each(|c| composer.insert(c));
+    composer
+}
+
+fn pasted(text: &str) -> Composer {
+    let mut composer = empty();
+    composer.paste(text);
+    composer
+}
+
+fn holding(text: &str) -> Composer {
+    let mut composer = empty();
+    composer.set(text);
+    composer
+}
+
+/// Whether the action changes the text or moves the caret.
+pub fn changes(composer: &mut Composer, action: A) -> bool {
+    let state = |composer: &Composer| (composer.revision(), composer.layout());
+    let before = state(composer);
+    composer.apply(action);
+    state(composer) != before
 }
 
 /// Moves the caret to the start of the text of a composer without history.
 fn to_start(composer: &mut Composer) {
-    while composer.apply(E::Up) {}
-    composer.apply(E::LineStart);
+    while changes(composer, A::Up) {}
+    composer.apply(A::LineStart);
 }
 
 /// The visible rows, with `│` at the caret.
@@ -43,7 +63,7 @@ fn picture(composer: &Composer) -> String {
 
 #[test]
 fn text_wraps_at_words_and_scrolls_to_the_caret() {
-    let mut composer = after(typed("the quick brown fox jumps over the lazy dog"));
+    let mut composer = typed("the quick brown fox jumps over the lazy dog");
     assert_eq!(
         picture(&composer),
         "the quick brown fox \njumps over the lazy \ndog│"
@@ -54,8 +74,8 @@ fn text_wraps_at_words_and_scrolls_to_the_caret() {
     assert_eq!(composer.layout().first_row, 3);
     to_start(&mut composer);
     assert_eq!(picture(&composer), "│the quick \nbrown fox ");
-    composer.apply(E::Down);
-    composer.apply(E::Down);
+    composer.apply(A::Down);
+    composer.apply(A::Down);
     assert_eq!(picture(&composer), "brown fox \n│jumps over ");
     composer.resize(40, 10);
     assert_eq!(
@@ -66,7 +86,7 @@ fn text_wraps_at_words_and_scrolls_to_the_caret() {
 
 #[test]
 fn an_empty_editor_has_one_row() {
-    let composer = after([]);
+    let composer = empty();
     assert_eq!(picture(&composer), "│");
     assert!(composer.is_empty());
     assert_eq!(composer.layout().total_rows, 1);
@@ -74,101 +94,101 @@ fn an_empty_editor_has_one_row() {
 
 #[test]
 fn up_and_down_keep_to_their_column() {
-    let mut composer = after([E::Set("a long line\nx\n\tanother one".into())]);
+    let mut composer = holding("a long line\nx\n\tanother one");
     to_start(&mut composer);
     for _ in 0..6 {
-        composer.apply(E::Right);
+        composer.apply(A::Right);
     }
     assert_eq!(picture(&composer), "a long│ line\nx\n    another one");
-    composer.apply(E::Down);
+    composer.apply(A::Down);
     assert_eq!(picture(&composer), "a long line\nx│\n    another one");
-    composer.apply(E::Down);
+    composer.apply(A::Down);
     assert_eq!(picture(&composer), "a long line\nx\n    an│other one");
-    composer.apply(E::Up);
-    composer.apply(E::Up);
+    composer.apply(A::Up);
+    composer.apply(A::Up);
     assert_eq!(picture(&composer), "a long│ line\nx\n    another one");
-    composer.apply(E::Down);
-    composer.apply(E::LineEnd);
-    composer.apply(E::Down);
+    composer.apply(A::Down);
+    composer.apply(A::LineEnd);
+    composer.apply(A::Down);
     assert_eq!(picture(&composer), "a long line\nx\n│    another one");
 }
 
 #[test]
 fn undo_goes_word_by_word_and_a_move_ends_a_step() {
-    let mut composer = after(typed("one two three"));
+    let mut composer = typed("one two three");
     let mut seen = Vec::new();
-    while composer.apply(E::Undo) {
+    while changes(&mut composer, A::Undo) {
         seen.push(composer.text());
     }
     assert_eq!(seen, ["one two ", "one ", ""]);
-    while composer.apply(E::Redo) {}
+    while changes(&mut composer, A::Redo) {}
     assert_eq!(composer.text(), "one two three");
 
-    let mut composer = after(typed("ab"));
-    composer.apply(E::Left);
-    composer.apply(E::Insert('c'));
-    composer.apply(E::Undo);
+    let mut composer = typed("ab");
+    composer.apply(A::Left);
+    composer.insert('c');
+    composer.apply(A::Undo);
     assert_eq!(picture(&composer), "a│b");
-    composer.apply(E::Insert('d'));
-    assert!(!composer.apply(E::Redo));
+    composer.insert('d');
+    assert!(!changes(&mut composer, A::Redo));
     assert_eq!(composer.text(), "adb");
 }
 
 #[test]
 fn deleting_in_a_row_is_one_step_of_undo() {
-    let mut composer = after(typed("word"));
+    let mut composer = typed("word");
     for _ in 0..3 {
-        composer.apply(E::Backspace);
+        composer.apply(A::DeleteBackward);
     }
-    composer.apply(E::Undo);
+    composer.apply(A::Undo);
     assert_eq!(picture(&composer), "word│");
     to_start(&mut composer);
-    composer.apply(E::Delete);
-    composer.apply(E::Delete);
-    composer.apply(E::Undo);
+    composer.apply(A::DeleteForward);
+    composer.apply(A::DeleteForward);
+    composer.apply(A::Undo);
     assert_eq!(picture(&composer), "│word");
 }
 
 #[test]
 fn kills_in_a_row_are_yanked_together_and_older_ones_after_them() {
-    let mut composer = after(typed("one two three"));
-    composer.apply(E::KillWordLeft);
-    composer.apply(E::Left);
-    composer.apply(E::Right);
-    composer.apply(E::KillWordLeft);
-    composer.apply(E::KillWordLeft);
+    let mut composer = typed("one two three");
+    composer.apply(A::CutWordBackward);
+    composer.apply(A::Left);
+    composer.apply(A::Right);
+    composer.apply(A::CutWordBackward);
+    composer.apply(A::CutWordBackward);
     assert_eq!(picture(&composer), "│");
-    composer.apply(E::Yank);
+    composer.apply(A::Yank);
     assert_eq!(picture(&composer), "one two │");
-    composer.apply(E::YankPop);
+    composer.apply(A::YankPop);
     assert_eq!(picture(&composer), "three│");
-    composer.apply(E::YankPop);
+    composer.apply(A::YankPop);
     assert_eq!(picture(&composer), "one two │");
-    composer.apply(E::Left);
-    assert!(!composer.apply(E::YankPop));
+    composer.apply(A::Left);
+    assert!(!changes(&mut composer, A::YankPop));
 }
 
 #[test]
 fn line_kills_join_lines_at_their_ends() {
-    let mut composer = after([E::Set("one\ntwo\nthree".into())]);
-    composer.apply(E::KillToLineStart);
-    composer.apply(E::KillToLineStart);
+    let mut composer = holding("one\ntwo\nthree");
+    composer.apply(A::CutToStart);
+    composer.apply(A::CutToStart);
     assert_eq!(picture(&composer), "one\ntwo│");
     to_start(&mut composer);
-    composer.apply(E::KillToLineEnd);
-    composer.apply(E::KillToLineEnd);
+    composer.apply(A::CutToEnd);
+    composer.apply(A::CutToEnd);
     assert_eq!(picture(&composer), "│two");
-    composer.apply(E::Yank);
+    composer.apply(A::Yank);
     assert_eq!(composer.text(), "one\ntwo");
 }
 
 #[test]
 fn a_paste_is_cleaned_and_long_ones_are_placeholders_sent_in_full() {
-    let mut composer = after([E::Paste("two\r\nlines\x1b[31m\x07\tand\rmore".into())]);
+    let mut composer = pasted("two\r\nlines\x1b[31m\x07\tand\rmore");
     assert_eq!(composer.text(), "two\nlines[31m\tand\nmore");
-    composer.apply(E::Clear);
-    composer.apply(E::Paste("x\r\n".repeat(200)));
-    composer.apply(E::Paste("y".repeat(1234)));
+    composer.clear();
+    composer.paste(&"x\r\n".repeat(200));
+    composer.paste(&"y".repeat(1234));
     assert_eq!(composer.text(), "x\n".repeat(200) + &"y".repeat(1234));
     assert!(!composer.is_empty());
     composer.resize(80, 4);
@@ -187,15 +207,15 @@ fn a_paste_is_cleaned_and_long_ones_are_placeholders_sent_in_full() {
 
 #[test]
 fn text_that_looks_like_a_placeholder_is_text() {
-    let mut composer = after([E::Paste("long\n".repeat(20))]);
-    for command in typed(" [paste #1 +20 lines]") {
-        composer.apply(command);
+    let mut composer = pasted(&"long\n".repeat(20));
+    for c in " [paste #1 +20 lines]".chars() {
+        composer.insert(c);
     }
     assert_eq!(
         composer.text(),
         "long\n".repeat(20) + " [paste #1 +20 lines]"
     );
-    composer.apply(E::Backspace);
+    composer.apply(A::DeleteBackward);
     assert_eq!(
         composer.text(),
         "long\n".repeat(20) + " [paste #1 +20 lines"
@@ -205,103 +225,104 @@ fn text_that_looks_like_a_placeholder_is_text() {
 #[test]
 fn a_killed_paste_outlives_the_prompt() {
     let long = "long\n".repeat(20);
-    let mut composer = after([E::Paste(long.clone()), E::KillToLineStart]);
+    let mut composer = pasted(&long);
+    composer.apply(A::CutToStart);
     assert_eq!(composer.take(), "");
-    composer.apply(E::Paste("other\n".repeat(30)));
-    composer.apply(E::Yank);
+    composer.paste(&"other\n".repeat(30));
+    composer.apply(A::Yank);
     assert_eq!(composer.text(), "other\n".repeat(30) + &long);
 }
 
 #[test]
 fn what_was_sent_is_remembered_and_cannot_be_undone() {
-    let mut composer = after(typed("first prompt"));
+    let mut composer = typed("first prompt");
     assert_eq!(composer.take(), "first prompt");
     assert!(composer.is_empty());
-    assert!(!composer.apply(E::Undo));
+    assert!(!changes(&mut composer, A::Undo));
     assert_eq!(composer.history_mut().take_unsaved(), ["first prompt"]);
     assert_eq!(composer.history().get(1), Some("first prompt"));
 }
 
 #[test]
 fn a_cleared_draft_is_kept_in_the_history_and_in_undo() {
-    let mut composer = after(typed("a draft"));
-    composer.apply(E::Clear);
+    let mut composer = typed("a draft");
+    composer.clear();
     assert!(composer.is_empty());
     assert_eq!(composer.history_mut().take_unsaved(), ["a draft"]);
-    composer.apply(E::Undo);
+    composer.apply(A::Undo);
     assert_eq!(composer.text(), "a draft");
-    assert!(!after([]).apply(E::Clear));
 }
 
 #[test]
 fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
-    let mut composer = after([]);
+    let mut composer = empty();
     composer
         .history_mut()
         .merge(vec!["oldest".into(), "two\nlines".into(), "newest".into()]);
-    composer.apply(E::Paste("draft\n".repeat(20)));
+    composer.paste(&"draft\n".repeat(20));
     let draft = composer.text();
-    let walk = |composer: &mut Composer, command: E| {
+    let walk = |composer: &mut Composer, command: A| {
         composer.apply(command);
         picture(composer)
     };
-    assert_eq!(walk(&mut composer, E::Up), "newest│");
-    assert_eq!(walk(&mut composer, E::Up), "two\nlines│");
-    assert_eq!(walk(&mut composer, E::Insert('!')), "two\nlines!│");
-    assert_eq!(walk(&mut composer, E::Up), "two│\nlines!");
-    assert_eq!(walk(&mut composer, E::Up), "oldest│");
-    assert!(!composer.apply(E::Up));
-    assert_eq!(walk(&mut composer, E::Down), "two\nlines!│");
-    assert_eq!(walk(&mut composer, E::Down), "newest│");
-    composer.apply(E::Down);
+    assert_eq!(walk(&mut composer, A::Up), "newest│");
+    assert_eq!(walk(&mut composer, A::Up), "two\nlines│");
+    composer.insert('!');
+    assert_eq!(picture(&composer), "two\nlines!│");
+    assert_eq!(walk(&mut composer, A::Up), "two│\nlines!");
+    assert_eq!(walk(&mut composer, A::Up), "oldest│");
+    assert!(!changes(&mut composer, A::Up));
+    assert_eq!(walk(&mut composer, A::Down), "two\nlines!│");
+    assert_eq!(walk(&mut composer, A::Down), "newest│");
+    composer.apply(A::Down);
     assert_eq!(composer.text(), draft);
     assert_eq!(
         composer.layout().rows[0].spans[0].kind,
         SpanKind::Placeholder
     );
-    assert!(!composer.apply(E::Down));
+    assert!(!changes(&mut composer, A::Down));
 
     // Sending ends the walk; the changed prompt is a new one, the old one is as it was.
-    composer.apply(E::Up);
-    composer.apply(E::Up);
-    composer.apply(E::Insert('?'));
+    composer.apply(A::Up);
+    composer.apply(A::Up);
+    composer.insert('?');
     assert_eq!(composer.take(), "two\nlines?");
     let history = composer.history();
     let all = history.search("").filter_map(|age| history.get(age));
     let all: Vec<_> = all.collect();
     assert_eq!(all, ["two\nlines?", "newest", "two\nlines", "oldest"]);
-    assert!(!composer.apply(E::Down));
+    assert!(!changes(&mut composer, A::Down));
 }
 
 #[test]
 fn the_history_may_come_late() {
-    let mut composer = after(typed("mine"));
+    let mut composer = typed("mine");
     composer.take();
-    composer.apply(E::Up);
+    composer.apply(A::Up);
     composer.history_mut().merge(vec!["from the file".into()]);
-    composer.apply(E::Up);
+    composer.apply(A::Up);
     assert_eq!(picture(&composer), "from the file│");
 }
 
 #[test]
 fn what_comes_back_stands_before_the_draft() {
-    let mut composer = after([]);
+    let mut composer = empty();
     composer.prepend("queued");
     assert_eq!(picture(&composer), "queued│");
-    composer.apply(E::Set("my draft".into()));
-    composer.apply(E::WordLeft);
+    composer.set("my draft");
+    composer.apply(A::WordLeft);
     composer.prepend("one\n\ntwo");
     assert_eq!(composer.text(), "one\n\ntwo\n\nmy draft");
-    composer.apply(E::Insert('|'));
+    composer.insert('|');
     assert_eq!(composer.text(), "one\n\ntwo\n\nmy |draft");
-    composer.apply(E::Undo);
-    composer.apply(E::Undo);
+    composer.apply(A::Undo);
+    composer.apply(A::Undo);
     assert_eq!(composer.text(), "my draft");
 }
 
 #[test]
 fn a_backslash_before_enter_is_a_new_line() {
-    let mut composer = after(typed("one\\"));
+    let mut composer = typed("one\\");
     assert!(composer.break_at_backslash());
     assert_eq!(picture(&composer), "one\n│");
     assert!(!composer.break_at_backslash());
@@ -310,7 +331,7 @@ fn a_backslash_before_enter_is_a_new_line() {
 
 #[test]
 fn control_characters_are_never_typed() {
-    let composer = after(typed("a\x1b\x07\u{9b}b\rc"));
+    let composer = typed("a\x1b\x07\u{9b}b\rc");
     assert_eq!(composer.text(), "ab\nc");
 }
 
@@ -325,11 +346,18 @@ fn a_huge_draft_is_edited_and_shown_like_any_other() {
         let mut composer = Composer::new();
         composer.resize(80, 10);
         let text = format!("{line}\n").repeat(500);
-        composer.apply(E::Set(text.clone()));
-        for place in [E::Up, E::LineStart, E::LineEnd] {
+        composer.set(&text);
+        for place in [A::Up, A::LineStart, A::LineEnd] {
             composer.apply(place);
-            for command in [E::Insert('a'), E::Left, E::NewLine, E::Backspace, E::Delete] {
-                composer.apply(command);
+            let edits: [fn(&mut Composer); 5] = [
+                |composer| composer.insert('a'),
+                |composer| composer.apply(A::Left),
+                |composer| composer.apply(A::Newline),
+                |composer| composer.apply(A::DeleteBackward),
+                |composer| composer.apply(A::DeleteForward),
+            ];
+            for edit in edits {
+                edit(&mut composer);
                 let layout = composer.layout();
                 assert_eq!(layout.rows.len(), 10);
                 for row in layout.rows {

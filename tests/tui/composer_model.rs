@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
-use tiller::app::tui::composer::{Composer, EditCommand, SpanKind};
+use tiller::app::action::Action as A;
+use tiller::app::tui::composer::{Composer, SpanKind};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
+
+use super::composer::changes;
 
 /// So large that nothing wraps or scrolls: rows are lines.
 const UNBOUNDED: (u16, u16) = (60_000, 60_000);
@@ -19,7 +22,7 @@ proptest! {
         composer.resize(UNBOUNDED.0, UNBOUNDED.1);
         let mut model = Model::default();
         for (number, command) in commands.iter().enumerate() {
-            composer.apply(command.clone());
+            command.apply(&mut composer);
             model.apply(command);
             prop_assert_eq!(composer.text(), model.text(), "after {} {:?}", number, command);
             prop_assert_eq!(composer.layout().cursor, model.cursor(), "after {} {:?}", number, command);
@@ -32,22 +35,22 @@ proptest! {
         commands in prop::collection::vec(command(wild()), 1..60),
     ) {
         let mut composer = Composer::new();
-        composer.apply(EditCommand::Set("start 日本".into()));
+        composer.set("start 日本");
         for command in commands {
-            composer.apply(command);
+            command.apply(&mut composer);
         }
         let end = composer.text();
         let mut steps = 0;
-        while composer.apply(EditCommand::Undo) {
+        while changes(&mut composer, A::Undo) {
             let here = composer.text();
             let mut other = composer.clone();
-            prop_assert!(other.apply(EditCommand::Redo));
-            prop_assert!(other.apply(EditCommand::Undo));
+            prop_assert!(changes(&mut other, A::Redo));
+            prop_assert!(changes(&mut other, A::Undo));
             prop_assert_eq!(other.text(), here);
             steps += 1;
         }
         prop_assert_eq!(composer.text(), "");
-        while composer.apply(EditCommand::Redo) {
+        while changes(&mut composer, A::Redo) {
             steps -= 1;
         }
         prop_assert_eq!(steps, 0);
@@ -63,7 +66,7 @@ proptest! {
         let mut composer = Composer::new();
         composer.resize(width, max_rows);
         for command in commands {
-            composer.apply(command.clone());
+            command.apply(&mut composer);
             check_layout(&composer, width, max_rows)?;
             // The same as laid out from scratch.
             let mut edited = composer.clone();
@@ -79,10 +82,10 @@ proptest! {
     fn the_caret_is_always_between_graphemes(commands in prop::collection::vec(command(wild()), 1..60)) {
         let mut composer = Composer::new();
         for command in commands {
-            composer.apply(command.clone());
+            command.apply(&mut composer);
             let text = composer.text();
             let mut marked = composer.clone();
-            marked.apply(EditCommand::Insert('│'));
+            marked.insert('│');
             let marked = marked.text();
             let caret = marked.find('│').unwrap();
             let boundary = text.grapheme_indices(true).any(|(at, _)| at == caret);
@@ -94,7 +97,7 @@ proptest! {
     fn every_place_on_the_screen_is_reached_by_a_click(text in text(wild()), width in 2_u16..20) {
         let mut composer = Composer::new();
         composer.resize(width, 60_000);
-        composer.apply(EditCommand::Set(text));
+        composer.set(&text);
         let layout = composer.layout();
         for row in 0..layout.rows.len() as u16 {
             for col in 0..width {
@@ -154,44 +157,45 @@ struct Model {
 }
 
 impl Model {
-    fn apply(&mut self, command: &EditCommand) {
-        use EditCommand as E;
+    fn apply(&mut self, command: &Edit) {
         let yanked = self.yanked.take();
         let killed = std::mem::take(&mut self.killed);
         let len = self.graphemes.len();
         match command {
-            E::Insert(c) => self.replace(self.caret, self.caret, &c.to_string()),
-            E::Paste(text) => self.replace(self.caret, self.caret, text),
-            E::NewLine => self.replace(self.caret, self.caret, "\n"),
-            E::Backspace => self.replace(self.caret.saturating_sub(1), self.caret, ""),
-            E::Delete => self.replace(self.caret, (self.caret + 1).min(len), ""),
-            E::KillWordLeft => self.kill(self.word_left(), killed),
-            E::KillWordRight => self.kill(self.word_right(), killed),
-            E::KillToSpaceLeft => {
+            Edit::Insert(c) => self.replace(self.caret, self.caret, &c.to_string()),
+            Edit::Paste(text) => self.replace(self.caret, self.caret, text),
+            Edit::Do(A::Newline) => self.replace(self.caret, self.caret, "\n"),
+            Edit::Do(A::DeleteBackward) => {
+                self.replace(self.caret.saturating_sub(1), self.caret, "")
+            }
+            Edit::Do(A::DeleteForward) => self.replace(self.caret, (self.caret + 1).min(len), ""),
+            Edit::Do(A::CutWordBackward) => self.kill(self.word_left(), killed),
+            Edit::Do(A::CutWordForward) => self.kill(self.word_right(), killed),
+            Edit::Do(A::CutToSpaceBackward) => {
                 let spaces = self.skip_left(self.caret, &mut |class| class == ' ');
                 self.kill(self.skip_left(spaces, &mut |class| class != ' '), killed);
             }
-            E::KillToLineStart => match self.line_start() {
+            Edit::Do(A::CutToStart) => match self.line_start() {
                 start if start == self.caret => self.kill(start.saturating_sub(1), killed),
                 start => self.kill(start, killed),
             },
-            E::KillToLineEnd => match self.line_end() {
+            Edit::Do(A::CutToEnd) => match self.line_end() {
                 end if end == self.caret => self.kill((end + 1).min(len), killed),
                 end => self.kill(end, killed),
             },
-            E::Yank => self.yank(0, self.caret, self.caret),
-            E::YankPop => {
+            Edit::Do(A::Yank) => self.yank(0, self.caret, self.caret),
+            Edit::Do(A::YankPop) => {
                 if let Some((age, start, end)) = yanked {
                     self.yank((age + 1) % self.kills.len(), start, end);
                 }
             }
-            E::Left => self.caret = self.caret.saturating_sub(1),
-            E::Right => self.caret = (self.caret + 1).min(len),
-            E::WordLeft => self.caret = self.word_left(),
-            E::WordRight => self.caret = self.word_right(),
-            E::LineStart => self.caret = self.line_start(),
-            E::LineEnd => self.caret = self.line_end(),
-            E::Set(text) => self.replace(0, len, text),
+            Edit::Do(A::Left) => self.caret = self.caret.saturating_sub(1),
+            Edit::Do(A::Right) => self.caret = (self.caret + 1).min(len),
+            Edit::Do(A::WordLeft) => self.caret = self.word_left(),
+            Edit::Do(A::WordRight) => self.caret = self.word_right(),
+            Edit::Do(A::LineStart) => self.caret = self.line_start(),
+            Edit::Do(A::LineEnd) => self.caret = self.line_end(),
+            Edit::Set(text) => self.replace(0, len, text),
             other => panic!("not in the model: {other:?}"),
         }
     }
@@ -293,40 +297,59 @@ impl Model {
     }
 }
 
-fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<EditCommand> {
-    use EditCommand as E;
+/// What a user does in the editor.
+#[derive(Clone, Debug)]
+enum Edit {
+    Insert(char),
+    Paste(String),
+    Set(String),
+    Do(A),
+}
+
+impl Edit {
+    fn apply(&self, composer: &mut Composer) {
+        match self {
+            Self::Insert(c) => composer.insert(*c),
+            Self::Paste(text) => composer.paste(text),
+            Self::Set(text) => composer.set(text),
+            Self::Do(action) => composer.apply(*action),
+        }
+    }
+}
+
+fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<Edit> {
     let typed = characters.clone().prop_filter_map("one character", |text| {
         let mut chars = text.chars();
         chars
             .next()
             .filter(|_| chars.next().is_none())
-            .map(E::Insert)
+            .map(Edit::Insert)
     });
     let plain = prop::sample::select(vec![
-        E::NewLine,
-        E::Backspace,
-        E::Backspace,
-        E::Delete,
-        E::KillWordLeft,
-        E::KillWordRight,
-        E::KillToSpaceLeft,
-        E::KillToLineStart,
-        E::KillToLineEnd,
-        E::Yank,
-        E::YankPop,
-        E::Left,
-        E::Left,
-        E::Right,
-        E::WordLeft,
-        E::WordRight,
-        E::LineStart,
-        E::LineEnd,
+        A::Newline,
+        A::DeleteBackward,
+        A::DeleteBackward,
+        A::DeleteForward,
+        A::CutWordBackward,
+        A::CutWordForward,
+        A::CutToSpaceBackward,
+        A::CutToStart,
+        A::CutToEnd,
+        A::Yank,
+        A::YankPop,
+        A::Left,
+        A::Left,
+        A::Right,
+        A::WordLeft,
+        A::WordRight,
+        A::LineStart,
+        A::LineEnd,
     ]);
     prop_oneof![
         4 => typed,
-        4 => text(characters.clone()).prop_map(E::Paste),
-        1 => text(characters).prop_map(E::Set),
-        8 => plain,
+        4 => text(characters.clone()).prop_map(Edit::Paste),
+        1 => text(characters).prop_map(Edit::Set),
+        8 => plain.prop_map(Edit::Do),
     ]
     .boxed()
 }
@@ -383,9 +406,9 @@ fn wild() -> BoxedStrategy<&'static str> {
 fn a_placeholder_is_one_unit() {
     let long = "line\n".repeat(200);
     let mut composer = Composer::new();
-    composer.apply(EditCommand::Set("ab".into()));
-    composer.apply(EditCommand::Left);
-    composer.apply(EditCommand::Paste(long.clone()));
+    composer.set("ab");
+    composer.apply(A::Left);
+    composer.paste(&long);
     let layout = composer.layout();
     let spans: Vec<_> = layout.rows[0]
         .spans
@@ -402,19 +425,19 @@ fn a_placeholder_is_one_unit() {
     );
     assert_eq!(layout.cursor, (22, 0));
     assert_eq!(composer.text(), format!("a{long}b"));
-    composer.apply(EditCommand::Left);
+    composer.apply(A::Left);
     assert_eq!(composer.layout().cursor, (1, 0));
-    composer.apply(EditCommand::WordRight);
+    composer.apply(A::WordRight);
     assert_eq!(composer.layout().cursor, (22, 0));
-    composer.apply(EditCommand::Backspace);
+    composer.apply(A::DeleteBackward);
     assert_eq!(composer.text(), "ab");
-    composer.apply(EditCommand::Undo);
+    composer.apply(A::Undo);
     assert_eq!(composer.text(), format!("a{long}b"));
-    composer.apply(EditCommand::Undo);
+    composer.apply(A::Undo);
     assert_eq!(composer.text(), "ab");
-    composer.apply(EditCommand::Redo);
-    composer.apply(EditCommand::KillToLineStart);
-    composer.apply(EditCommand::Yank);
-    composer.apply(EditCommand::Yank);
+    composer.apply(A::Redo);
+    composer.apply(A::CutToStart);
+    composer.apply(A::Yank);
+    composer.apply(A::Yank);
     assert_eq!(composer.text(), format!("a{long}a{long}b"));
 }

@@ -69,18 +69,16 @@ impl Draft {
     }
 
     /// Moves the caret to a row, and in it to a column or the nearest place to the left of it.
-    pub(super) fn move_to_cell(&mut self, row: usize, col: usize) -> bool {
-        self.move_to(self.rows.position(row, col, &self.text, &self.placeholders))
+    pub(super) fn move_to_cell(&mut self, row: usize, col: usize) {
+        self.move_to(self.rows.position(row, col, &self.text, &self.placeholders));
     }
 
     /// Moves the caret to a boundary. What is typed next is an undo step of its own.
-    pub(super) fn move_to(&mut self, at: usize) -> bool {
-        let moved = self.caret != at;
-        if moved {
+    pub(super) fn move_to(&mut self, at: usize) {
+        if self.caret != at {
             self.undo.seal();
         }
         self.caret = at;
-        moved
     }
 
     /// Replaces a range by text that is already clean, and puts the caret behind it.
@@ -115,22 +113,18 @@ impl Draft {
         self.caret = motion::snap_right(&self.text, caret);
     }
 
-    pub(super) fn undo(&mut self) -> bool {
-        let Some(step) = self.undo.undo().cloned() else {
-            return false;
-        };
-        self.splice(step.at..step.at + step.inserted.len(), &step.removed);
-        self.caret = step.caret_before;
-        true
+    pub(super) fn undo(&mut self) {
+        if let Some(step) = self.undo.undo().cloned() {
+            self.splice(step.at..step.at + step.inserted.len(), &step.removed);
+            self.caret = step.caret_before;
+        }
     }
 
-    pub(super) fn redo(&mut self) -> bool {
-        let Some(step) = self.undo.redo().cloned() else {
-            return false;
-        };
-        self.splice(step.at..step.at + step.removed.len(), &step.inserted);
-        self.caret = step.caret_after;
-        true
+    pub(super) fn redo(&mut self) {
+        if let Some(step) = self.undo.redo().cloned() {
+            self.splice(step.at..step.at + step.removed.len(), &step.inserted);
+            self.caret = step.caret_after;
+        }
     }
 
     pub(super) fn set_width(&mut self, width: usize) {

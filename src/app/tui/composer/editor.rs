@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::browse::{Age, Browse, Shown};
-use super::command::EditCommand;
+use super::browse::{Age, Browse};
 use super::draft::Draft;
 use super::history::History;
 use super::kill_ring::KillRing;
@@ -11,6 +10,7 @@ use super::layout::{ComposerLayout, layout};
 use super::motion;
 use super::placeholders::clean;
 use super::undo::StepKind;
+use crate::app::action::Action;
 
 /// Columns and rows until [`Composer::resize`] is called.
 const DEFAULT_SIZE: (u16, u16) = (80, 10);
@@ -65,59 +65,73 @@ impl Composer {
         }
     }
 
-    /// Does one edit or motion. Tells whether text or caret changed.
-    pub fn apply(&mut self, command: EditCommand) -> bool {
-        use EditCommand as E;
+    /// Does the edit or motion an action stands for; other actions do nothing.
+    pub fn apply(&mut self, action: Action) {
         let last = std::mem::replace(&mut self.last, Last::Other);
         let goal = self.goal.take();
         let caret = self.draft.caret();
         let text = self.draft.text();
-        let done = match command {
-            E::Insert(c) => self.insert(&clean(c.encode_utf8(&mut [0; 4])), StepKind::Typing),
-            E::Paste(text) => {
-                let text = self.draft.placeholders_mut().paste(&text);
-                self.insert(&text, StepKind::Single)
-            }
-            E::NewLine => self.insert("\n", StepKind::Single),
-            E::Backspace => self.erase(motion::prev(text, caret)..caret),
-            E::Delete => self.erase(caret..motion::next(text, caret)),
-            E::KillWordLeft => self.kill(motion::word_left(text, caret), last),
-            E::KillToSpaceLeft => self.kill(motion::space_left(text, caret), last),
-            E::KillWordRight => self.kill(motion::word_right(text, caret), last),
-            E::KillToLineStart => match motion::line_start(text, caret) {
+        match action {
+            Action::Newline => self.draft.replace(caret..caret, "\n", StepKind::Single),
+            Action::DeleteBackward => self.erase(motion::prev(text, caret)..caret),
+            Action::DeleteForward => self.erase(caret..motion::next(text, caret)),
+            Action::CutWordBackward => self.kill(motion::word_left(text, caret), last),
+            Action::CutToSpaceBackward => self.kill(motion::space_left(text, caret), last),
+            Action::CutWordForward => self.kill(motion::word_right(text, caret), last),
+            Action::CutToStart => match motion::line_start(text, caret) {
                 start if start == caret => self.kill(motion::prev(text, caret), last),
                 start => self.kill(start, last),
             },
-            E::KillToLineEnd => match motion::line_end(text, caret) {
+            Action::CutToEnd => match motion::line_end(text, caret) {
                 end if end == caret => self.kill(motion::next(text, caret), last),
                 end => self.kill(end, last),
             },
-            E::Yank => self.yank(caret..caret),
-            E::YankPop => match last {
-                Last::Yank { start, end } => {
+            Action::Yank => self.yank(caret..caret),
+            Action::YankPop => {
+                if let Last::Yank { start, end } = last {
                     self.kills.rotate();
-                    self.yank(start..end)
+                    self.yank(start..end);
                 }
-                _ => false,
-            },
-            E::Left => self.draft.move_to(motion::prev(text, caret)),
-            E::Right => self.draft.move_to(motion::next(text, caret)),
-            E::WordLeft => self.draft.move_to(motion::word_left(text, caret)),
-            E::WordRight => self.draft.move_to(motion::word_right(text, caret)),
-            E::Up => self.up(goal, last),
-            E::Down => self.down(goal, last),
-            E::LineStart => self.draft.move_to(motion::line_start(text, caret)),
-            E::LineEnd => self.draft.move_to(motion::line_end(text, caret)),
-            E::Set(text) => {
-                self.draft.set(&clean(&text));
-                true
             }
-            E::Clear => self.clear(),
-            E::Undo => self.draft.undo(),
-            E::Redo => self.draft.redo(),
-        };
+            Action::Left => self.draft.move_to(motion::prev(text, caret)),
+            Action::Right => self.draft.move_to(motion::next(text, caret)),
+            Action::WordLeft => self.draft.move_to(motion::word_left(text, caret)),
+            Action::WordRight => self.draft.move_to(motion::word_right(text, caret)),
+            Action::Up => self.up(goal, last),
+            Action::Down => self.down(goal, last),
+            Action::LineStart => self.draft.move_to(motion::line_start(text, caret)),
+            Action::LineEnd => self.draft.move_to(motion::line_end(text, caret)),
+            Action::Undo => self.draft.undo(),
+            Action::Redo => self.draft.redo(),
+            _ => {}
+        }
         self.scroll();
-        done
+    }
+
+    /// Types a character.
+    pub fn insert(&mut self, c: char) {
+        self.insert_text(&clean(c.encode_utf8(&mut [0; 4])), StepKind::Typing);
+    }
+
+    /// Inserts a paste: cleaned, and as one atomic placeholder when it is long.
+    pub fn paste(&mut self, text: &str) {
+        let text = self.draft.placeholders_mut().paste(text);
+        self.insert_text(&text, StepKind::Single);
+    }
+
+    /// Replaces everything (an external editor, a history entry); can be undone.
+    pub fn set(&mut self, text: &str) {
+        self.draft.set(&clean(text));
+        self.settle();
+    }
+
+    /// Empties the editor; the draft is kept in the history.
+    pub fn clear(&mut self) {
+        let text = self.text();
+        self.history.push(&text);
+        self.browse = None;
+        self.draft.set("");
+        self.settle();
     }
 
     /// Tells how wide the editor's text may be and how many rows may be shown. To be called from
@@ -209,25 +223,23 @@ impl Composer {
         self.scroll();
     }
 
-    fn insert(&mut self, text: &str, kind: StepKind) -> bool {
+    fn insert_text(&mut self, text: &str, kind: StepKind) {
         let caret = self.draft.caret();
         self.draft.replace(caret..caret, text, kind);
-        !text.is_empty()
+        self.settle();
     }
 
-    fn erase(&mut self, range: Range<usize>) -> bool {
-        let some = !range.is_empty();
+    fn erase(&mut self, range: Range<usize>) {
         self.draft.replace(range, "", StepKind::Erasing);
-        some
     }
 
-    fn kill(&mut self, to: usize, last: Last) -> bool {
+    fn kill(&mut self, to: usize, last: Last) {
         let caret = self.draft.caret();
         let range = caret.min(to)..caret.max(to);
         if range.is_empty() {
             // A kill at the very end of the text still belongs to the kills around it.
             self.last = last;
-            return false;
+            return;
         }
         self.last = Last::Kill;
         let text = &self.draft.text()[range.clone()];
@@ -237,67 +249,52 @@ impl Composer {
             _ => self.kills.push(text.to_owned()),
         }
         self.draft.replace(range, "", StepKind::Single);
-        true
     }
 
     /// Inserts the current kill in place of what a yank just before inserted.
-    fn yank(&mut self, replaced: Range<usize>) -> bool {
-        let Some(text) = self.kills.current() else {
-            return false;
-        };
-        let start = replaced.start;
-        self.draft.replace(replaced, text, StepKind::Single);
-        self.last = Last::Yank {
-            start,
-            end: start + text.len(),
-        };
-        true
+    fn yank(&mut self, replaced: Range<usize>) {
+        if let Some(text) = self.kills.current() {
+            let start = replaced.start;
+            self.draft.replace(replaced, text, StepKind::Single);
+            let end = start + text.len();
+            self.last = Last::Yank { start, end };
+        }
     }
 
-    fn clear(&mut self) -> bool {
-        let text = self.text();
-        self.history.push(&text);
-        self.browse = None;
-        self.draft.set("");
-        !text.is_empty()
-    }
-
-    fn up(&mut self, goal: Option<usize>, last: Last) -> bool {
+    fn up(&mut self, goal: Option<usize>, last: Last) {
         let row = self.draft.rows().row_of(self.draft.caret());
         if row == 0 || last == Last::Browse {
-            return self.browse(Age::Older);
+            self.browse(Age::Older);
+        } else {
+            self.move_to_row(row - 1, goal);
         }
-        self.move_to_row(row - 1, goal)
     }
 
-    fn down(&mut self, goal: Option<usize>, last: Last) -> bool {
+    fn down(&mut self, goal: Option<usize>, last: Last) {
         let row = self.draft.rows().row_of(self.draft.caret());
         if row + 1 == self.draft.rows().count() || last == Last::Browse {
-            return self.browse(Age::Newer);
+            self.browse(Age::Newer);
+        } else {
+            self.move_to_row(row + 1, goal);
         }
-        self.move_to_row(row + 1, goal)
     }
 
-    fn move_to_row(&mut self, row: usize, goal: Option<usize>) -> bool {
+    fn move_to_row(&mut self, row: usize, goal: Option<usize>) {
         let goal = goal.unwrap_or_else(|| self.draft.column());
         self.goal = Some(goal);
-        self.draft.move_to_cell(row, goal)
+        self.draft.move_to_cell(row, goal);
     }
 
-    fn browse(&mut self, age: Age) -> bool {
-        let browse = self.browse.get_or_insert_with(Browse::new);
-        let shown = browse.go(age, self.draft.text().to_owned(), &self.history);
+    fn browse(&mut self, age: Age) {
+        let browse = self.browse.get_or_insert_with(Browse::default);
+        let shown = browse.go(age, self.draft.text(), &self.history);
         if browse.is_at_draft() {
             self.browse = None;
         }
-        let text = match shown {
-            None => return false,
-            Some(Shown::Own(text)) => text,
-            Some(Shown::Prompt(text)) => clean(&text),
-        };
-        self.draft.set(&text);
-        self.last = Last::Browse;
-        true
+        if let Some(text) = shown {
+            self.draft.set(&text);
+            self.last = Last::Browse;
+        }
     }
 
     /// Keeps the caret among the visible rows, and no room empty that rows could fill.

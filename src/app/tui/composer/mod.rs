@@ -1,11 +1,10 @@
 //! The editor the prompt is written in.
 //!
 //! [`Composer`] is the whole of it: text with placeholders for long pastes, caret, undo, kill ring,
-//! soft wrap and prompt history. It is plain data: [`EditCommand`] in, [`ComposerLayout`] out, no
-//! terminal, no clock and no file. `HistoryFile` and `DraftFile` are the only parts that do IO, and
+//! soft wrap and prompt history. It is plain data: actions in, [`ComposerLayout`] out, no terminal,
+//! no clock and no file. `HistoryFile` and `DraftFile` are the only parts that do IO, and
 //! only effects call them.
 
-mod command;
 mod editor;
 mod draft;
 mod motion;
@@ -20,7 +19,6 @@ mod browse;
 mod history_file;
 mod draft_file;
 
-pub use command::EditCommand;
 pub(crate) use draft_file::DraftFile;
 pub use draft_file::SavedDraft;
 pub use editor::Composer;

@@ -1,14 +1,21 @@
-//! Editing: from an action to an edit command.
+//! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
 use super::overlay;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::composer::{EditCommand, SavedDraft};
+use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::Effect;
 
 pub fn insert(app: &mut App, c: char) {
-    edit(app, EditCommand::Insert(c));
+    end_double_press(app);
+    app.composer.insert(c);
+}
+
+/// Does the edit an action stands for.
+pub fn act(app: &mut App, action: Action) {
+    end_double_press(app);
+    app.composer.apply(action);
 }
 
 /// Inserts a paste; it goes into what has the keys.
@@ -17,38 +24,10 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     if !overlay::paste(app, &text) {
         // A question or the help must not swallow it: pasted text is typed text.
         app.overlays.clear();
-        edit(app, EditCommand::Paste(text));
+        end_double_press(app);
+        app.composer.paste(&text);
     }
     Vec::new()
-}
-
-/// Does the edit an action stands for.
-pub fn act(app: &mut App, action: Action) {
-    let command = match action {
-        Action::Newline => EditCommand::NewLine,
-        Action::Left => EditCommand::Left,
-        Action::Right => EditCommand::Right,
-        Action::Up => EditCommand::Up,
-        Action::Down => EditCommand::Down,
-        Action::WordLeft => EditCommand::WordLeft,
-        Action::WordRight => EditCommand::WordRight,
-        Action::LineStart => EditCommand::LineStart,
-        Action::LineEnd => EditCommand::LineEnd,
-        Action::DeleteBackward => EditCommand::Backspace,
-        Action::DeleteForward => EditCommand::Delete,
-        Action::CutToSpaceBackward => EditCommand::KillToSpaceLeft,
-        Action::CutWordBackward => EditCommand::KillWordLeft,
-        Action::CutWordForward => EditCommand::KillWordRight,
-        Action::CutToStart => EditCommand::KillToLineStart,
-        Action::CutToEnd => EditCommand::KillToLineEnd,
-        Action::Yank => EditCommand::Yank,
-        Action::YankPop => EditCommand::YankPop,
-        Action::Undo => EditCommand::Undo,
-        Action::Redo => EditCommand::Redo,
-        // Every other action has its owner elsewhere.
-        _ => return,
-    };
-    edit(app, command);
 }
 
 /// An earlier run left text behind: it comes before what was typed meanwhile.
@@ -66,16 +45,15 @@ pub fn edited(app: &mut App, outcome: Result<String, String>) {
             let text = text.strip_suffix('\n').unwrap_or(&text);
             let text = text.strip_suffix('\r').unwrap_or(text);
             if text != app.composer.text() {
-                app.composer.apply(EditCommand::Set(text.to_owned()));
+                app.composer.set(text);
             }
         }
         Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
     }
 }
 
-fn edit(app: &mut App, command: EditCommand) {
-    // A second Ctrl+C or Esc counts only when nothing came between.
+/// A second Ctrl+C or Esc counts only when nothing came between.
+fn end_double_press(app: &mut App) {
     app.presses.interrupt = None;
     app.presses.cancel = None;
-    app.composer.apply(command);
 }

@@ -3,7 +3,6 @@
 use super::{models, stop};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::composer::EditCommand;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Pager, Picker, Pressed};
@@ -99,7 +98,7 @@ fn history_press(
             let age = picker.chosen();
             let prompt = age.and_then(|age| app.composer.history().get(age));
             if let Some(prompt) = prompt.map(str::to_owned) {
-                app.composer.apply(EditCommand::Set(prompt));
+                app.composer.set(&prompt);
             }
             return Vec::new();
         }

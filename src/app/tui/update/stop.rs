@@ -3,7 +3,6 @@
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::composer::EditCommand;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::Overlay;
@@ -43,7 +42,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
         return effects;
     }
     if !app.composer.is_empty() {
-        app.composer.apply(EditCommand::Clear);
+        app.composer.clear();
         app.presses.interrupt = None;
         return Vec::new();
     }
@@ -59,7 +58,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
 /// Ctrl+D.
 pub fn quit(app: &mut App) -> Vec<Effect> {
     if !app.composer.is_empty() {
-        app.composer.apply(EditCommand::Delete);
+        app.composer.apply(Action::DeleteForward);
         return Vec::new();
     }
     if app.is_running() {
