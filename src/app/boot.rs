@@ -162,8 +162,10 @@ fn sub_command(
             let models = plan::models(&settings, dirs, &catalog, &keys);
             let found = discover(&models);
             let default = plan::default_model(&settings, &models, &catalog, &keys, &found);
-            let as_of = catalog.as_of();
-            cli::models(what, models.list(&found).rows, default.as_deref(), &as_of)
+            let rows = models.list(&found).rows;
+            let as_of = catalog.current();
+            let as_of = as_of.built_in().as_of();
+            cli::models(what, rows, default.as_deref(), as_of)
         }
         SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {

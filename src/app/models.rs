@@ -8,41 +8,25 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::config;
-use crate::llm::catalog::CatalogEntry;
+use crate::llm::catalog::Named;
 use crate::llm::catalog::pattern::Name;
 use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
-use crate::llm::{Catalog, Keys, Model, ThinkingLevel};
-
-/// A model and the thinking level that was named with it.
-pub type Named = (Model, Option<ThinkingLevel>);
+use crate::llm::{Catalog, Keys, Model};
 
 /// Everything that can be chosen.
 pub struct Models {
     catalog: Arc<Catalog>,
     keys: Keys,
     addrs: ServerAddrs,
+    /// The models to go through by key, as typed.
     favorites: Vec<String>,
     config_file: PathBuf,
     /// What the last look at this machine found.
     found: Mutex<Arc<[DiscoveredServer]>>,
-}
-
-/// What a [`Models`] is made of.
-pub struct ModelsOptions {
-    /// The catalogue.
-    pub catalog: Arc<Catalog>,
-    /// The keys.
-    pub keys: Keys,
-    /// Where model servers of this machine are looked for.
-    pub addrs: ServerAddrs,
-    /// The models to go through by key, as typed.
-    pub favorites: Vec<String>,
-    /// The user's settings file.
-    pub config_file: PathBuf,
 }
 
 /// All models, as a list shows them.
@@ -83,15 +67,20 @@ impl fmt::Debug for Models {
 }
 
 impl Models {
-    /// Reads and asks nothing yet.
-    pub fn new(options: ModelsOptions) -> Self {
-        let addrs = options.addrs.with_ollama_env(|name| options.keys.get(name));
+    /// Reads and asks nothing yet. `favorites` are names as typed.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        keys: Keys,
+        addrs: ServerAddrs,
+        favorites: Vec<String>,
+        config_file: PathBuf,
+    ) -> Self {
         Self {
-            catalog: options.catalog,
-            keys: options.keys,
-            addrs,
-            favorites: options.favorites,
-            config_file: options.config_file,
+            catalog,
+            addrs: addrs.with_ollama_env(|name| keys.get(name)),
+            keys,
+            favorites,
+            config_file,
             found: Mutex::new(Arc::new([])),
         }
     }
@@ -104,21 +93,22 @@ impl Models {
     /// Asks the servers of this machine and remembers what they said.
     pub async fn discover(&self, timeout: Duration) -> Arc<[DiscoveredServer]> {
         let mut found = local::discover(&self.addrs, timeout).await;
+        let catalog = self.catalog.current();
         for local in found.iter_mut().flat_map(|found| &mut found.models) {
-            local.model = self.catalog.with_quirks(local.model.clone());
+            local.model = catalog.with_quirks(local.model.clone());
         }
         let found: Arc<[DiscoveredServer]> = found.into();
-        self.remember(Arc::clone(&found));
+        *self.last_found() = Arc::clone(&found);
         found
-    }
-
-    fn remember(&self, found: Arc<[DiscoveredServer]>) {
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
     /// What they said last.
     pub fn found(&self) -> Arc<[DiscoveredServer]> {
-        Arc::clone(&self.found.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.last_found())
+    }
+
+    fn last_found(&self) -> MutexGuard<'_, Arc<[DiscoveredServer]>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The model a user means by `name`. A model of this machine is meant when nothing of the
@@ -131,26 +121,10 @@ impl Models {
         name: &str,
         look: impl FnOnce() -> Arc<[DiscoveredServer]>,
     ) -> Result<Named, String> {
-        let unknown = match self.catalog.resolve(name, &self.keys) {
-            Ok(named) => return Ok(named),
-            Err(error) => error.to_string(),
-        };
-        match local::resolve(&self.unaliased(name), &look(), &self.addrs) {
-            Ok(Some((model, level))) => Ok((self.catalog.with_quirks(model), level)),
-            Ok(None) => Err(unknown),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// What an alias stands for; any other name as it is.
-    fn unaliased(&self, name: &str) -> String {
-        let aliases = self.catalog.aliases();
-        let (bare, level) = name.trim().split_once(':').unwrap_or((name.trim(), ""));
-        match (aliases.get(name.trim()), aliases.get(bare)) {
-            (Some(target), _) => target.clone(),
-            (None, Some(target)) => format!("{target}:{level}"),
-            (None, None) => name.to_owned(),
-        }
+        self.catalog.resolve(name, &self.keys, |name| {
+            let named = local::resolve(name, &look(), &self.addrs)?;
+            Ok(named.map(|(model, level)| (self.catalog.current().with_quirks(model), level)))
+        })
     }
 
     /// The same, looking around on this machine when that is needed.
@@ -197,20 +171,17 @@ impl Models {
                 });
             }
         }
-        let mut hints = HashMap::new();
-        for CatalogEntry { model, has_key } in self.catalog.models(&self.keys) {
+        let catalog = self.catalog.current();
+        let mut keys = HashMap::new();
+        for model in catalog.models(&self.keys) {
             if known.contains(&model.full_id()) {
                 continue;
             }
-            let key = if has_key {
-                KeyState::Ready
-            } else {
-                hints
-                    .entry(model.provider.clone())
-                    .or_insert_with(|| self.key_state(&model.provider))
-                    .clone()
-            };
-            let own = self.catalog.is_own(&model.provider, &model.id);
+            let key = keys
+                .entry(model.provider.clone())
+                .or_insert_with(|| self.key_state(&model.provider))
+                .clone();
+            let own = catalog.own(&model.provider, &model.id).is_some();
             let origin = if own { "models.toml" } else { "built in" };
             rows.push(ModelEntry {
                 model,
@@ -225,12 +196,10 @@ impl Models {
 
     /// Whether the key of `provider` is there.
     pub fn key_state(&self, provider: &str) -> KeyState {
-        match self.catalog.key_location(provider, &self.keys) {
+        let catalog = self.catalog.current();
+        match catalog.provider_auth(provider).key_location(&self.keys) {
             Ok(_) => KeyState::Ready,
-            Err(error) => KeyState::Missing(match error.hint {
-                Some(hint) => hint,
-                None => error.message,
-            }),
+            Err(error) => KeyState::Missing(error.hint.unwrap_or(error.message)),
         }
     }
 

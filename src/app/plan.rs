@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::args::{OutputMode, RunArgs};
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
-use super::models::{Models, ModelsOptions};
+use super::models::Models;
 use super::outcome::StartError;
 use super::{catalogue, keys, prompt};
 use crate::llm::local::{self, DiscoveredServer};
@@ -70,7 +70,7 @@ impl Loaded {
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
-        let variables = catalog.key_variables();
+        let variables = catalog.current().key_variables();
         keys.register(&variables);
         settings.tools.bash_secret_env.extend(variables);
         Ok(Self {
@@ -132,7 +132,7 @@ impl Plan {
         let look = || Arc::clone(&found);
         let model = match choose_model(&args, &settings, &models, look)? {
             None if !args.demo => {
-                let best = catalog.default_model(&keys);
+                let best = catalog.current().default_model(&keys);
                 let best = best.or_else(|| local::best(&found).cloned());
                 best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
             }
@@ -200,13 +200,13 @@ pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> 
 
 /// Everything that can be chosen.
 pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &Keys) -> Models {
-    Models::new(ModelsOptions {
-        catalog: Arc::clone(catalog),
-        keys: keys.clone(),
-        addrs: settings.servers.clone(),
-        favorites: settings.favorites.clone(),
-        config_file: dirs.config_file(),
-    })
+    Models::new(
+        Arc::clone(catalog),
+        keys.clone(),
+        settings.servers.clone(),
+        settings.favorites.clone(),
+        dirs.config_file(),
+    )
 }
 
 fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
@@ -289,7 +289,7 @@ pub fn default_model(
     found: &Arc<[DiscoveredServer]>,
 ) -> Option<String> {
     let model = if settings.model.is_empty() {
-        let best = catalog.default_model(keys);
+        let best = catalog.current().default_model(keys);
         best.or_else(|| local::best(found).cloned())?
     } else {
         let look = || Arc::clone(found);

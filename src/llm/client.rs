@@ -134,13 +134,10 @@ impl Client {
     /// commands print keys that run out.
     async fn ask(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
         let provider = &request.model.provider;
-        let place = self
-            .catalog
-            .key_location(provider, &self.keys)
-            .or_else(|_| {
-                self.keys.reload();
-                self.catalog.key_location(provider, &self.keys)
-            });
+        let place = self.key_location(provider).or_else(|_| {
+            self.keys.reload();
+            self.key_location(provider)
+        });
         let fetched = match place {
             Ok(place) => self.keys.fetch(provider, &place).await,
             Err(error) => Err(error),
@@ -166,7 +163,7 @@ impl Client {
                 if error.class == ErrorClass::Auth && matches!(error.status, Some(400 | 401)) =>
             {
                 self.keys.reload();
-                let new = match self.catalog.key_location(provider, &self.keys) {
+                let new = match self.key_location(provider) {
                     Ok(place) => self.keys.renew(provider, &place, &key).await,
                     Err(_) => None,
                 };
@@ -180,16 +177,22 @@ impl Client {
         }
     }
 
+    fn key_location(&self, provider: &str) -> Result<KeyLocation, LlmError> {
+        let models = self.catalog.current();
+        models.provider_auth(provider).key_location(&self.keys)
+    }
+
     /// The headers that go to the provider beside those of the API: the catalogue's and the user's.
     async fn headers(&self, provider: &str) -> Result<HeaderMap, LlmError> {
-        let (wanted, file) = self.catalog.headers(provider);
+        let models = self.catalog.current();
+        let file = models.file();
         let mut headers = HeaderMap::new();
-        for (name, source) in wanted {
+        for (name, value) in models.headers(provider) {
             let fault = |what: &str| {
                 let at = format!("{}: providers.{provider}.headers.{name}", file.display());
                 LlmError::new(ErrorClass::Client, format!("{at}: {what}"))
             };
-            let value = match source {
+            let value = match KeySpec::parse(value) {
                 KeySpec::Literal(value) => value,
                 KeySpec::Variable(variable) => match self.keys.get(&variable) {
                     Some(value) => {
@@ -203,7 +206,7 @@ impl Client {
                     }
                 },
                 KeySpec::Command(command) => {
-                    let place = KeyLocation::Command(command, file.clone());
+                    let place = KeyLocation::Command(command, file.to_owned());
                     let whose = format!("{provider} (header {name})");
                     let value = self.keys.fetch(&whose, &place).await?;
                     value.unwrap_or_else(|| Secret::new(""))
@@ -229,9 +232,10 @@ impl Client {
         key: Option<Secret>,
     ) -> BoxStream<'static, StreamEvent> {
         let model = &request.model;
+        let models = self.catalog.current();
         let context = ErrorContext {
             model: model.full_id(),
-            key_hint: self.catalog.key_hint(&model.provider),
+            key_hint: models.provider_auth(&model.provider).hint(),
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
@@ -323,7 +327,7 @@ impl Provider for Client {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        if let Ok(place) = self.catalog.key_location(&model.provider, &self.keys) {
+        if let Ok(place) = self.key_location(&model.provider) {
             let (keys, provider) = (self.keys.clone(), model.provider.clone());
             // What is wrong with it the first request will say.
             runtime.spawn(async move { keys.fetch(&provider, &place).await.is_ok() });

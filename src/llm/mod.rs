@@ -33,7 +33,7 @@ pub mod scripted;
 
 pub use api::Api;
 pub use auth::{Keys, Secret};
-pub use catalog::{BuiltIn, Catalog, CatalogEntry, CatalogError, CatalogOptions};
+pub use catalog::{BuiltIn, Catalog, CatalogOptions};
 pub use client::{Client, PromptCaching};
 pub use error::{ErrorClass, LlmError};
 pub use event::StreamEvent;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tiller::llm::catalog::Named;
 use tiller::llm::{
     Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
     ThinkingFormat, ThinkingLevel, WindowSource,
@@ -59,6 +60,11 @@ impl std::ops::Deref for Lab {
 }
 
 impl Lab {
+    /// What `name` means, with nothing on this machine.
+    fn resolve(&self, name: &str, keys: &Keys) -> Result<Named, String> {
+        self.catalog.resolve(name, keys, |_| Ok(None))
+    }
+
     fn write(&self, text: &str) {
         std::fs::write(self.dir.path().join("models.toml"), text).unwrap();
     }
@@ -258,6 +264,7 @@ fn the_default_is_of_the_first_provider_with_a_key() {
     let none = catalog("");
     let default = |catalog: &Catalog, pairs: &[(&str, &str)]| {
         catalog
+            .current()
             .default_model(&keys(pairs))
             .map(|model| model.full_id())
     };
@@ -310,7 +317,9 @@ fn the_default_is_of_the_first_provider_with_a_key() {
 fn keys_and_what_is_said_without_them() {
     let lab = catalog(LAB);
     let key = |provider: &str, pairs: &[(&str, &str)]| {
-        lab.key_location(provider, &keys(pairs))
+        lab.current()
+            .provider_auth(provider)
+            .key_location(&keys(pairs))
             .map(|place| place.inline().map(|key| key.expose().to_owned()))
     };
     assert_eq!(
@@ -375,7 +384,7 @@ fn keys_and_what_is_said_without_them() {
 
 #[test]
 fn base_urls_from_the_environment_give_way_to_settings() {
-    let address = |catalog: &Catalog, name: &str| {
+    let address = |catalog: &Lab, name: &str| {
         let keys = keys(&[
             ("ANTHROPIC_BASE_URL", "http://env:1"),
             ("OPENAI_BASE_URL", "http://env:2/v1"),
@@ -401,8 +410,8 @@ fn base_urls_from_the_environment_give_way_to_settings() {
 fn a_wrong_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
-    assert!(Catalog::load(&file).is_ok(), "no file is an empty file");
-    assert!(Catalog::load(dir.path()).is_err(), "a folder is no file");
+    assert!(Catalog::open(&file, CatalogOptions::default()).is_ok(), "no file is an empty file");
+    assert!(Catalog::open(dir.path(), CatalogOptions::default()).is_err(), "a folder is no file");
     for (text, expected) in [
         (
             "[providers.lab]\nbase_ur = 'x'\n",
@@ -423,7 +432,9 @@ fn a_wrong_file_is_named() {
         ),
     ] {
         std::fs::write(&file, text).unwrap();
-        let error = Catalog::load(&file).err().expect(text).to_string();
+        let error = Catalog::open(&file, CatalogOptions::default())
+            .err()
+            .expect(text);
         assert!(
             error.starts_with(&file.display().to_string()) && error.contains(expected),
             "{error}"
@@ -436,16 +447,20 @@ fn a_wrong_file_is_named() {
 fn a_changed_models_file_counts_without_a_restart() {
     let lab = catalog("");
     assert!(lab.resolve("lab/scripted", &keys(&[])).is_err());
-    let count = lab.models(&keys(&[])).len();
+    let count = lab.current().models(&keys(&[])).count();
     lab.write(LAB);
     let (model, _) = lab.resolve("scripted", &keys(&[])).unwrap();
     assert_eq!(model.full_id(), "lab/scripted");
-    let rows = lab.models(&keys(&[("LAB_KEY", "k")]));
-    assert_eq!(rows.len(), count + 2, "one model of it is built in");
-    let row = |id: &str| rows.iter().find(|row| row.model.full_id() == id).unwrap();
-    assert!(row("lab/scripted").has_key && row("open/free").has_key);
-    assert!(!row("openai/gpt-5").has_key);
-    assert_eq!(row("anthropic/claude-sonnet-5").model.context_window, 1000);
+    let with_key = keys(&[("LAB_KEY", "k")]);
+    let now = lab.current();
+    let models: Vec<Arc<Model>> = now.models(&with_key).collect();
+    assert_eq!(models.len(), count + 2, "one model of it is built in");
+    let has_key = |provider: &str| now.has_key(provider, &with_key);
+    assert!(has_key("lab") && has_key("open") && !has_key("openai"));
+    let sonnet = models
+        .iter()
+        .find(|model| model.full_id() == "anthropic/claude-sonnet-5");
+    assert_eq!(sonnet.unwrap().context_window, 1000);
 
     // Same length, and perhaps the same time.
     lab.write(&LAB.replace("scripted", "scribble"));
@@ -580,8 +595,7 @@ fn the_built_in_catalogue_is_whole() {
         assert!(!header.env.is_empty(), "{provider} says where its key is");
         assert!(models.is_sorted_by(|a, b| a.id < b.id), "{provider}");
     }
-    for row in Catalog::default().models(&keys(&[])) {
-        let model = &row.model;
+    for model in Catalog::default().current().models(&keys(&[])) {
         let id = model.full_id();
         assert!(model.context_window > 0 && model.max_output > 0, "{id}");
         assert_eq!(model.window_source, WindowSource::Model, "{id}");

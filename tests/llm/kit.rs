@@ -41,7 +41,7 @@ pub fn model(wire: Wire, base_url: &str) -> Model {
 /// `model` with what the built-in catalogue knows of its host.
 pub fn with_quirks(model: Model) -> Model {
     static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::default);
-    CATALOG.with_quirks(model)
+    CATALOG.current().with_quirks(model)
 }
 
 pub fn request(model: Model, messages: Vec<Message>) -> Request {

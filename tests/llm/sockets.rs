@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use serde_json::json;
 use tiller::llm::{
-    Catalog, Client, Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent,
+    Catalog, CatalogOptions, Client, Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent,
 };
 
 use super::kit::{answer, error, model, request, wires};
@@ -488,7 +488,7 @@ async fn headers_of_the_user_and_of_the_session_go_along_on_every_wire() {
             server.url(wire)
         );
         std::fs::write(&file, text).unwrap();
-        let catalog = Arc::new(Catalog::load(&file).unwrap());
+        let catalog = Arc::new(Catalog::open(&file, CatalogOptions::default()).unwrap());
         let wires = Client::new(catalog, Keys::default(), None);
         let mut hello = hello(wire, &server);
         hello.model.provider = "lab".into();

@@ -202,7 +202,7 @@ impl AuthContext {
             Ok(key) => key,
             Err(error) => return Verdict::Refused(error.to_string().replace('\n', ". ")),
         };
-        let Some(model) = self.catalog.any_model(provider, &self.keys) else {
+        let Some(model) = self.catalog.current().any_model(provider, &self.keys) else {
             return Verdict::Unclear("no address is known".to_owned());
         };
         let context = ErrorContext {
@@ -214,12 +214,14 @@ impl AuthContext {
     }
 
     fn key_location(&self, provider: &str) -> Result<KeyLocation, crate::llm::LlmError> {
-        self.catalog.key_location(provider, &self.keys)
+        let models = self.catalog.current();
+        models.provider_auth(provider).key_location(&self.keys)
     }
 
     /// All providers, and those that have a stored key and are not known any more.
     fn providers(&self) -> Vec<String> {
-        let mut all = self.catalog.providers();
+        let models = self.catalog.current();
+        let mut all: Vec<String> = models.providers().map(str::to_owned).collect();
         for stored in self.keys.store().providers() {
             if !all.iter().any(|known| known == stored) {
                 all.push(stored.to_owned());
@@ -230,8 +232,9 @@ impl AuthContext {
 
     /// The name, if a provider has it.
     fn known<'a>(&self, name: &'a str) -> Result<&'a str, StartError> {
-        let all = self.catalog.providers();
-        if all.iter().any(|known| known == name) {
+        let models = self.catalog.current();
+        let all: Vec<&str> = models.providers().collect();
+        if all.contains(&name) {
             return Ok(name);
         }
         if looks_like_a_key(name) {
@@ -240,7 +243,7 @@ impl AuthContext {
                  the command line stays in the shell's history: replace it",
             ));
         }
-        let near = nearest(name, all.iter().map(String::as_str))
+        let near = nearest(name, all.iter().copied())
             .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
         Err(StartError::usage(format!(
             "unknown provider '{name}': {near}known are {}; others are added in models.toml",

@@ -2,9 +2,7 @@
 //!
 //! Knows no API and sends nothing.
 
-mod error;
 mod models;
-mod reloading;
 mod snapshot;
 mod naming;
 pub mod pattern;
@@ -13,5 +11,6 @@ mod file;
 mod builtin;
 
 pub use builtin::BuiltIn;
-pub use error::CatalogError;
-pub use models::{Catalog, CatalogEntry, CatalogOptions};
+pub use models::Catalog;
+pub use naming::Named;
+pub use snapshot::{CatalogOptions, Snapshot};

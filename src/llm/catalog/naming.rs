@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::error::CatalogError;
 use super::pattern::{MatchQuality, Name, match_id};
 use super::snapshot::Snapshot;
 use crate::llm::auth::Keys;
@@ -15,19 +14,25 @@ const LISTED: usize = 12;
 /// Most similar names an error lists.
 const NEAREST: usize = 3;
 
+/// A model and the thinking level that was named with it.
+pub type Named = (Model, Option<ThinkingLevel>);
+
 /// What names are looked up in.
 pub struct Resolver<'a> {
     /// The models.
     pub snapshot: &'a Snapshot,
-    /// The user's own names, and what they stand for.
-    pub aliases: &'a BTreeMap<String, String>,
     /// Of several that fit, one with a key is meant.
     pub keys: &'a Keys,
 }
 
 impl Resolver<'_> {
-    /// The model meant by `name`, and the thinking level if one was named.
-    pub fn resolve(&self, name: &str) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
+    /// The model meant by `name`. Where nothing here is meant, `elsewhere` is asked with the name that
+    /// all aliases come down to.
+    pub fn resolve(
+        &self,
+        name: &str,
+        elsewhere: impl FnOnce(&str) -> Result<Option<Named>, String>,
+    ) -> Result<Named, String> {
         let mut name = name.trim();
         let mut level = None;
         let mut path: Vec<&str> = Vec::new();
@@ -35,41 +40,44 @@ impl Resolver<'_> {
             level = level.or(named);
             if path.contains(&alias) {
                 path.push(alias);
-                return Err(CatalogError(format!(
+                return Err(format!(
                     "the alias '{alias}' leads back to itself: {}; give it a provider/id in \
                      [models.aliases] of config.toml",
                     path.join(" -> ")
-                )));
+                ));
             }
             path.push(alias);
             name = target.trim();
         }
-        match self.plain(name) {
-            Ok((model, named)) => Ok((model, level.or(named))),
-            Err(error) if path.is_empty() => Err(error),
-            Err(error) => Err(CatalogError(format!(
-                "the alias '{}' stands for '{name}': {error}",
-                path.join("' -> '")
-            ))),
-        }
+        let (model, named) = match self.plain(name) {
+            Ok((model, named)) => (self.snapshot.located(model, self.keys), named),
+            Err(error) => elsewhere(name)?.ok_or_else(|| match path.as_slice() {
+                [] => error,
+                path => format!(
+                    "the alias '{}' stands for '{name}': {error}",
+                    path.join("' -> '")
+                ),
+            })?,
+        };
+        Ok((model, level.or(named)))
     }
 
     /// The alias `name` is, with its target and the level named behind it.
     fn alias<'b>(&'b self, name: &'b str) -> Option<(&'b str, &'b str, Option<ThinkingLevel>)> {
-        if let Some((alias, target)) = self.aliases.get_key_value(name) {
+        if let Some((alias, target)) = self.snapshot.aliases().get_key_value(name) {
             return Some((alias, target, None));
         }
         let (bare, level) = name.rsplit_once(':')?;
         let level = level.parse().ok()?;
-        let (alias, target) = self.aliases.get_key_value(bare)?;
+        let (alias, target) = self.snapshot.aliases().get_key_value(bare)?;
         Some((alias, target, Some(level)))
     }
 
-    fn plain(&self, name: &str) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
+    fn plain(&self, name: &str) -> Result<Named, String> {
         if name.is_empty() {
-            return Err(CatalogError(
+            return Err(
                 "no model named: type provider/id, for example anthropic/claude-sonnet-5-5".into(),
-            ));
+            );
         }
         // Ids may hold colons themselves (`qwen/qwen3:free`), so the whole is tried first.
         if let Some((provider, id)) = name.split_once('/')
@@ -87,9 +95,7 @@ impl Resolver<'_> {
                     Ok(model) if name.contains('/') => self.colon(model, bare, &wrong),
                     Ok(model) => Ok((model, None)),
                     // The rest is fine: what is wrong is the level.
-                    Err(_) if self.named(bare).is_ok() => {
-                        Err(CatalogError(format!("{wrong} (in '{name}')")))
-                    }
+                    Err(_) if self.named(bare).is_ok() => Err(format!("{wrong} (in '{name}')")),
                     Err(error) => Err(error),
                 };
             }
@@ -109,7 +115,7 @@ impl Resolver<'_> {
         model: Model,
         bare: &str,
         wrong: &str,
-    ) -> Result<(Model, Option<ThinkingLevel>), CatalogError> {
+    ) -> Result<Named, String> {
         let word = &model.id[model.id.rfind(':').map_or(0, |at| at + 1)..];
         let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str);
         let listed = bare
@@ -119,16 +125,15 @@ impl Resolver<'_> {
             && self.snapshot.known(&model.provider, &model.id).is_none()
             && nearest(word, levels).is_some()
         {
-            return Err(CatalogError(format!("{wrong} (in '{}')", model.full_id())));
+            return Err(format!("{wrong} (in '{}')", model.full_id()));
         }
         Ok((model, None))
     }
 
-    fn named(&self, name: &str) -> Result<Model, CatalogError> {
+    fn named(&self, name: &str) -> Result<Model, String> {
         if let Some((provider, id)) = name.split_once('/') {
             if id.is_empty() {
-                let what = format!("'{name}' has no model id: type {provider}/ID");
-                return Err(CatalogError(what));
+                return Err(format!("'{name}' has no model id: type {provider}/ID"));
             }
             if let Some(model) = self.snapshot.known(provider, id) {
                 return Ok(model);
@@ -165,7 +170,7 @@ impl Resolver<'_> {
     /// The listed model that `part` means at `provider`. An exact id that is merely new must get
     /// through, so a part counts only as the words of a family (`anthropic/sonnet`), without a
     /// version.
-    fn within(&self, provider: &str, part: &str) -> Result<Option<Model>, CatalogError> {
+    fn within(&self, provider: &str, part: &str) -> Result<Option<Model>, String> {
         let own = |wanted: MatchQuality| {
             let ids = self.snapshot.ids();
             let of = ids.filter(move |(other, _)| *other == provider);
@@ -185,7 +190,7 @@ impl Resolver<'_> {
     }
 
     /// The one model that `ids` come down to.
-    fn one_of(&self, name: &str, ids: &[(&str, &str)]) -> Result<Model, CatalogError> {
+    fn one_of(&self, name: &str, ids: &[(&str, &str)]) -> Result<Model, String> {
         // A reseller's variants (`:batch`, `:free`) are meant only when they are named.
         let mut ids = ids.to_vec();
         let variant = |id: &str| id.contains(':') && !name.contains(':');
@@ -220,32 +225,33 @@ impl Resolver<'_> {
         Some((provider, newest(ids, provider, &family)?))
     }
 
-    fn unknown(&self, name: &str) -> CatalogError {
+    fn unknown(&self, name: &str) -> String {
         let file = self.snapshot.file().display();
         if let Some((provider, _)) = name.split_once('/') {
             let all: Vec<&str> = self.snapshot.providers().collect();
             let near = nearest(provider, all.iter().copied())
                 .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
-            return CatalogError(format!(
+            return format!(
                 "unknown provider '{provider}' in '{name}': {near}known are {}; or add \
                  [providers.{provider}] with api, base_url and models to {file}",
                 all.join(", ")
-            ));
+            );
         }
         let ids = self.snapshot.ids();
         let ids = ids.map(|(provider, id)| (id, format!("  {provider}/{id}")));
         let aliases = self
-            .aliases
+            .snapshot
+            .aliases()
             .iter()
             .map(|(alias, target)| (alias.as_str(), format!("  {alias} (an alias of {target})")));
         let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
             [] => String::new(),
             near => format!("; the nearest are\n{}", near.join("\n")),
         };
-        CatalogError(format!(
+        format!(
             "unknown model '{name}': looked in the built-in models and in {file}; type provider/id, \
              for example anthropic/claude-sonnet-5-5 (`tiller models` lists all){near}"
-        ))
+        )
     }
 }
 
@@ -272,7 +278,7 @@ fn newest<'a>(ids: &[(&str, &'a str)], provider: &str, family: &[String]) -> Opt
 }
 
 /// Lists what `name` can mean: of each family the newest.
-fn ambiguous(name: &str, ids: &[(&str, &str)]) -> CatalogError {
+fn ambiguous(name: &str, ids: &[(&str, &str)]) -> String {
     let mut list: Vec<String> = ids
         .iter()
         .filter(|(provider, id)| newest(ids, provider, &Name::parse(id).family) == Some(*id))
@@ -284,7 +290,5 @@ fn ambiguous(name: &str, ids: &[(&str, &str)]) -> CatalogError {
         list.push(format!("  ... and {more} more"));
     }
     let list = list.join("\n");
-    CatalogError(format!(
-        "'{name}' is ambiguous: several models match; type one of\n{list}"
-    ))
+    format!("'{name}' is ambiguous: several models match; type one of\n{list}")
 }

@@ -1,6 +1,6 @@
 //! One state of the catalogue: the built-in models with the user's `models.toml` over them.
 //!
-//! Finds and puts together; what a name means is `naming`'s, when the file is read `reloading`'s. A
+//! Finds and puts together; what a name means is `naming`'s, when the file is read `models`'. A
 //! built-in model is parsed when it is asked for; all of them only for a list.
 
 use std::collections::{BTreeMap, HashSet};
@@ -11,7 +11,7 @@ use super::builtin::BuiltIn;
 use super::family::Family;
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 use crate::llm::api::Api;
-use crate::llm::auth::{KeySpec, Keys, ProviderAuth};
+use crate::llm::auth::{KeyLocation, KeySpec, Keys, ProviderAuth};
 use crate::llm::model::Model;
 use crate::llm::options;
 use crate::llm::quirks::Quirks;
@@ -21,23 +21,31 @@ use crate::llm::window::Window;
 #[derive(Default)]
 pub struct Snapshot {
     file: PathBuf,
-    built_in: Arc<BuiltIn>,
+    options: Arc<CatalogOptions>,
     user: ModelsFile,
-    budget: u64,
-    all: OnceLock<Arc<[Arc<Model>]>>,
+    all: OnceLock<Vec<Arc<Model>>>,
+}
+
+/// What the settings say about models.
+#[derive(Clone, Default)]
+pub struct CatalogOptions {
+    /// The user's own names, and what they stand for.
+    pub aliases: BTreeMap<String, String>,
+    /// The window, in tokens, of models that do not tell theirs; 0 when nothing is set.
+    pub context_window: u64,
+    /// The catalogue beneath the user's file.
+    pub built_in: Arc<BuiltIn>,
 }
 
 impl Snapshot {
-    /// Reads the text of the user's `file`, which is laid over `built_in`. `budget` is the window, in
-    /// tokens, of models that do not tell theirs; 0 when the user set none.
+    /// Reads the text of the user's `file`.
     ///
     /// # Errors
     /// What is wrong with the file, without its name.
-    pub fn parse(
+    pub(super) fn parse(
         file: &Path,
         text: &str,
-        built_in: Arc<BuiltIn>,
-        budget: u64,
+        options: &Arc<CatalogOptions>,
     ) -> Result<Self, String> {
         let user = file::parse(text)?;
         if let Some(name) = user.hosts.keys().next() {
@@ -47,17 +55,21 @@ impl Snapshot {
             ));
         }
         for (id, entry) in &user.providers {
-            if built_in.provider(id).is_none() {
+            if options.built_in.provider(id).is_none() {
                 reachable(id, entry)?;
             }
         }
         Ok(Self {
             file: file.to_owned(),
-            built_in,
+            options: Arc::clone(options),
             user,
-            budget,
             all: OnceLock::new(),
         })
+    }
+
+    /// The same with another text of the user's file.
+    pub(super) fn reparse(&self, text: &str) -> Result<Self, String> {
+        Self::parse(&self.file, text, &self.options)
     }
 
     /// The user's file.
@@ -67,7 +79,12 @@ impl Snapshot {
 
     /// The built-in catalogue.
     pub fn built_in(&self) -> &BuiltIn {
-        &self.built_in
+        &self.options.built_in
+    }
+
+    /// The user's own names for models, and what they stand for.
+    pub fn aliases(&self) -> &BTreeMap<String, String> {
+        &self.options.aliases
     }
 
     /// What the user says of each provider.
@@ -77,7 +94,7 @@ impl Snapshot {
 
     /// The model of exactly this provider and id, if it is listed.
     pub fn known(&self, provider: &str, id: &str) -> Option<Model> {
-        let built_in = self.built_in.model(provider, id);
+        let built_in = self.built_in().model(provider, id);
         if built_in.is_none() && self.own(provider, id).is_none() {
             return None;
         }
@@ -95,9 +112,34 @@ impl Snapshot {
         entry.models.iter().find(|model| model.id == id)
     }
 
-    /// All models, the user's first, then the built-in ones in the order of their providers. The
-    /// first call parses the whole built-in list: not for the way to the first frame.
-    pub fn models(&self) -> Arc<[Arc<Model>]> {
+    /// The newest sensible model of the first provider that has a key, built-in providers first;
+    /// nothing without any key.
+    pub fn default_model(&self, keys: &Keys) -> Option<Model> {
+        let default = |provider: &str| {
+            let model = self.known(provider, self.default_of(provider)?)?;
+            Some(self.located(model, keys))
+        };
+        let with_key = |provider: &&str| match self.provider_auth(provider).key_location(keys) {
+            Ok(place) => place != KeyLocation::None,
+            Err(_) => false,
+        };
+        let mut built_in = self.built_in().providers().filter(with_key);
+        built_in.find_map(default).or_else(|| {
+            let mut own = self.user().keys();
+            own.find_map(|id| default(id).filter(|_| self.has_key(id, keys)))
+        })
+    }
+
+    /// A model of `provider`, for what all of them share: API, address and quirks.
+    pub fn any_model(&self, provider: &str, keys: &Keys) -> Option<Model> {
+        let id = self.default_of(provider).unwrap_or_default();
+        Some(self.located(self.unlisted(provider, id)?, keys))
+    }
+
+    /// All models, the user's first, then the built-in ones in the order of their providers, each at
+    /// the address where it is reached. The first call parses the whole built-in list (some
+    /// milliseconds): not for the way to the first frame.
+    pub fn models(&self, keys: &Keys) -> impl Iterator<Item = Arc<Model>> {
         let all = self.all.get_or_init(|| {
             let mut models = Vec::new();
             let mut taken = HashSet::new();
@@ -108,7 +150,7 @@ impl Snapshot {
                     }
                 }
             }
-            for (provider, entries) in self.built_in.all().unwrap_or_default() {
+            for (provider, entries) in self.built_in().all().unwrap_or_default() {
                 for entry in &entries {
                     if self.own(provider, &entry.id).is_none() {
                         let model = self.assemble(provider, &entry.id, Some(entry));
@@ -116,9 +158,12 @@ impl Snapshot {
                     }
                 }
             }
-            models.into()
+            models
         });
-        Arc::clone(all)
+        all.iter().map(|model| match self.base_url(model, keys) {
+            own if own == model.base_url => Arc::clone(model),
+            _ => Arc::new(self.located(Model::clone(model), keys)),
+        })
     }
 
     /// Provider and id of all models, the user's first.
@@ -127,13 +172,13 @@ impl Snapshot {
             let ids = entry.models.iter().map(|model| model.id.as_str());
             ids.map(move |id| (provider.as_str(), id))
         });
-        let built_in = self.built_in.model_ids();
+        let built_in = self.built_in().model_ids();
         user.chain(built_in.filter(|(provider, id)| self.own(provider, id).is_none()))
     }
 
     /// The ids of all providers, the user's first.
     pub fn providers(&self) -> impl Iterator<Item = &str> {
-        let built_in = self.built_in.providers();
+        let built_in = self.built_in().providers();
         let other = built_in.filter(|id| !self.user().contains_key(*id));
         self.user().keys().map(String::as_str).chain(other)
     }
@@ -141,13 +186,9 @@ impl Snapshot {
     /// The id of the model to take of `provider` when none was named.
     pub fn default_of(&self, provider: &str) -> Option<&str> {
         let user = self.user().get(provider);
-        let named = |entry: &'_ ProviderEntry| entry.default.is_some();
-        let entries = [user, self.built_in.provider(provider)];
-        let entry = entries.into_iter().flatten().find(|entry| named(entry));
-        let first = || Some(user?.models.first()?.id.as_str());
-        entry
-            .and_then(|entry| entry.default.as_deref())
-            .or_else(first)
+        let mut entries = user.into_iter().chain(self.built_in().provider(provider));
+        let named = entries.find_map(|entry| entry.default.as_deref());
+        named.or_else(|| Some(user?.models.first()?.id.as_str()))
     }
 
     /// Whether there is a key for `provider`, or it needs none. Fetches nothing.
@@ -158,7 +199,7 @@ impl Snapshot {
     /// What decides where the key of `provider` is.
     pub fn provider_auth<'a>(&'a self, provider: &'a str) -> ProviderAuth<'a> {
         let user = self.user().get(provider);
-        let variables = match (user, self.built_in.provider(provider)) {
+        let variables = match (user, self.built_in().provider(provider)) {
             (Some(entry), _) if !entry.env.is_empty() => &entry.env[..],
             (_, Some(entry)) => &entry.env,
             _ => &[],
@@ -173,7 +214,7 @@ impl Snapshot {
 
     /// The headers sent to `provider`, the user's over the built-in ones, each as it is written.
     pub fn headers(&self, provider: &str) -> BTreeMap<&str, &str> {
-        let built_in = self.built_in.provider(provider);
+        let built_in = self.built_in().provider(provider);
         let entries = built_in.into_iter().chain(self.user().get(provider));
         let headers = entries.flat_map(|entry| &entry.headers);
         headers
@@ -185,7 +226,7 @@ impl Snapshot {
     pub fn key_variables(&self) -> Vec<String> {
         let mut names = Vec::new();
         for entry in self
-            .built_in
+            .built_in()
             .head()
             .providers
             .values()
@@ -209,7 +250,7 @@ impl Snapshot {
         let settled = provider.is_some_and(|entry| entry.base_url.is_some())
             || own.is_some_and(|own| own.base_url.is_some());
         // Where nothing else is said, LAB_BASE_URL goes with LAB_API_KEY.
-        let variable = self.built_in.provider(&model.provider).and_then(|entry| {
+        let variable = self.built_in().provider(&model.provider).and_then(|entry| {
             let beside_key =
                 || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
             entry.base_url_env.clone().or_else(beside_key)
@@ -232,7 +273,7 @@ impl Snapshot {
 
     /// `model` with what is known of the server at its address.
     pub fn with_quirks(&self, mut model: Model) -> Model {
-        let built_in = self.built_in.model(&model.provider, &model.id);
+        let built_in = self.built_in().model(&model.provider, &model.id);
         model.quirks = self.quirks(&model, built_in.as_ref());
         model
     }
@@ -240,7 +281,7 @@ impl Snapshot {
     /// A model out of its provider's entry, its built-in entry and what the user says of both, each
     /// winning over the one before.
     fn assemble(&self, provider: &str, id: &str, built_in: Option<&ModelEntry>) -> Option<Model> {
-        let header = self.built_in.provider(provider);
+        let header = self.built_in().provider(provider);
         let user = self.user().get(provider);
         let own = self.own(provider, id);
         if user.is_none() && header.is_none() {
@@ -275,7 +316,7 @@ impl Snapshot {
         let family = families.iter().rev().find_map(|family| family.edit_format);
         model.edit_format = format.or(family).unwrap_or_default();
         model.quirks = self.quirks(&model, built_in);
-        let window = Window::of(model.context_window, self.budget);
+        let window = Window::of(model.context_window, self.options.context_window);
         model.context_window = window.tokens;
         model.window_source = window.source;
         Some(model)
@@ -284,18 +325,18 @@ impl Snapshot {
     /// How the server at the address of `model` wants to be spoken to. A host is known by its address
     /// whatever the user calls it, and a provider stays itself behind a proxy.
     fn quirks(&self, model: &Model, built_in: Option<&ModelEntry>) -> Quirks {
-        let head = self.built_in.head();
-        let at_home = self.built_in.host_at(&model.base_url);
+        let head = self.built_in().head();
+        let at_home = self.built_in().host_at(&model.base_url);
         let host = at_home.unwrap_or(&model.provider);
         let elsewhere = (host != model.provider)
-            .then(|| self.built_in.model(host, &model.id))
+            .then(|| self.built_in().model(host, &model.id))
             .flatten();
         let of_model = if host == model.provider {
             built_in
         } else {
             elsewhere.as_ref()
         };
-        let of_host = match self.built_in.provider(host) {
+        let of_host = match self.built_in().provider(host) {
             Some(provider) => Some(&provider.quirks),
             None => head.hosts.get(host).map(|host| &host.quirks),
         };
@@ -322,7 +363,7 @@ impl Snapshot {
     /// The families `model` belongs to when `host` serves it, the user's last.
     fn families(&self, model: &Model, host: &str) -> Vec<&Family> {
         let all = self
-            .built_in
+            .built_in()
             .head()
             .families
             .iter()

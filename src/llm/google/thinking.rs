@@ -92,7 +92,7 @@ mod tests {
             .iter()
             .map(|(level, word)| (*level, (*word).to_owned()))
             .collect();
-        Catalog::default().with_quirks(model)
+        Catalog::default().current().with_quirks(model)
     }
 
     // R 37
