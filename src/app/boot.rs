@@ -375,7 +375,7 @@ impl RunContext {
             {
                 notices.push(format!(
                     "No API key was found; {} on this machine answers",
-                    server.title()
+                    server.facts().title
                 ));
             }
             notices.push("permission full: every tool runs without asking".to_owned());

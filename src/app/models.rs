@@ -157,7 +157,7 @@ impl Models {
         let mut rows = Vec::new();
         let mut known = HashSet::new();
         for found in found {
-            let origin = format!("{} at {}", found.server.title(), found.address);
+            let origin = format!("{} at {}", found.server.facts().title, found.address);
             for local in &found.models {
                 known.insert(local.model.full_id());
                 rows.push(ModelEntry {

@@ -2,46 +2,30 @@
 
 use std::process::ExitCode;
 
-/// How the program ends.
+/// How the program ends, with its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It did what it was asked.
-    Done,
+    Done = 0,
     /// The run failed; the message is on stderr.
-    Failed,
+    Failed = 1,
     /// The command line or a setting makes no sense.
-    Usage,
+    Usage = 2,
     /// A provider could not be reached, in `tiller auth check`.
-    Unreachable,
+    Unreachable = 3,
     /// `--timeout` ran out.
-    TimedOut,
+    TimedOut = 124,
     /// SIGHUP.
-    HungUp,
+    HungUp = 129,
     /// SIGINT, in print and JSON mode.
-    Interrupted,
+    Interrupted = 130,
     /// SIGTERM.
-    Terminated,
-}
-
-impl Outcome {
-    /// The exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::Unreachable => 3,
-            Self::TimedOut => 124,
-            Self::HungUp => 129,
-            Self::Interrupted => 130,
-            Self::Terminated => 143,
-        }
-    }
+    Terminated = 143,
 }
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
-        Self::from(outcome.code())
+        Self::from(outcome as u8)
     }
 }
 

@@ -47,6 +47,13 @@ impl ThinkingLevel {
         Self::Max,
     ];
 
+    /// A name without the `:level` at its end, and that level.
+    pub fn split_off(name: &str) -> (&str, Option<Self>) {
+        let parsed = name.rsplit_once(':');
+        let parsed = parsed.and_then(|(bare, level)| Some((bare, Some(level.parse().ok()?))));
+        parsed.unwrap_or((name, None))
+    }
+
     /// The name used on the command line and in settings.
     pub fn as_str(self) -> &'static str {
         match self {

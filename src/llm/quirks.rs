@@ -10,8 +10,8 @@ use toml::Table;
 use super::api::Api;
 
 /// How a server wants to be spoken to. What is not known to differ gets the oldest form, which every
-/// server understands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// server understands; [`Quirks::of_api`] has these defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
     /// Chat: the system prompt of a thinking model goes under `developer`.
@@ -83,48 +83,16 @@ pub struct Quirks {
     pub key_check: Option<String>,
 }
 
-impl Default for Quirks {
-    fn default() -> Self {
-        Self {
-            developer_role: false,
-            completion_tokens: false,
-            thinking: ThinkingFormat::Effort,
-            clears_thinking: false,
-            reasoning_always: false,
-            reasoning_parts: false,
-            ids: IdRule::Any,
-            cache_key: false,
-            cache_marks: false,
-            tool_cache_marks: true,
-            stream_usage: true,
-            tool_stream: false,
-            empty_tools: false,
-            result_names: false,
-            answer_after_results: false,
-            custom_tools: false,
-            result_images: false,
-            summaries: true,
-            adaptive_thinking: None,
-            thinking_binding: false,
-            empty_signatures: false,
-            eager_tool_input: false,
-            betas: true,
-            bearer: false,
-            call_ids: true,
-            call_signatures: false,
-            thinking_budget: None,
-            session_headers: Vec::new(),
-            empty_400_is_overflow: false,
-            key_check: None,
-        }
-    }
-}
-
 impl Quirks {
     /// What holds for a server of which nothing is known but its API.
     pub fn of_api(api: Api) -> Self {
         Self {
             cache_marks: api == Api::AnthropicMessages,
+            tool_cache_marks: true,
+            stream_usage: true,
+            summaries: true,
+            betas: true,
+            call_ids: true,
             thinking: match api {
                 Api::GoogleGenerateContent => ThinkingFormat::Budget,
                 _ => ThinkingFormat::Effort,
@@ -169,10 +137,11 @@ impl TryFrom<Table> for QuirksTable {
 }
 
 /// The parameter that asks for thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingFormat {
     /// `reasoning_effort: WORD`; for Google `thinkingLevel: WORD`.
+    #[default]
     Effort,
     /// `reasoning: { effort: WORD }`.
     Object,
@@ -205,7 +174,7 @@ pub struct BudgetRange {
 }
 
 /// Which ids of tool calls an API accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdRule {
     /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
@@ -220,5 +189,6 @@ pub enum IdRule {
     /// Exactly nine letters and digits.
     Mistral,
     /// Whatever the server itself made up; what others made up, as `OpenAi`.
+    #[default]
     Any,
 }

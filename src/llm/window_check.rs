@@ -45,7 +45,7 @@ fn enlarge_hint(model: &Model) -> Option<String> {
     let server = LocalServer::from_id(&model.provider)?;
     Some(format!(
         "Give it a larger window: {}",
-        server.larger_window()
+        server.facts().larger_window
     ))
 }
 

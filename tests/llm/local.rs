@@ -12,24 +12,23 @@ use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, SHOW, TAGS, 
 /// Long enough for a loaded machine.
 const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 
-fn at(port: u16) -> Option<Address> {
-    Address::parse(&port.to_string(), 1).ok()
+fn at<const N: usize>(servers: [(LocalServer, u16); N]) -> ServerAddrs {
+    let address = |port: u16| Address::parse(&port.to_string(), 1).unwrap();
+    ServerAddrs {
+        wanted: true,
+        addresses: servers
+            .map(|(server, port)| (server, address(port)))
+            .into(),
+        ollama_window: None,
+    }
 }
 
 fn ollama_at(port: u16) -> ServerAddrs {
-    ServerAddrs {
-        wanted: true,
-        ollama: at(port),
-        ..ServerAddrs::default()
-    }
+    at([(LocalServer::Ollama, port)])
 }
 
 fn llama_at(port: u16) -> ServerAddrs {
-    ServerAddrs {
-        wanted: true,
-        llama_cpp: at(port),
-        ..ServerAddrs::default()
-    }
+    at([(LocalServer::LlamaCpp, port)])
 }
 
 fn models(found: &[DiscoveredServer]) -> Vec<&Model> {
@@ -135,13 +134,10 @@ async fn lm_studio_and_llama_cpp_tell_theirs() {
         ("/v1/models", LLAMA.to_owned()),
         ("/props", PROPS.to_owned()),
     ]);
-    let addrs = ServerAddrs {
-        wanted: true,
-        ollama: None,
-        llama_cpp: at(llama.port),
-        lm_studio: at(studio.port),
-        ..ServerAddrs::default()
-    };
+    let addrs = at([
+        (LocalServer::LlamaCpp, llama.port),
+        (LocalServer::LmStudio, studio.port),
+    ]);
     let found = local::discover(&addrs, DISCOVERY_TIMEOUT).await;
     let told: Vec<_> = models(&found)
         .iter()
@@ -212,11 +208,7 @@ async fn what_is_something_else_has_no_models() {
         let server = play(&paths.map(|path| (path, body.to_owned())));
         for addrs in [
             llama_at(server.port),
-            ServerAddrs {
-                wanted: true,
-                lm_studio: at(server.port),
-                ..ServerAddrs::default()
-            },
+            at([(LocalServer::LmStudio, server.port)]),
             ollama_at(server.port),
         ] {
             let found = local::discover(&addrs, DISCOVERY_TIMEOUT).await;
@@ -230,13 +222,7 @@ async fn what_is_something_else_has_no_models() {
 async fn silence_and_absence_cost_no_more_than_was_allowed() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    let addrs = ServerAddrs {
-        wanted: true,
-        ollama: at(port),
-        llama_cpp: at(port),
-        lm_studio: at(port),
-        ..ServerAddrs::default()
-    };
+    let addrs = at(LocalServer::ALL.map(|server| (server, port)));
     let began = Instant::now();
     assert_eq!(local::discover(&addrs, local::DISCOVERY_TIMEOUT).await, []);
     assert!(
@@ -293,6 +279,4 @@ async fn names_mean_what_the_servers_have() {
         error.contains("ollama serve") && error.contains(&server.port.to_string()),
         "{error}"
     );
-    assert_eq!(local::server_of("ollama/x"), Some(LocalServer::Ollama));
-    assert_eq!(local::server_of("ollama"), None);
 }

@@ -142,21 +142,21 @@ impl Reader<'_> {
     }
 
     fn servers(&self) -> Result<ServerAddrs, ConfigError> {
-        let place = |server: LocalServer| {
+        let mut addresses = BTreeMap::new();
+        for server in LocalServer::ALL {
+            let facts = server.facts();
             let parse = |text: &str| match text.trim() {
                 "" if server == LocalServer::Ollama => Ok(None),
-                text => Address::parse(text, server.port()).map(Some),
+                text => Address::parse(text, facts.port).map(Some),
             };
-            self.parsed(&format!("models.servers.{}", server.id()), parse)
-        };
-        let addrs = ServerAddrs {
+            let address = self.parsed(&format!("models.servers.{}", facts.id), parse)?;
+            addresses.extend(address.map(|address| (server, address)));
+        }
+        Ok(ServerAddrs {
             wanted: self.get("models.local")?,
-            ollama: place(LocalServer::Ollama)?,
-            llama_cpp: place(LocalServer::LlamaCpp)?,
-            lm_studio: place(LocalServer::LmStudio)?,
+            addresses,
             ollama_window: None,
-        };
-        Ok(addrs)
+        })
     }
 
     fn queue_mode(&self, key: &str) -> Result<QueueMode, ConfigError> {
@@ -283,9 +283,13 @@ mod tests {
             favorites: vec!["lab/scripted".to_owned(), "sonnet".to_owned()],
             servers: ServerAddrs {
                 wanted: false,
-                ollama: Address::parse(":1", 7).ok(),
-                llama_cpp: Address::parse("localhost", 8080).ok(),
-                lm_studio: Address::parse(":3", 7).ok(),
+                addresses: [
+                    (LocalServer::Ollama, ":1"),
+                    (LocalServer::LlamaCpp, "localhost"),
+                    (LocalServer::LmStudio, ":3"),
+                ]
+                .map(|(server, text)| (server, Address::parse(text, 8080).unwrap()))
+                .into(),
                 ollama_window: None,
             },
             permission: "plan".to_owned(),

@@ -64,13 +64,11 @@ impl Resolver<'_> {
 
     /// The alias `name` is, with its target and the level named behind it.
     fn alias<'b>(&'b self, name: &'b str) -> Option<(&'b str, &'b str, Option<ThinkingLevel>)> {
-        if let Some((alias, target)) = self.snapshot.aliases().get_key_value(name) {
-            return Some((alias, target, None));
-        }
-        let (bare, level) = name.rsplit_once(':')?;
-        let level = level.parse().ok()?;
-        let (alias, target) = self.snapshot.aliases().get_key_value(bare)?;
-        Some((alias, target, Some(level)))
+        let found = [(name, None), ThinkingLevel::split_off(name)].map(|(name, level)| {
+            let (alias, target) = self.snapshot.aliases().get_key_value(name)?;
+            Some((alias.as_str(), target.as_str(), level))
+        });
+        found.into_iter().flatten().next()
     }
 
     fn plain(&self, name: &str) -> Result<Named, String> {
@@ -88,46 +86,34 @@ impl Resolver<'_> {
         let Some((bare, word)) = name.rsplit_once(':') else {
             return Ok((self.named(name)?, None));
         };
-        let level = match word.parse::<ThinkingLevel>() {
-            Ok(level) => level,
-            Err(wrong) => {
-                return match self.named(name) {
-                    Ok(model) if name.contains('/') => self.colon(model, bare, &wrong),
-                    Ok(model) => Ok((model, None)),
-                    // The rest is fine: what is wrong is the level.
-                    Err(_) if self.named(bare).is_ok() => Err(format!("{wrong} (in '{name}')")),
-                    Err(error) => Err(error),
-                };
+        match word.parse::<ThinkingLevel>() {
+            Ok(level) => {
+                let mut model = self.named(bare)?;
+                // Of an id nobody knows, asking it to think is all we have to go by.
+                model.reasoning |= level > ThinkingLevel::Off && !self.is_listed(&model);
+                Ok((model, Some(level)))
             }
-        };
-        let mut model = self.named(bare)?;
-        // Of an id nobody knows, asking it to think is all we have to go by.
-        if level > ThinkingLevel::Off && self.snapshot.known(&model.provider, &model.id).is_none() {
-            model.reasoning = true;
+            Err(wrong) => {
+                let model = self.named(name);
+                // Any id may be new, and hold a colon (`llama3:8b`).
+                let is_slip = match &model {
+                    Err(_) => self.named(bare).is_ok(),
+                    Ok(model) => {
+                        !self.is_listed(model)
+                            && nearest(word, ThinkingLevel::ALL.map(ThinkingLevel::as_str)).is_some()
+                            && self.named(bare).is_ok_and(|model| self.is_listed(&model))
+                    }
+                };
+                if is_slip {
+                    return Err(format!("{wrong} (in '{name}')"));
+                }
+                Ok((model?, None))
+            }
         }
-        Ok((model, Some(level)))
     }
 
-    /// `model` is one that nobody listed, with a colon in its id. Fine (`llama3:8b`), unless the part
-    /// before the colon is listed and the rest is like a level.
-    fn colon(
-        &self,
-        model: Model,
-        bare: &str,
-        wrong: &str,
-    ) -> Result<Named, String> {
-        let word = &model.id[model.id.rfind(':').map_or(0, |at| at + 1)..];
-        let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str);
-        let listed = bare
-            .split_once('/')
-            .is_some_and(|(provider, id)| self.snapshot.known(provider, id).is_some());
-        if listed
-            && self.snapshot.known(&model.provider, &model.id).is_none()
-            && nearest(word, levels).is_some()
-        {
-            return Err(format!("{wrong} (in '{}')", model.full_id()));
-        }
-        Ok((model, None))
+    fn is_listed(&self, model: &Model) -> bool {
+        self.snapshot.known(&model.provider, &model.id).is_some()
     }
 
     fn named(&self, name: &str) -> Result<Model, String> {

@@ -9,7 +9,7 @@ mod probe;
 mod replies;
 mod names;
 
-pub use names::{absent, resolve, server_of};
+pub use names::resolve;
 pub use probe::{DISCOVERY_TIMEOUT, DiscoveredServer, best, discover, is_listening, loaded_window};
 pub use replies::LocalModel;
-pub use server::{Address, LocalServer, ServerAddrs};
+pub use server::{Address, LocalServer, ServerAddrs, ServerFacts};

@@ -2,14 +2,10 @@
 
 use super::probe::DiscoveredServer;
 use super::replies;
-use super::server::{LocalServer, ServerAddrs};
+use super::server::{LocalServer, ServerAddrs, ServerFacts};
+use crate::llm::catalog::Named;
 use crate::llm::catalog::pattern::match_id;
 use crate::llm::model::{Model, ThinkingLevel};
-
-/// The server whose model `name` is, when it begins with the id of one.
-pub fn server_of(name: &str) -> Option<LocalServer> {
-    LocalServer::from_id(name.trim().split_once('/')?.0)
-}
 
 /// The model `name` means among `found`, and the thinking level if one was named; none when it means
 /// none of them.
@@ -23,39 +19,30 @@ pub fn resolve(
     name: &str,
     found: &[DiscoveredServer],
     addrs: &ServerAddrs,
-) -> Result<Option<(Model, Option<ThinkingLevel>)>, String> {
+) -> Result<Option<Named>, String> {
     let name = name.trim();
+    let (bare, thinking) = ThinkingLevel::split_off(name);
     // Ids hold colons themselves (`qwen3:8b`), so the whole is tried first.
-    if let Some(model) = exact(name, found) {
-        return Ok(Some((model.clone(), None)));
+    for (name, thinking) in [(name, None), (bare, thinking)] {
+        if let Some(model) = exact(name, found) {
+            return Ok(Some((model.clone(), thinking)));
+        }
     }
-    let (bare, thinking) = match name.rsplit_once(':') {
-        Some((bare, level)) => match level.parse::<ThinkingLevel>() {
-            Ok(level) => (bare, Some(level)),
-            Err(_) => (name, None),
-        },
-        None => (name, None),
-    };
-    if let Some(model) = exact(bare, found) {
-        return Ok(Some((model.clone(), thinking)));
-    }
-    if let Some((server, id)) = server_of(bare).zip(bare.split_once('/').map(|(_, id)| id)) {
-        return match found.iter().find(|found| found.server == server) {
-            Some(_) if id.is_empty() => {
-                Err(format!("'{name}' has no model id: type {}/ID", server.id()))
-            }
-            Some(found) => {
-                let unlisted = || replies::model(server, &found.address, id);
-                let fits = |model: &&Model| match_id(id, &model.id).is_some();
-                let mut fitting = found.models.iter().map(|local| &local.model).filter(fits);
-                let model = match (fitting.next(), fitting.next()) {
-                    (Some(one), None) => one.clone(),
-                    _ => unlisted(),
-                };
-                Ok(Some((model, thinking)))
-            }
-            None => Err(absent(server, addrs)),
+    if let Some((server, id)) = bare.split_once('/')
+        && let Some(server) = LocalServer::from_id(server)
+    {
+        let found = found.iter().find(|found| found.server == server);
+        let found = found.ok_or_else(|| absent(server, addrs))?;
+        if id.is_empty() {
+            return Err(format!("'{name}' has no model id: type {bare}ID"));
+        }
+        let fits = |model: &&Model| match_id(id, &model.id).is_some();
+        let mut fitting = found.models.iter().map(|local| &local.model).filter(fits);
+        let model = match (fitting.next(), fitting.next()) {
+            (Some(one), None) => one.clone(),
+            _ => replies::model(server, &found.address, id),
         };
+        return Ok(Some((model, thinking)));
     }
     let models = found.iter().flat_map(|found| &found.models);
     let mut fitting: Vec<_> = models
@@ -91,22 +78,24 @@ fn exact<'a>(name: &str, found: &'a [DiscoveredServer]) -> Option<&'a Model> {
 }
 
 /// What to say when `server` does not answer.
-pub fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
-    let title = server.title();
+fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
+    let ServerFacts {
+        id,
+        title,
+        start_command,
+        ..
+    } = server.facts();
     if !addrs.wanted {
         return format!("{title} is not looked for: models.local is false in config.toml");
     }
-    match addrs.of(server) {
+    match addrs.addresses.get(&server) {
         Some(address) => format!(
-            "{title} does not answer at {address}. Start it with: {}; or say where it listens: \
-             --config models.servers.{}=HOST:PORT",
-            server.start_command(),
-            server.id()
+            "{title} does not answer at {address}. Start it with: {start_command}; or say where it \
+             listens: --config models.servers.{id}=HOST:PORT"
         ),
         None => format!(
             "{title} is not on this machine (OLLAMA_HOST names another); describe it in models.toml: \
-             [providers.{}] with api, base_url and models",
-            server.id()
+             [providers.{id}] with api, base_url and models"
         ),
     }
 }

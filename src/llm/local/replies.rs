@@ -29,7 +29,7 @@ pub struct LocalModel {
 /// A model of `server`, of which nothing is known but its id. 0 is an unknown window.
 pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
     let base_url = format!("{}/v1", address.url());
-    let mut model = Model::new(server.id(), id, Api::OpenAiChat, base_url);
+    let mut model = Model::new(server.facts().id, id, Api::OpenAiChat, base_url);
     model.context_window = 0;
     model.window_source = match server {
         LocalServer::Ollama => WindowSource::Estimate,

@@ -1,11 +1,13 @@
 //! The servers that are known, and where each listens. Refuses addresses of other machines: looking
 //! for servers must not reach out of this one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// A program that serves models on the machine it runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A program that serves models on the machine it runs on, in the order in which their models are
+/// preferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LocalServer {
     /// Ollama.
     Ollama,
@@ -15,58 +17,54 @@ pub enum LocalServer {
     LmStudio,
 }
 
+/// What is known of a server.
+pub struct ServerFacts {
+    /// The provider id of its models: the part before the slash.
+    pub id: &'static str,
+    /// Its name for display.
+    pub title: &'static str,
+    /// The port it listens on unless told otherwise.
+    pub port: u16,
+    /// What starts it.
+    pub start_command: &'static str,
+    /// How it is told to give its models a larger window.
+    pub larger_window: &'static str,
+}
+
 impl LocalServer {
-    /// All of them, in the order in which their models are preferred.
+    /// All of them.
     pub const ALL: [Self; 3] = [Self::Ollama, Self::LlamaCpp, Self::LmStudio];
 
-    /// The provider id of its models: the part before the slash.
-    pub fn id(self) -> &'static str {
+    /// What is known of it.
+    pub const fn facts(self) -> ServerFacts {
         match self {
-            Self::Ollama => "ollama",
-            Self::LlamaCpp => "llamacpp",
-            Self::LmStudio => "lmstudio",
+            Self::Ollama => ServerFacts {
+                id: "ollama",
+                title: "Ollama",
+                port: 11434,
+                start_command: "ollama serve",
+                larger_window: "OLLAMA_CONTEXT_LENGTH=32768 ollama serve",
+            },
+            Self::LlamaCpp => ServerFacts {
+                id: "llamacpp",
+                title: "llama.cpp",
+                port: 8080,
+                start_command: "llama-server -m MODEL.gguf",
+                larger_window: "llama-server -m MODEL.gguf -c 32768",
+            },
+            Self::LmStudio => ServerFacts {
+                id: "lmstudio",
+                title: "LM Studio",
+                port: 1234,
+                start_command: "lms server start",
+                larger_window: "lms load MODEL --context-length 32768",
+            },
         }
     }
 
     /// The server behind a provider id.
     pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|server| server.id() == id)
-    }
-
-    /// Its name for display.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Ollama => "Ollama",
-            Self::LlamaCpp => "llama.cpp",
-            Self::LmStudio => "LM Studio",
-        }
-    }
-
-    /// What starts it.
-    pub fn start_command(self) -> &'static str {
-        match self {
-            Self::Ollama => "ollama serve",
-            Self::LlamaCpp => "llama-server -m MODEL.gguf",
-            Self::LmStudio => "lms server start",
-        }
-    }
-
-    /// How it is told to give its models a larger window.
-    pub fn larger_window(self) -> &'static str {
-        match self {
-            Self::Ollama => "OLLAMA_CONTEXT_LENGTH=32768 ollama serve",
-            Self::LlamaCpp => "llama-server -m MODEL.gguf -c 32768",
-            Self::LmStudio => "lms load MODEL --context-length 32768",
-        }
-    }
-
-    /// The port it listens on unless told otherwise.
-    pub fn port(self) -> u16 {
-        match self {
-            Self::Ollama => 11434,
-            Self::LlamaCpp => 8080,
-            Self::LmStudio => 1234,
-        }
+        Self::ALL.into_iter().find(|server| server.facts().id == id)
     }
 }
 
@@ -142,12 +140,8 @@ impl fmt::Display for Address {
 pub struct ServerAddrs {
     /// Whether they are looked for at all.
     pub wanted: bool,
-    /// Ollama.
-    pub ollama: Option<Address>,
-    /// llama.cpp.
-    pub llama_cpp: Option<Address>,
-    /// LM Studio.
-    pub lm_studio: Option<Address>,
+    /// The address of each.
+    pub addresses: BTreeMap<LocalServer, Address>,
     /// The window Ollama is told to load models with, in tokens.
     pub ollama_window: Option<u64>,
 }
@@ -157,28 +151,21 @@ impl ServerAddrs {
     /// do; without either it is looked for at its usual port, and not at all on another machine.
     /// `OLLAMA_CONTEXT_LENGTH` is the window it loads models with.
     pub fn with_ollama_env<'a>(mut self, variable: impl Fn(&str) -> Option<&'a str>) -> Self {
-        if self.ollama.is_none() {
+        if !self.addresses.contains_key(&LocalServer::Ollama) {
             let host = variable("OLLAMA_HOST").unwrap_or_default();
-            self.ollama = Address::parse(host, LocalServer::Ollama.port()).ok();
+            let address = Address::parse(host, LocalServer::Ollama.facts().port);
+            let address = address.map(|address| (LocalServer::Ollama, address));
+            self.addresses.extend(address.ok());
         }
         let window = variable("OLLAMA_CONTEXT_LENGTH").and_then(|text| text.trim().parse().ok());
         self.ollama_window = window.filter(|tokens| *tokens > 0);
         self
     }
 
-    /// The address of `server`.
-    pub fn of(&self, server: LocalServer) -> Option<&Address> {
-        match server {
-            LocalServer::Ollama => self.ollama.as_ref(),
-            LocalServer::LlamaCpp => self.llama_cpp.as_ref(),
-            LocalServer::LmStudio => self.lm_studio.as_ref(),
-        }
-    }
-
     /// All servers that are looked for, each with its address.
     pub fn iter(&self) -> impl Iterator<Item = (LocalServer, &Address)> {
-        let wanted = LocalServer::ALL.into_iter().filter(|_| self.wanted);
-        wanted.filter_map(|server| Some((server, self.of(server)?)))
+        let wanted = self.addresses.iter().filter(|_| self.wanted);
+        wanted.map(|(server, address)| (*server, address))
     }
 }
 
@@ -242,21 +229,18 @@ mod tests {
             (None, Some("192.168.1.5:9"), None),
             (Some(":8"), Some(":9"), Some("127.0.0.1:8")),
         ] {
+            let settled_at = settled.and_then(|text| Address::parse(text, 7).ok());
             let addrs = ServerAddrs {
-                ollama: settled.and_then(|text| Address::parse(text, 7).ok()),
+                addresses: settled_at
+                    .map(|address| (LocalServer::Ollama, address))
+                    .into_iter()
+                    .collect(),
                 ..ServerAddrs::default()
             };
             let addrs = addrs.with_ollama_env(|name| host.filter(|_| name == "OLLAMA_HOST"));
-            let found = addrs.of(LocalServer::Ollama).map(Address::to_string);
+            let found = addrs.addresses.get(&LocalServer::Ollama);
+            let found = found.map(Address::to_string);
             assert_eq!(found.as_deref(), expected, "{settled:?} {host:?}");
         }
-    }
-
-    #[test]
-    fn servers_are_found_by_their_id() {
-        for server in LocalServer::ALL {
-            assert_eq!(LocalServer::from_id(server.id()), Some(server));
-        }
-        assert_eq!(LocalServer::from_id("openai"), None);
     }
 }
