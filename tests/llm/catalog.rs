@@ -410,8 +410,14 @@ fn base_urls_from_the_environment_give_way_to_settings() {
 fn a_wrong_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
-    assert!(Catalog::open(&file, CatalogOptions::default()).is_ok(), "no file is an empty file");
-    assert!(Catalog::open(dir.path(), CatalogOptions::default()).is_err(), "a folder is no file");
+    assert!(
+        Catalog::open(&file, CatalogOptions::default()).is_ok(),
+        "no file is an empty file"
+    );
+    assert!(
+        Catalog::open(dir.path(), CatalogOptions::default()).is_err(),
+        "a folder is no file"
+    );
     for (text, expected) in [
         (
             "[providers.lab]\nbase_ur = 'x'\n",

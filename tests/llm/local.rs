@@ -16,9 +16,7 @@ fn at<const N: usize>(servers: [(LocalServer, u16); N]) -> ServerAddrs {
     let address = |port: u16| Address::parse(&port.to_string(), 1).unwrap();
     ServerAddrs {
         wanted: true,
-        addresses: servers
-            .map(|(server, port)| (server, address(port)))
-            .into(),
+        addresses: servers.map(|(server, port)| (server, address(port))).into(),
         ollama_window: None,
     }
 }

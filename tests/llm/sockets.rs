@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use serde_json::json;
 use tiller::llm::{
-    Catalog, CatalogOptions, Client, Content, ErrorClass, Keys, Message, Provider, StopReason, StreamEvent,
+    Catalog, CatalogOptions, Client, Content, ErrorClass, Keys, Message, Provider, StopReason,
+    StreamEvent,
 };
 
 use super::kit::{answer, error, model, request, wires};

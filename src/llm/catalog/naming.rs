@@ -100,7 +100,8 @@ impl Resolver<'_> {
                     Err(_) => self.named(bare).is_ok(),
                     Ok(model) => {
                         !self.is_listed(model)
-                            && nearest(word, ThinkingLevel::ALL.map(ThinkingLevel::as_str)).is_some()
+                            && nearest(word, ThinkingLevel::ALL.map(ThinkingLevel::as_str))
+                                .is_some()
                             && self.named(bare).is_ok_and(|model| self.is_listed(&model))
                     }
                 };
@@ -225,11 +226,10 @@ impl Resolver<'_> {
         }
         let ids = self.snapshot.ids();
         let ids = ids.map(|(provider, id)| (id, format!("  {provider}/{id}")));
-        let aliases = self
-            .snapshot
-            .aliases()
-            .iter()
-            .map(|(alias, target)| (alias.as_str(), format!("  {alias} (an alias of {target})")));
+        let aliases =
+            self.snapshot.aliases().iter().map(|(alias, target)| {
+                (alias.as_str(), format!("  {alias} (an alias of {target})"))
+            });
         let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
             [] => String::new(),
             near => format!("; the nearest are\n{}", near.join("\n")),
