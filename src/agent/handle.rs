@@ -18,47 +18,36 @@ pub struct AgentHandle {
     run: CurrentRun,
 }
 
-/// The run under way, shared by handle and actor so that an abort does not wait for the command
-/// queue.
+/// What cancels the run under way, shared by handle and actor so that an abort does not wait for
+/// the command queue. None when no run is under way, or it was cancelled.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CurrentRun(Arc<Mutex<Current>>);
-
-#[derive(Debug, Default)]
-struct Current {
-    /// How many runs there were so far, this one included: its number.
-    number: u64,
-    /// Cancels it; none when no run is under way, or it was cancelled.
-    token: Option<CancellationToken>,
-}
+pub(super) struct CurrentRun(Arc<Mutex<Option<CancellationToken>>>);
 
 impl CurrentRun {
     /// Begins the next run.
-    pub fn begin(&self) -> (u64, CancellationToken) {
-        let mut current = self.lock();
+    pub fn begin(&self) -> CancellationToken {
         let token = CancellationToken::new();
-        current.number += 1;
-        current.token = Some(token.clone());
-        (current.number, token)
+        *self.lock() = Some(token.clone());
+        token
     }
 
     /// No run is under way any more.
     pub fn end(&self) {
-        self.lock().token = None;
+        *self.lock() = None;
     }
 
-    /// Cancels the run under way and has `send` tell the actor its number; none when there is no
-    /// run to cancel. Holding the lock while
-    /// sending means that no run can start between the cancellation and the message.
-    fn cancel(&self, send: impl FnOnce(Option<u64>)) {
+    /// Cancels the run under way and has `send` tell the actor whether there was one. Holding the
+    /// lock while sending means that no run can start between the cancellation and the message.
+    fn cancel(&self, send: impl FnOnce(bool)) {
         let mut current = self.lock();
-        let token = current.token.take();
+        let token = current.take();
         if let Some(token) = &token {
             token.cancel();
         }
-        send(token.map(|_| current.number));
+        send(token.is_some());
     }
 
-    fn lock(&self) -> MutexGuard<'_, Current> {
+    fn lock(&self) -> MutexGuard<'_, Option<CancellationToken>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -95,9 +84,11 @@ pub enum Command {
     SteerNow,
     /// Gives waiting messages back as `QueueReturned`: this one, or all.
     TakeBack(Option<u64>),
-    /// Ends whatever runs. Names the run that the handle has cancelled; none when there was none:
-    /// then the processes that still die are killed.
-    Abort(Option<u64>),
+    /// Ends whatever runs; where nothing does, the processes that still die are killed.
+    Abort {
+        /// Whether the handle has cancelled a run.
+        cancelled: bool,
+    },
     /// Goes on after the iteration limit.
     Continue,
     /// The model from the next call on.
@@ -157,7 +148,8 @@ impl AgentHandle {
 
     /// Stops the run at once; a second call while processes still die kills them.
     pub fn abort(&self) {
-        self.run.cancel(|run| self.send(Command::Abort(run)));
+        self.run
+            .cancel(|cancelled| self.send(Command::Abort { cancelled }));
     }
 
     /// Goes on after the iteration limit.

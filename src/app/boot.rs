@@ -16,7 +16,7 @@ use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
 use super::args::{Args, AuthCommand, ConfigCommand, SubCommand};
-use super::cli::{self, AuthContext, HeadlessOptions, Json, Output, PlainDemo, Print, Sink};
+use super::cli::{self, AuthContext, Json, Output, PlainDemo, Print, Sink};
 use super::config::Settings;
 use super::demo::Scratch;
 use super::dirs::Dirs;
@@ -92,8 +92,8 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
     let _ = keys::scrub_environ(|name| secrets.hide(name));
     let plan = Plan::new(loaded, &dirs, stdio, discover)?;
-    cli::eprint_panics(plan.keys.redactor().clone());
-    let store = plan.keys.store();
+    cli::eprint_panics(plan.loaded.keys.redactor().clone());
+    let store = plan.loaded.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::eprint_line(&format!("tiller: {notice}"));
     }
@@ -241,36 +241,27 @@ async fn run_plan(
     let mut context = RunContext::new(&plan, dirs, env)?;
     let header = context.session_header();
     let handle = context.start_agent(&plan, dirs, env)?;
-    let output = if plan.stdio.stdout {
-        Output::Tty
-    } else {
-        Output::Pipe
-    };
-    let code = match plan.front_end {
+    let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Screen => {
             let end = tui::run(context.screen(&plan, dirs, handle.clone())).await;
             handle.shutdown().await;
             if let tui::ExitKind::BadKeymap(why) | tui::ExitKind::Unusable(why) = &end {
                 return Err(StartError::usage(why));
             }
-            ExitCode::from(end.code())
+            return Ok(ExitCode::from(end.code()));
         }
-        FrontEnd::Print => {
-            context
-                .run_headless(&plan, handle, &mut Print::new(output))
-                .await
-        }
-        FrontEnd::PlainDemo => {
-            context
-                .run_headless(&plan, handle, &mut PlainDemo::default())
-                .await
-        }
-        FrontEnd::Json => {
-            let mut sink = Json::new(header);
-            context.run_headless(&plan, handle, &mut sink).await
-        }
+        FrontEnd::Print if plan.stdio.stdout => Box::new(Print::new(Output::Tty)),
+        FrontEnd::Print => Box::new(Print::new(Output::Pipe)),
+        FrontEnd::PlainDemo => Box::new(PlainDemo::default()),
+        FrontEnd::Json => Box::new(Json::new(header)),
     };
-    Ok(code)
+    let prompt = match context.scratch {
+        Some(_) => vec![Content::text(demo_script().prompt)],
+        None => plan.prompt,
+    };
+    let timeout = plan.loaded.args.timeout;
+    let outcome = cli::run_headless(handle, prompt, timeout, &mut *sink).await;
+    Ok(outcome.into())
 }
 
 /// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
@@ -298,12 +289,12 @@ impl RunContext {
         };
         let cwd = scratch
             .as_ref()
-            .map_or(plan.cwd.as_path(), Scratch::path)
+            .map_or(plan.loaded.cwd.as_path(), Scratch::path)
             .to_owned();
-        let keep = scratch.is_none() && !plan.args.no_session;
+        let keep = scratch.is_none() && !plan.loaded.args.no_session;
         if keep {
             let filter = env.get("TILLER_LOG").map(String::as_str);
-            log::start(&dirs.log(), filter, plan.keys.redactor());
+            log::start(&dirs.log(), filter, plan.loaded.keys.redactor());
         }
         let session = keep.then(|| SessionLog::create(&dirs.sessions(), &cwd));
         let spill = match &session {
@@ -336,20 +327,21 @@ impl RunContext {
         dirs: &Dirs,
         env: &HashMap<String, String>,
     ) -> Result<AgentHandle, StartError> {
+        let Loaded { args, settings, .. } = &plan.loaded;
         let processes = Processes::new();
         let commands = keys::ShellCommands::new(&processes.scope(), dirs.config.clone(), env);
-        let keys = plan.keys.clone().with_commands(Arc::new(commands));
-        let tools = tools::builtin(&plan.settings.tools);
-        let toolbox = Toolbox::select(tools, &plan.settings.tool_set).map_err(StartError::usage)?;
+        let keys = plan.loaded.keys.clone().with_commands(Arc::new(commands));
+        let tools = tools::builtin(&settings.tools);
+        let toolbox = Toolbox::select(tools, &settings.tool_set).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {
             Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
             None => None,
         };
         Ok(agent::start(AgentOptions {
             provider: Arc::new(
-                Client::new(plan.catalog.clone(), keys, script)
-                    .with_smallest_window(plan.settings.min_context_window)
-                    .with_caching(plan.settings.caching),
+                Client::new(Arc::clone(&plan.loaded.catalog), keys, script)
+                    .with_smallest_window(settings.min_context_window)
+                    .with_caching(settings.caching),
             ),
             model: self.model.clone(),
             fallback: plan.fallback.clone(),
@@ -357,20 +349,21 @@ impl RunContext {
             cwd: self.cwd.clone(),
             toolbox,
             processes: processes.scope(),
-            system_prompt: plan.args.system_prompt.clone(),
-            append_system_prompt: plan.args.append_system_prompt.clone(),
+            system_prompt: args.system_prompt.clone(),
+            append_system_prompt: args.append_system_prompt.clone(),
             today: Arc::new(|| jiff::Zoned::now().date()),
             resumed: Resumed::default(),
             session: self.session.take(),
             spill_dir: self.spill.folder().to_owned(),
-            rules: plan.settings.rules.clone(),
+            rules: settings.rules.clone(),
         }))
     }
 
     fn screen(&self, plan: &Plan, dirs: &Dirs, handle: AgentHandle) -> tui::TuiOptions {
+        let Loaded { settings, keys, .. } = &plan.loaded;
         let mut notices = Vec::new();
         if self.scratch.is_none() {
-            if plan.settings.model.is_empty()
+            if settings.model.is_empty()
                 && let Some(server) = LocalServer::from_id(&self.model.provider)
             {
                 notices.push(format!(
@@ -380,7 +373,7 @@ impl RunContext {
             }
             notices.push("permission full: every tool runs without asking".to_owned());
         }
-        notices.extend(plan.keys.store().notice().map(str::to_owned));
+        notices.extend(keys.store().notice().map(str::to_owned));
         tui::TuiOptions {
             events: handle.subscribe(SlowReader::Drop),
             handle,
@@ -392,8 +385,8 @@ impl RunContext {
                 .session_file
                 .clone()
                 .map(|file| tui::SessionInfo { name: None, file }),
-            permission: plan.settings.permission.clone(),
-            theme: Some(plan.settings.theme.clone()).filter(|name| name != "auto"),
+            permission: settings.permission.clone(),
+            theme: Some(settings.theme.clone()).filter(|name| name != "auto"),
             storage: self.session_file.is_some().then(|| tui::StoredFiles {
                 history: dirs.history_file(),
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
@@ -405,28 +398,6 @@ impl RunContext {
             }),
             notices,
         }
-    }
-
-    async fn run_headless(
-        &self,
-        plan: &Plan,
-        handle: AgentHandle,
-        sink: &mut dyn Sink,
-    ) -> ExitCode {
-        let prompt = match self.scratch {
-            Some(_) => vec![Content::text(demo_script().prompt)],
-            None => plan.prompt.clone(),
-        };
-        cli::run_headless(
-            HeadlessOptions {
-                handle,
-                prompt,
-                timeout: plan.args.timeout,
-            },
-            sink,
-        )
-        .await
-        .into()
     }
 }
 

@@ -1,4 +1,6 @@
-//! Numbers, times and amounts in the form users read.
+//! Numbers, times, amounts and paths in the form users read.
+
+use std::path::Path;
 
 /// A count in at most four characters or so: `950`, `4.1k`, `38k`, `1.2M`.
 pub fn short(count: u64) -> String {
@@ -89,6 +91,16 @@ pub fn duration(seconds: i64) -> String {
     }
 }
 
+/// A path with `~` for the home folder, unless that is the root.
+pub fn tilde(path: &Path, home: Option<&Path>) -> String {
+    let home = home.filter(|home| *home != Path::new("/"));
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +119,18 @@ mod tests {
         ];
         for (millis, expected) in cases {
             assert_eq!(measured(millis), expected);
+        }
+    }
+
+    #[test]
+    fn paths_begin_at_home() {
+        for (path, home, expected) in [
+            ("/home/me", "/home/me", "~"),
+            ("/home/me/shop", "/home/me", "~/shop"),
+            ("/home/mellow", "/home/me", "/home/mellow"),
+            ("/srv", "/", "/srv"),
+        ] {
+            assert_eq!(tilde(Path::new(path), Some(Path::new(home))), expected);
         }
     }
 

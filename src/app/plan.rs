@@ -46,9 +46,12 @@ pub struct Loaded {
     pub args: RunArgs,
     /// The settings in force.
     pub settings: Settings,
-    cwd: PathBuf,
-    catalog: Arc<Catalog>,
-    keys: Keys,
+    /// The folder to work in.
+    pub cwd: PathBuf,
+    /// The models.
+    pub catalog: Arc<Catalog>,
+    /// The keys.
+    pub keys: Keys,
 }
 
 impl Loaded {
@@ -85,22 +88,14 @@ impl Loaded {
 
 /// What is to be done.
 pub struct Plan {
-    /// The command line.
-    pub args: RunArgs,
-    /// The settings in force.
-    pub settings: Settings,
-    /// The folder to work in.
-    pub cwd: PathBuf,
+    /// What it was decided from.
+    pub loaded: Loaded,
     /// Which of the standard streams are terminals.
     pub stdio: Stdio,
     /// Which front end runs.
     pub front_end: FrontEnd,
     /// The first message; empty when there is none.
     pub prompt: Vec<Content>,
-    /// The models.
-    pub catalog: Arc<Catalog>,
-    /// The keys.
-    pub keys: Keys,
     /// Everything that can be chosen.
     pub models: Arc<Models>,
     /// The model to speak to; the demo where there is none.
@@ -126,22 +121,21 @@ impl Plan {
             cwd,
             catalog,
             keys,
-        } = loaded;
-        let models = Arc::new(models(&settings, dirs, &catalog, &keys));
+        } = &loaded;
+        let models = Arc::new(models(settings, dirs, catalog, keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);
-        let model = match choose_model(&args, &settings, &models, look)? {
+        let model = match choose_model(args, settings, &models, look)? {
             None if !args.demo => {
-                let best = catalog.current().default_model(&keys);
-                let best = best.or_else(|| local::best(&found).cloned());
+                let best = best_model(catalog, keys, || Arc::clone(&found));
                 best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
             }
             named => named,
         };
-        let fallback = fallback_models(&settings, &models, look)?;
+        let fallback = fallback_models(settings, &models, look)?;
         drop(found);
-        let prompt = gather_prompt(&args, stdio, model.is_some(), &cwd)?;
-        let front_end = front_end(&args, stdio, model.is_some(), !prompt.is_empty());
+        let prompt = read_prompt(args, stdio, model.is_some(), cwd)?;
+        let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {
             return Err(StartError::usage(
@@ -158,14 +152,10 @@ impl Plan {
             ));
         }
         Ok(Self {
-            args,
-            settings,
-            cwd,
+            loaded,
             stdio,
             front_end,
             prompt,
-            catalog,
-            keys,
             models,
             model,
             fallback,
@@ -289,13 +279,22 @@ pub fn default_model(
     found: &Arc<[DiscoveredServer]>,
 ) -> Option<String> {
     let model = if settings.model.is_empty() {
-        let best = catalog.current().default_model(keys);
-        best.or_else(|| local::best(found).cloned())?
+        best_model(catalog, keys, || Arc::clone(found))?
     } else {
         let look = || Arc::clone(found);
         models.resolve_with(&settings.model, look).ok()?.0
     };
     Some(model.full_id())
+}
+
+/// The model taken where none is named: the best with a key, else the best of this machine.
+fn best_model(
+    catalog: &Catalog,
+    keys: &Keys,
+    look: impl FnOnce() -> Arc<[DiscoveredServer]>,
+) -> Option<Model> {
+    let best = catalog.current().default_model(keys);
+    best.or_else(|| local::best(&look()).cloned())
 }
 
 /// The models of `models.fallback`. A wrong name is told at the start: not when it is needed.
@@ -313,7 +312,7 @@ fn fallback_models(
     settings.fallback.iter().map(resolve).collect()
 }
 
-fn gather_prompt(
+fn read_prompt(
     args: &RunArgs,
     stdio: Stdio,
     has_model: bool,

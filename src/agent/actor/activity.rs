@@ -20,8 +20,6 @@ pub(super) enum Activity {
     /// Nothing: the next message starts a run.
     #[default]
     Idle,
-    /// Nothing, while processes of an aborted run still die: the next message starts a run.
-    Stopping,
     /// A run is under way.
     Running(Run),
     /// A run was aborted and comes to its end. What was typed since belongs to the next one.
@@ -36,7 +34,6 @@ pub(super) enum Activity {
 
 /// The run under way.
 pub(super) struct Run {
-    pub number: u64,
     pub messages: mpsc::Receiver<RunMessage>,
     pub task: JoinHandle<RunOutcome>,
     pub cancel: CancellationToken,
@@ -50,8 +47,6 @@ pub(super) struct Run {
     pub calls: u32,
     /// Answers in place of the chosen model, which could not, until the run is over.
     pub fallback: Option<Arc<Model>>,
-    /// What the program tells the model with the next turn.
-    pub advice: Option<String>,
 }
 
 impl Run {
@@ -70,7 +65,7 @@ impl Activity {
         match self {
             Self::Running(run) | Self::Ending { run, .. } => Some(run),
             Self::Leaving { run, .. } => run.as_mut(),
-            Self::Idle | Self::Stopping => None,
+            Self::Idle => None,
         }
     }
 
@@ -89,7 +84,7 @@ impl Activity {
                 *self = Self::Leaving { run: None, done };
                 Some((run?, Vec::new()))
             }
-            Self::Idle | Self::Stopping => None,
+            Self::Idle => None,
         }
     }
 

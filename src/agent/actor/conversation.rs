@@ -3,12 +3,9 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
-
 use super::context::Context;
 use super::subscribers::Subscribers;
-use crate::agent::event::{AgentEvent, Event, NoticeLevel, Queued, RunState, now_ms};
-use crate::agent::handle::{SlowReader, Snapshot};
+use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
 use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::LOOP_GUARD_ORIGIN;
 use crate::agent::session::entry::Body;
@@ -197,25 +194,6 @@ impl Conversation {
     pub fn notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         let text = text.into();
         self.subscribers.send(AgentEvent::Notice { level, text });
-    }
-
-    /// Adds a subscriber that missed events, and tells it where everything stands.
-    pub fn rejoin(
-        &mut self,
-        sender: mpsc::Sender<Arc<Event>>,
-        answer: oneshot::Sender<Snapshot>,
-        state: RunState,
-        (steering, follow_up): (Vec<Queued>, Vec<Queued>),
-    ) {
-        let snapshot = Snapshot {
-            messages: self.context.messages().to_vec(),
-            state,
-            steering,
-            follow_up,
-        };
-        if answer.send(snapshot).is_ok() {
-            self.subscribers.join(sender, SlowReader::Drop);
-        }
     }
 
     /// Returns when everything is on disk, or cannot be.

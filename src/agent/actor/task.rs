@@ -2,7 +2,7 @@
 //! each in one place. It reads commands and the run's messages one after the other and never waits
 //! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::select;
@@ -15,12 +15,12 @@ use super::queue::Queues;
 use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
-use crate::agent::handle::{AgentHandle, Command, CurrentRun};
+use crate::agent::handle::{AgentHandle, Command, CurrentRun, SlowReader, Snapshot};
 use crate::agent::memory::{SessionPrompts, SystemPrompt};
 use crate::agent::options::{AgentOptions, Resumed};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
-use crate::agent::runner::{Change, ContextWarnings, RunEnv, RunLink, RunMessage, Turn, run};
+use crate::agent::runner::{Change, RunEnv, RunLink, RunMessage, Turn, run};
 use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -72,7 +72,7 @@ impl Actor {
             cwd: options.cwd,
             conversation_id,
             spill_dir: options.spill_dir,
-            context_warnings: ContextWarnings::default(),
+            warned: Mutex::default(),
         };
         let mut conversation = Conversation::new(options.session, prompts, messages);
         conversation.store_model(&model, options.thinking);
@@ -96,14 +96,15 @@ impl Actor {
         let processes = self.processes.clone();
         while !matches!(self.activity, Activity::Leaving { run: None, .. }) {
             let leaving = self.activity.is_leaving();
-            let stopping = matches!(self.activity, Activity::Stopping);
+            let stopping = matches!(self.activity, Activity::Idle)
+                && matches!(self.state, RunState::Stopping { .. });
             let reading = self.may_read_run();
             select! {
                 biased;
                 command = commands.recv(), if !leaving => self.on_command(command),
                 dropped = self.conversation.subscribers.catch_up(), if self.conversation.subscribers.behind() => self.on_dropped(dropped),
                 report = self.activity.next_message(), if reading => self.on_message(report).await,
-                () = processes.empty(), if stopping => self.rest(),
+                () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
         let messages = self.queues.take_all();
@@ -139,7 +140,7 @@ impl Actor {
                 let messages = self.queues.take_back(id);
                 self.give_back(messages);
             }
-            Some(Command::Abort(cancelled)) => self.abort(cancelled),
+            Some(Command::Abort { cancelled }) => self.abort(cancelled),
             Some(Command::Continue) => self.resume(),
             Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
             Some(Command::SetThinking(level)) => {
@@ -150,8 +151,9 @@ impl Actor {
                 self.conversation.subscribers.join(sender, slow);
             }
             Some(Command::Resubscribe(sender, answer)) => {
-                let (state, waiting) = (self.state.clone(), self.queues.shown());
-                self.conversation.rejoin(sender, answer, state, waiting);
+                if answer.send(self.snapshot()).is_ok() {
+                    self.conversation.subscribers.join(sender, SlowReader::Drop);
+                }
             }
             Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
             None => self.shut_down(None),
@@ -161,7 +163,7 @@ impl Actor {
     /// A message of the user: it waits while a run is under way, else it starts one.
     fn enqueue(&mut self, kind: QueueKind, content: Vec<Content>) {
         match &mut self.activity {
-            Activity::Idle | Activity::Stopping => {
+            Activity::Idle => {
                 self.queues.push_opening(content);
                 self.start_run();
             }
@@ -186,16 +188,16 @@ impl Actor {
 
     /// Ends whatever runs: what began before this was read was asked for before it was sent, also
     /// a run that began after the one that the handle has `cancelled`.
-    fn abort(&mut self, cancelled: Option<u64>) {
+    fn abort(&mut self, cancelled: bool) {
         match std::mem::take(&mut self.activity) {
             Activity::Running(run) => {
-                tracing::info!("run {} aborted", run.number);
+                tracing::info!("run aborted");
                 run.cancel.cancel();
                 let next = Vec::new();
                 self.activity = Activity::Ending { run, next };
             }
             other => {
-                let again = cancelled.is_none() || matches!(other, Activity::Ending { .. });
+                let again = !cancelled || matches!(other, Activity::Ending { .. });
                 self.activity = other;
                 if again {
                     self.processes.kill_all();
@@ -265,12 +267,11 @@ impl Actor {
     }
 
     fn start_run(&mut self) {
-        let (number, cancel) = self.current.begin();
+        let cancel = self.current.begin();
         let processes = self.processes.scope();
         let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
         let env = Arc::clone(&self.env);
         self.activity = Activity::Running(Run {
-            number,
             messages,
             task: tokio::spawn(async move { run(&link, &env).await }),
             interrupt: cancel.child_token(),
@@ -279,7 +280,6 @@ impl Actor {
             first_message: self.conversation.context.messages().len(),
             calls: 0,
             fallback: None,
-            advice: None,
         });
     }
 
@@ -287,18 +287,13 @@ impl Actor {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
             Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
-            Some(RunMessage::OpenTurn(reply)) => {
-                let _ = reply.send(self.open_turn());
+            Some(RunMessage::OpenTurn(advice, reply)) => {
+                let _ = reply.send(self.open_turn(advice));
             }
             Some(RunMessage::ReopenTurn(change, reply)) => {
                 let _ = reply.send(self.reopen_turn(change));
             }
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
-            Some(RunMessage::Advise(text)) => {
-                if let Some(run) = self.activity.run() {
-                    run.advice = Some(text);
-                }
-            }
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }
@@ -309,14 +304,13 @@ impl Actor {
         }
     }
 
-    fn open_turn(&mut self) -> Result<Turn, RunOutcome> {
+    fn open_turn(&mut self, advice: Option<String>) -> Result<Turn, RunOutcome> {
         let run = self.activity.live_run()?;
         if self.queues.steering_waits() {
             run.calls = 0;
         }
         run.check_limit(self.rules.max_iterations)?;
         run.calls += 1;
-        let advice = run.advice.take();
         let iteration = self.conversation.context.begin_iteration();
         self.conversation.send(AgentEvent::TurnStart { iteration });
         self.deliver(advice);
@@ -419,15 +413,10 @@ impl Actor {
             outcome,
         });
         run.processes.stop_all();
-        match self.processes.alive() {
-            processes if aborted && processes > 0 => {
-                if !self.activity.is_leaving() {
-                    self.activity = Activity::Stopping;
-                }
-                self.enter(RunState::Stopping { processes });
-            }
-            _ => self.enter(RunState::Idle),
-        }
+        self.enter(match self.processes.alive() {
+            processes if aborted && processes > 0 => RunState::Stopping { processes },
+            _ => RunState::Idle,
+        });
         if limited {
             self.conversation.show(SessionState::AwaitingInput);
         }
@@ -441,12 +430,6 @@ impl Actor {
         if self.activity.run().is_none() {
             self.conversation.send(AgentEvent::AgentSettled { aborted });
         }
-    }
-
-    /// The last process of the aborted run is dead.
-    fn rest(&mut self) {
-        self.activity = Activity::Idle;
-        self.enter(RunState::Idle);
     }
 
     fn give_back(&mut self, messages: Vec<Queued>) {
@@ -463,6 +446,16 @@ impl Actor {
             self.conversation.show((&state).into());
             self.state = state.clone();
             self.conversation.send(AgentEvent::State(state));
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let (steering, follow_up) = self.queues.shown();
+        Snapshot {
+            messages: self.conversation.context.messages().to_vec(),
+            state: self.state.clone(),
+            steering,
+            follow_up,
         }
     }
 

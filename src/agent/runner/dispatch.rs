@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::env::RunEnv;
 use super::execution::{self, CallOutcome};
-use super::gate::{self, Decision};
+use super::gate;
 use super::link::{RunLink, Turn};
 use super::loop_guard::LoopGuard;
 use super::turn::Reply;
@@ -102,10 +102,8 @@ async fn run_group(
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(turn, call).await {
-            Decision::Allow(allowed) => {
-                execution::execute(link, env, turn, call, allowed, details).await
-            }
-            Decision::Refuse { text } => CallOutcome::unstarted(ToolStatus::Error, text, details),
+            Ok(allowed) => execution::execute(link, env, turn, call, allowed, details).await,
+            Err(text) => CallOutcome::unstarted(ToolStatus::Error, text, details),
         };
         emit_end(link, call, &ended).await;
         ended

@@ -21,29 +21,21 @@ pub(in crate::agent) struct RunEnv {
     pub conversation_id: String,
     /// Where outputs that are too long for the model are kept, a file for each call.
     pub spill_dir: PathBuf,
-    /// Which small windows were told of.
-    pub context_warnings: ContextWarnings,
-}
-
-/// Says once of each model that its window is small.
-#[derive(Debug, Default)]
-pub(in crate::agent) struct ContextWarnings {
-    told: Mutex<HashSet<String>>,
-}
-
-impl ContextWarnings {
-    /// What to say before `model` is called.
-    pub fn warning(&self, model: &Model) -> Option<String> {
-        let text = window_check::warning(model)?;
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.insert(model.full_id()).then_some(text)
-    }
+    /// The models whose small window the user was warned of.
+    pub warned: Mutex<HashSet<String>>,
 }
 
 impl RunEnv {
     /// Says that the window of `model` is small, once.
     pub async fn warn_of_window(&self, link: &RunLink, model: &Model) {
-        if let Some(text) = self.context_warnings.warning(model) {
+        let Some(text) = window_check::warning(model) else {
+            return;
+        };
+        let new = {
+            let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+            warned.insert(model.full_id())
+        };
+        if new {
             let level = NoticeLevel::Warning;
             link.emit(AgentEvent::Notice { level, text }).await;
         }

@@ -14,17 +14,6 @@ use crate::llm::ToolCall;
 /// Characters of broken arguments quoted back to the model.
 const QUOTED: usize = 200;
 
-/// What is decided about a call.
-pub(super) enum Decision {
-    /// It may run.
-    Allow(Allowed),
-    /// It may not run.
-    Refuse {
-        /// Why, for the model.
-        text: String,
-    },
-}
-
 /// A call that may run.
 pub(super) struct Allowed {
     /// The tool that runs.
@@ -35,29 +24,12 @@ pub(super) struct Allowed {
     pub effects: Effects,
 }
 
-/// Judges one call, right before it starts.
+/// Judges one call, right before it starts. An error is the reason for the model why it may not run.
 #[expect(
     clippy::unused_async,
     reason = "a question to the user is awaited here"
 )]
-pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Decision {
-    match validate(turn, call) {
-        Ok((tool, args)) => Decision::Allow(Allowed {
-            effects: effects(&*tool, &args),
-            tool,
-            args,
-        }),
-        Err(text) => Decision::Refuse { text },
-    }
-}
-
-/// What a call of `tool` may do; anything, if the tool panics over its arguments.
-pub(super) fn effects(tool: &dyn Tool, args: &Value) -> Effects {
-    catch_unwind(AssertUnwindSafe(|| tool.effects(args))).unwrap_or_else(|_| Effects::unknown())
-}
-
-/// The tool and its valid arguments, or the reason for the model why it cannot be called.
-fn validate(turn: &Turn, call: &ToolCall) -> Result<(Arc<dyn Tool>, Value), String> {
+pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
@@ -70,7 +42,16 @@ fn validate(turn: &Turn, call: &ToolCall) -> Result<(Arc<dyn Tool>, Value), Stri
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
-    Ok((tool, args))
+    Ok(Allowed {
+        effects: effects(&*tool, &args),
+        tool,
+        args,
+    })
+}
+
+/// What a call of `tool` may do; anything, if the tool panics over its arguments.
+pub(super) fn effects(tool: &dyn Tool, args: &Value) -> Effects {
+    catch_unwind(AssertUnwindSafe(|| tool.effects(args))).unwrap_or_else(|_| Effects::unknown())
 }
 
 /// The call's arguments, unless their text is not the JSON object it should be.

@@ -33,15 +33,14 @@ pub(in crate::agent) enum RunMessage {
     Event(AgentEvent),
     /// The run waits for something else now.
     Phase(Phase),
-    /// May another turn begin? If so, the waiting steering messages join the conversation.
-    OpenTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// May another turn begin? If so, the waiting steering messages join the conversation, and
+    /// before them what the program tells the model.
+    OpenTurn(Option<String>, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// May the turn be asked once more, with this change? If so, the waiting steering messages join
     /// the conversation.
     ReopenTurn(Change, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
-    /// The model is to be told this with the next turn.
-    Advise(String),
     /// Does a steering message wait?
     SteeringWaits(oneshot::Sender<bool>),
     /// The model is done: is a follow-up due for the next turn?
@@ -123,10 +122,10 @@ impl RunLink {
             .await;
     }
 
-    /// Begins a turn: its waiting steering messages are in the conversation, and on disk. `Err`
-    /// is how the run ends instead.
-    pub async fn open_turn(&self) -> Result<Turn, RunOutcome> {
-        self.ask(RunMessage::OpenTurn)
+    /// Begins a turn: `advice` and the waiting steering messages are in the conversation, and on
+    /// disk. `Err` is how the run ends instead.
+    pub async fn open_turn(&self, advice: Option<String>) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| RunMessage::OpenTurn(advice, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }
@@ -142,11 +141,6 @@ impl RunLink {
     /// Has `model` take the place of the same one with an estimated window.
     pub async fn correct_window(&self, model: Arc<Model>) {
         let _ = self.messages.send(RunMessage::CorrectWindow(model)).await;
-    }
-
-    /// Has the model told something with the next turn.
-    pub async fn advise(&self, text: String) {
-        let _ = self.messages.send(RunMessage::Advise(text)).await;
     }
 
     /// Whether a steering message waits.

@@ -19,7 +19,8 @@ const MAX_PATTERN: usize = 3;
 pub(super) struct LoopGuard {
     /// The last calls, oldest first. Cleared after each trip, so that the next needs new evidence.
     calls: VecDeque<Seen>,
-    tripped: bool,
+    /// What the model should be told now, if anything.
+    pub advice: Option<String>,
 }
 
 /// A call and what came of it, as hashes.
@@ -45,13 +46,8 @@ impl LoopGuard {
         }
         if self.repeats_a_result(rules.early_trip) || self.repeats_a_pattern(rules.window) {
             self.calls.clear();
-            self.tripped = true;
+            self.advice = Some(rules.message.clone());
         }
-    }
-
-    /// What the model should be told now, if anything.
-    pub fn advice(&mut self, rules: &LoopGuardRules) -> Option<String> {
-        std::mem::take(&mut self.tripped).then(|| rules.message.clone())
     }
 
     /// Whether the last `enough` calls are one call with one result.
@@ -132,10 +128,9 @@ mod tests {
                 json!({ "command": letter.to_ascii_lowercase().to_string() }),
             );
             guard.note(rules, &call, &[Content::text(result.to_string())]);
-            if guard.advice(rules).is_some() {
+            if guard.advice.take().is_some() {
                 trips.push(at + 1);
             }
-            assert!(guard.advice(rules).is_none(), "said twice");
         }
         trips
     }

@@ -13,7 +13,7 @@ mod loop_guard;
 mod env;
 mod link;
 
-pub(super) use env::{ContextWarnings, RunEnv};
+pub(super) use env::RunEnv;
 pub(super) use link::{Change, RunLink, RunMessage, Turn};
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;

@@ -40,16 +40,13 @@ pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv) -> RunOutcome {
 /// Turn after turn until the model calls no tool and nobody has steered.
 async fn turns(link: &RunLink, env: &RunEnv, guard: &mut LoopGuard) -> RunOutcome {
     loop {
-        let mut turn = match link.open_turn().await {
+        let mut turn = match link.open_turn(guard.advice.take()).await {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
         };
         // Transient errors are retried inside.
         let reply = turn::respond(link, env, &mut turn).await;
         let tool_results = dispatch::run_calls(link, env, &turn, &reply, guard).await;
-        if let Some(advice) = guard.advice(&turn.rules.loop_guard) {
-            link.advise(advice).await;
-        }
         let Reply { message, calls, .. } = reply;
         link.emit(AgentEvent::TurnEnd {
             message,

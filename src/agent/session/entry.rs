@@ -16,7 +16,7 @@ pub const VERSION: u32 = 3;
 pub struct Header {
     r#type: &'static str,
     version: u32,
-    id: String,
+    pub(super) id: String,
     timestamp: String,
     cwd: String,
 }
@@ -141,26 +141,6 @@ impl Body<'_> {
     }
 }
 
-/// Entry ids: eight hex digits, unlike each other within one file without a list of those in use.
-#[derive(Debug)]
-pub struct Ids {
-    next: u32,
-}
-
-impl Ids {
-    /// Ids that begin anywhere.
-    pub fn new(seed: u32) -> Self {
-        Self { next: seed }
-    }
-
-    /// An id not given before.
-    pub fn fresh(&mut self) -> String {
-        // An odd step visits every number once before any comes back.
-        self.next = self.next.wrapping_add(0x9E37_79B1);
-        format!("{:08x}", self.next)
-    }
-}
-
 /// Now, in ISO 8601 with milliseconds.
 pub(super) fn timestamp() -> String {
     format!("{:.3}", jiff::Timestamp::now())
@@ -205,16 +185,5 @@ mod tests {
             serde_json::to_string(&header).unwrap(),
             r#"{"type":"session","version":3,"id":"u","timestamp":"t","cwd":"/w"}"#
         );
-    }
-
-    #[test]
-    fn ids_do_not_repeat() {
-        let mut ids = Ids::new(7);
-        let mut seen = std::collections::HashSet::new();
-        for _ in 0..100_000 {
-            let id = ids.fresh();
-            assert_eq!(id.len(), 8);
-            assert!(seen.insert(id));
-        }
     }
 }

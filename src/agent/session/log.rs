@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::entry::{Body, Entry, Header, Ids, timestamp};
+use super::entry::{Body, Entry, Header, timestamp};
 use super::folder::{file_name, folder_for};
 use super::sync::Syncer;
 use crate::agent::event::NoticeLevel;
@@ -21,11 +21,11 @@ use crate::llm::{Message, Model, ThinkingLevel};
 /// before (the model, the thinking level) waits for it.
 #[derive(Debug)]
 pub struct SessionLog {
-    id: String,
     header: Header,
     root: PathBuf,
     path: PathBuf,
-    ids: Ids,
+    /// The number that is the id of the last entry.
+    last_id: u32,
     leaf: Option<String>,
     unwritten: VecDeque<Vec<u8>>,
     begun: bool,
@@ -54,16 +54,11 @@ impl SessionLog {
         let id = uuid::Uuid::now_v7().to_string();
         let timestamp = timestamp();
         let path = folder_for(root, cwd).join(file_name(&timestamp, &id));
-        let cwd = cwd.to_string_lossy().into_owned();
-        Self::at(root, path, Header::new(id.clone(), timestamp, cwd), id)
-    }
-
-    fn at(root: &Path, path: PathBuf, header: Header, id: String) -> Self {
+        let header = Header::new(id, timestamp, cwd.to_string_lossy().into_owned());
         Self {
-            id,
             root: root.to_owned(),
             path,
-            ids: Ids::new(uuid::Uuid::new_v4().as_fields().0),
+            last_id: uuid::Uuid::new_v4().as_fields().0,
             leaf: None,
             unwritten: VecDeque::from([line(&header)]),
             header,
@@ -78,7 +73,7 @@ impl SessionLog {
 
     /// The session's id.
     pub fn id(&self) -> &str {
-        &self.id
+        &self.header.id
     }
 
     /// The first line of the file.
@@ -110,7 +105,9 @@ impl SessionLog {
                 message: Message::User(_)
             }
         );
-        let id = self.ids.fresh();
+        // An odd step visits every number once before any comes back.
+        self.last_id = self.last_id.wrapping_add(0x9E37_79B1);
+        let id = format!("{:08x}", self.last_id);
         let entry = Entry::new(id.clone(), self.leaf.replace(id), timestamp(), body);
         self.unwritten.push_back(line(&entry));
         let written = self.write_out();
@@ -341,6 +338,7 @@ mod tests {
         assert_eq!(lines[1]["parentId"], Value::Null);
         for pair in lines[1..].windows(2) {
             assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+            assert_ne!(pair[1]["id"], pair[0]["id"]);
         }
         let mode = log.path().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -354,13 +352,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_disk_is_reported_and_nothing_is_forgotten() {
-        let header = Header::new("id".into(), timestamp(), "/w".into());
-        let mut log = SessionLog::at(
-            Path::new("/"),
-            PathBuf::from("/dev/full"),
-            header,
-            "id".into(),
-        );
+        let mut log = SessionLog::create(Path::new("/"), Path::new("/w"));
+        log.path = PathBuf::from("/dev/full");
         let (level, text) = say(&mut log, "one").unwrap();
         assert_eq!(level, NoticeLevel::Error);
         assert!(text.contains("/dev/full"), "{text}");

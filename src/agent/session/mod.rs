@@ -10,6 +10,6 @@ pub mod log;
 mod sync;
 
 pub use entry::Header;
-pub use list::{StoredSession, all_sessions, sessions_in};
+pub use list::{SessionHead, StoredSession, all_sessions, sessions_in};
 pub use live::{Presence, PresenceRecord, SessionState, live_sessions};
 pub use log::SessionLog;

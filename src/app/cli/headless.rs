@@ -13,13 +13,6 @@ use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::llm::Content;
 
-pub struct HeadlessOptions {
-    pub handle: AgentHandle,
-    pub prompt: Vec<Content>,
-    /// How long it may take.
-    pub timeout: Option<Duration>,
-}
-
 pub trait Sink {
     /// Takes one event. An error means that stdout cannot be written.
     fn event(&mut self, event: &Event) -> io::Result<()>;
@@ -30,15 +23,24 @@ pub trait Sink {
     }
 }
 
-/// Runs once. Returns when the agent has settled and is shut down.
-pub async fn run_headless(options: HeadlessOptions, sink: &mut dyn Sink) -> Outcome {
-    let handle = options.handle.clone();
-    let outcome = drive(options, sink).await;
+/// Runs once, at most for `timeout`. Returns when the agent has settled and is shut down.
+pub async fn run_headless(
+    handle: AgentHandle,
+    prompt: Vec<Content>,
+    timeout: Option<Duration>,
+    sink: &mut dyn Sink,
+) -> Outcome {
+    let outcome = drive(&handle, prompt, timeout, sink).await;
     handle.shutdown().await;
     outcome
 }
 
-async fn drive(options: HeadlessOptions, sink: &mut dyn Sink) -> Outcome {
+async fn drive(
+    handle: &AgentHandle,
+    prompt: Vec<Content>,
+    timeout: Option<Duration>,
+    sink: &mut dyn Sink,
+) -> Outcome {
     let mut signals = match Signals::new() {
         Ok(signals) => signals,
         Err(error) => {
@@ -46,9 +48,9 @@ async fn drive(options: HeadlessOptions, sink: &mut dyn Sink) -> Outcome {
             return Outcome::Failed;
         }
     };
-    let mut events = options.handle.subscribe(SlowReader::Wait);
-    options.handle.prompt(options.prompt);
-    let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
+    let mut events = handle.subscribe(SlowReader::Wait);
+    handle.prompt(prompt);
+    let deadline = timeout.map(|timeout| Instant::now() + timeout);
     // What ended the run from outside; the run then ends as aborted.
     let mut stopped = None;
     let mut ended = None;
@@ -60,12 +62,12 @@ async fn drive(options: HeadlessOptions, sink: &mut dyn Sink) -> Outcome {
                     return outcome;
                 }
                 stopped = Some(outcome);
-                options.handle.abort();
+                handle.abort();
                 continue;
             }
             () = at(deadline), if stopped.is_none() => {
                 stopped = Some(Outcome::TimedOut);
-                options.handle.abort();
+                handle.abort();
                 continue;
             }
             event = events.recv() => event,

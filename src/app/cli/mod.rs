@@ -15,7 +15,7 @@ mod models;
 pub use self::print::{Output, Print};
 pub use auth::AuthContext;
 pub use config::config;
-pub use headless::{HeadlessOptions, Sink, run_headless};
+pub use headless::{Sink, run_headless};
 pub use json::Json;
 pub use models::models;
 pub use out::{eprint_line, eprint_panics, print, write_failed};

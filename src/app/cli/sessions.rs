@@ -3,15 +3,18 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::out;
+use crate::agent::event::now_ms;
 use crate::agent::session::{
-    PresenceRecord, SessionState, StoredSession, all_sessions, folder, live_sessions, sessions_in,
+    PresenceRecord, SessionHead, SessionState, StoredSession, all_sessions, folder, live_sessions,
+    sessions_in,
 };
 use crate::app::args::{SessionsArgs, StatusArgs};
+use crate::app::humanize::tilde;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
@@ -51,29 +54,15 @@ pub fn sessions(
     } else {
         for session in &stored {
             let head = session.head();
-            let state = live
-                .get(&session.id)
-                .map_or(SessionState::Closed, |it| it.state);
-            let title = match head.title.as_str() {
-                "" => "(no prompt)",
-                title => title,
-            };
-            let _ = write!(
-                text,
-                "{:<14}  {:>8}  {}  {:<TITLE$}",
-                state.as_str(),
-                age(now() - session.changed),
-                short(&session.id),
-                cut(&for_terminal(title), TITLE),
-            );
+            let mut line = stored_line(session, &head, live.get(&session.id));
             if what.all {
-                let _ = write!(text, "  {}", for_terminal(&tilde(&head.cwd, home)));
+                let folder = tilde(Path::new(&head.cwd), home);
+                let _ = write!(line, "  {}", for_terminal(&folder));
             }
-            text.truncate(text.trim_end().len());
-            text.push('\n');
+            let _ = writeln!(text, "{}", line.trim_end());
         }
         if stored.is_empty() {
-            let place = tilde(&cwd.to_string_lossy(), home);
+            let place = tilde(cwd, home);
             if what.all {
                 text.push_str("No sessions yet.\n");
             } else {
@@ -100,8 +89,7 @@ pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Out
     let text = match &what.session {
         Some(wanted) => one(wanted, &live, root, home, what.json)?,
         None if what.json => {
-            let list: Vec<Value> = live.iter().map(live_json).collect();
-            format!("{}\n", Value::Array(list))
+            format!("{}\n", json!(live))
         }
         None if live.is_empty() => String::from("No session is open.\n"),
         None => live.iter().map(|record| live_line(record, home)).collect(),
@@ -127,16 +115,13 @@ fn one(
         .filter(|it| fits(&it.id, &it.path) && !open.iter().any(|live| live.id == it.id))
         .collect();
     match (open.as_slice(), closed.as_slice()) {
-        ([record], []) if as_json => Ok(format!("{}\n", live_json(record))),
+        ([record], []) if as_json => Ok(format!("{}\n", json!(record))),
         ([record], []) => Ok(live_line(record, home)),
         ([], [session]) if as_json => Ok(format!("{}\n", stored_json(session, None))),
-        ([], [session]) => Ok(format!(
-            "{:<14}  {:>8}  {}  {}\n",
-            SessionState::Closed.as_str(),
-            age(now() - session.changed),
-            short(&session.id),
-            for_terminal(&cut(&session.head().title, TITLE)),
-        )),
+        ([], [session]) => {
+            let line = stored_line(session, &session.head(), None);
+            Ok(format!("{}\n", line.trim_end()))
+        }
         ([], []) => Err(StartError::failed(format!(
             "no session '{wanted}': tiller sessions --all lists them, tiller status those that are open"
         ))),
@@ -159,32 +144,42 @@ fn live_line(record: &PresenceRecord, home: Option<&Path>) -> String {
     let line = format!(
         "{:<14}  {:>8}  {}  {}  {}  pid {}\n",
         record.state.as_str(),
-        age(now() - record.since),
+        age(now_ms() - record.since),
         short(&record.id),
         record.model,
-        tilde(&record.cwd, home),
+        tilde(Path::new(&record.cwd), home),
         record.pid,
     );
     for_terminal(&line).into_owned()
 }
 
-fn live_json(record: &PresenceRecord) -> Value {
-    json!({
-        "id": record.id,
-        "state": record.state,
-        "since": record.since,
-        "pid": record.pid,
-        "cwd": record.cwd,
-        "model": record.model,
-        "path": record.path,
-    })
+fn stored_line(
+    session: &StoredSession,
+    head: &SessionHead,
+    live: Option<&PresenceRecord>,
+) -> String {
+    let title = match head.title.as_str() {
+        "" => "(no prompt)",
+        title => title,
+    };
+    format!(
+        "{:<14}  {:>8}  {}  {:<TITLE$}",
+        state(live).as_str(),
+        age(now_ms() - session.changed),
+        short(&session.id),
+        cut(&for_terminal(title), TITLE),
+    )
+}
+
+fn state(live: Option<&PresenceRecord>) -> SessionState {
+    live.map_or(SessionState::Closed, |record| record.state)
 }
 
 fn stored_json(session: &StoredSession, live: Option<&PresenceRecord>) -> Value {
     let head = session.head();
     json!({
         "id": session.id,
-        "state": live.map_or(SessionState::Closed, |record| record.state),
+        "state": state(live),
         "changed": session.changed,
         "pid": live.map(|record| record.pid),
         "cwd": head.cwd,
@@ -200,10 +195,6 @@ fn unreadable(root: &Path, error: &std::io::Error) -> StartError {
     ))
 }
 
-fn now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
-}
-
 fn short(id: &str) -> &str {
     let start = id.char_indices().rev().nth(SHORT_ID - 1);
     start.map_or(id, |(start, _)| &id[start..])
@@ -213,15 +204,6 @@ fn cut(text: &str, columns: usize) -> String {
     match text.char_indices().nth(columns) {
         Some(_) => text.chars().take(columns - 1).chain(['…']).collect(),
         None => text.to_owned(),
-    }
-}
-
-fn tilde(path: &str, home: Option<&Path>) -> String {
-    let below = home.and_then(|home| Path::new(path).strip_prefix(home).ok());
-    match below {
-        Some(rest) if rest.as_os_str().is_empty() => String::from("~"),
-        Some(rest) => PathBuf::from("~").join(rest).display().to_string(),
-        None => path.to_owned(),
     }
 }
 
@@ -257,10 +239,6 @@ mod tests {
             "1234567890ab"
         );
         assert_eq!(short("äb"), "äb");
-        let home = Some(Path::new("/home/me"));
-        assert_eq!(tilde("/home/me", home), "~");
-        assert_eq!(tilde("/home/me/shop", home), "~/shop");
-        assert_eq!(tilde("/home/mellow", home), "/home/mellow");
         assert_eq!(cut("abc", 3), "abc");
         assert_eq!(cut("äöüß", 3), "äö…");
     }

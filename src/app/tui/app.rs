@@ -3,7 +3,7 @@
 //! What the agent does is the agent's own word ([`RunState`]); nothing here keeps a flag beside
 //! it. Whatever lies over the screen is on the overlay stack, not a field of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ratatui::layout::Size;
@@ -19,6 +19,7 @@ use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
+use crate::app::humanize::tilde;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
@@ -139,12 +140,7 @@ impl Status {
 
     /// The folder as users write it.
     pub fn place(&self) -> String {
-        let below_home = self.home.as_deref().filter(|home| *home != Path::new("/"));
-        match below_home.and_then(|home| self.cwd.strip_prefix(home).ok()) {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~/{}", rest.display()),
-            None => self.cwd.display().to_string(),
-        }
+        tilde(&self.cwd, self.home.as_deref())
     }
 }
 
