@@ -19,10 +19,14 @@ fn other(id: &str) -> Model {
 }
 
 fn staffed(answers: Vec<Vec<Step>>) -> Bench {
+    staffed_with(vec![other("second"), other("third")], answers)
+}
+
+fn staffed_with(fallback: Vec<Model>, answers: Vec<Vec<Step>>) -> Bench {
     Setup {
         answers,
         tools: vec![("a", false, Act::Succeed("did".into()))],
-        fallback: vec![other("second"), other("third")],
+        fallback,
         rules: LoopRules {
             retry: RetryRules {
                 max: 1,
@@ -103,12 +107,25 @@ async fn the_choice_is_the_users() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_are_tried_in_order_and_the_last_word_is_the_last_models() {
-    let mut bench = staffed(vec![fails(ErrorClass::Auth); 3]);
-    bench.prompt("Go");
-    let outcome = bench.settled().await;
-    assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
-    assert_eq!(asked(&bench), ["scripted", "second", "third"]);
+async fn all_are_tried_in_order_each_with_its_own_retries() {
+    use ErrorClass::*;
+    let others = || vec![other("second"), other("third")];
+    for (class, fallback, expected) in [
+        (Auth, others(), "scripted second third"),
+        (
+            Retryable,
+            others(),
+            "scripted scripted second second third third",
+        ),
+        // A model that is its own fallback is not asked twice.
+        (Auth, vec![model()], "scripted"),
+    ] {
+        let mut bench = staffed_with(fallback, vec![fails(class); 6]);
+        bench.prompt("Go");
+        let outcome = bench.settled().await;
+        assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
+        assert_eq!(asked(&bench).join(" "), expected);
+    }
 }
 
 /// A later call of the same run does not ask those again that could not answer.

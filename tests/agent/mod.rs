@@ -3,6 +3,8 @@
 
 mod fixture;
 
+mod context;
+mod prompt;
 mod text;
 mod tools;
 mod steering;
@@ -16,6 +18,7 @@ mod pressure;
 mod log;
 mod processes;
 mod sessions;
+mod stored;
 mod nothing_lost;
 mod append_only;
 mod parity;

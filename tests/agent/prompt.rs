@@ -1,0 +1,70 @@
+//! The built-in system prompt and the tools it speaks of.
+
+use std::path::PathBuf;
+
+use tiller::agent::memory::SystemPrompt;
+use tiller::llm::{EditFormat, ToolSpec};
+
+fn prompt() -> SystemPrompt {
+    SystemPrompt {
+        base: None,
+        append: Vec::new(),
+        cwd: PathBuf::from("/home/me/shop"),
+    }
+}
+
+const DAY: jiff::civil::Date = jiff::civil::date(2026, 11, 21);
+const LOOKING: [&str; 4] = ["read", "grep", "find", "ls"];
+const DOING: [&str; 2] = ["write", "bash"];
+const SHAPES: [(&str, EditFormat); 3] = [
+    ("edit", EditFormat::Edit),
+    ("apply_patch", EditFormat::ApplyPatch),
+    ("replace", EditFormat::Replace),
+];
+
+fn text(prompt: &SystemPrompt, tools: &[&str], format: EditFormat) -> String {
+    let spec = |name: &&str| ToolSpec {
+        name: (*name).to_owned(),
+        ..ToolSpec::default()
+    };
+    let tools: Vec<_> = tools.iter().map(spec).collect();
+    prompt.render(&tools, format, DAY)
+}
+
+fn all(shape: &'static str) -> Vec<&'static str> {
+    [&LOOKING[..], &DOING, &[shape]].concat()
+}
+
+#[test]
+fn speaks_only_of_tools_that_are_there() {
+    for (shape, format) in SHAPES {
+        let every = text(&prompt(), &all(shape), format);
+        assert!(every.contains("Search with grep and find before"));
+        // Q 12, 39 to 41
+        for (other, _) in SHAPES {
+            let told = every.contains(&format!("Use {other} for"));
+            assert_eq!(told, other == shape, "{other} in {every}");
+        }
+        assert!(!every.contains('['), "conditions are left in: {every}");
+        // M5
+        let some = text(&prompt(), &["read", "find"], format);
+        assert!(some.contains("Search with find before"));
+        for gone in ["edit", "bash", "grep", "apply_patch", "replace"] {
+            assert!(!some.contains(gone), "{gone} in {some}");
+        }
+        let none = text(&prompt(), &[], format);
+        assert!(!none.contains("# Tools"));
+        assert!(none.contains("# How to answer"));
+    }
+}
+
+#[test]
+fn is_short_and_stable() {
+    for (shape, format) in SHAPES {
+        let once = text(&prompt(), &all(shape), format);
+        assert_eq!(once, text(&prompt(), &all(shape), format));
+        assert!(once.len() < 3_500, "{} bytes", once.len());
+        assert!(once.ends_with("\nDate: 2026-11-21\n"));
+        assert!(once.contains("Working directory: /home/me/shop\n"));
+    }
+}

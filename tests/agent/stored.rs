@@ -1,0 +1,283 @@
+//! Session files and the records of open sessions, on disk.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread;
+
+use serde_json::Value;
+use tiller::agent::session::entry::{Body, Entry};
+use tiller::agent::session::live::PresenceError;
+use tiller::agent::session::log::SaveNotice;
+use tiller::agent::session::{
+    Header, Presence, PresenceRecord, SessionHead, SessionLog, SessionState, all_sessions, folder,
+    live_sessions, sessions_in,
+};
+use tiller::llm::{Message, ThinkingLevel};
+
+// L1
+#[test]
+fn lines_have_the_keys_of_the_format() {
+    let message = Message::user("hi", 1_733_234_401_000);
+    let entry = |body| {
+        let entry = Entry::new(
+            "b".into(),
+            Some("a".into()),
+            "2026-01-02T03:04:05.006Z".into(),
+            body,
+        );
+        serde_json::to_string(&entry).unwrap()
+    };
+    assert_eq!(
+        entry(Body::Message { message: &message }),
+        r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","message":{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":1733234401000}}"#
+    );
+    assert_eq!(
+        entry(Body::ModelChange {
+            provider: "openai",
+            model_id: "gpt-4o"
+        }),
+        r#"{"type":"model_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","provider":"openai","modelId":"gpt-4o"}"#
+    );
+    assert_eq!(
+        entry(Body::ThinkingLevelChange {
+            thinking_level: ThinkingLevel::High
+        }),
+        r#"{"type":"thinking_level_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","thinkingLevel":"high"}"#
+    );
+    let header = Header::new("u".into(), "t".into(), "/w".into());
+    assert_eq!(
+        serde_json::to_string(&header).unwrap(),
+        r#"{"type":"session","version":3,"id":"u","timestamp":"t","cwd":"/w"}"#
+    );
+}
+
+fn say(log: &mut SessionLog, text: &str) -> SaveNotice {
+    log.append(Body::Message {
+        message: &Message::user(text, 1),
+    })
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.ends_with('\n'));
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+// L1
+#[test]
+fn the_file_appears_with_the_first_user_message_and_only_grows() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = SessionLog::create(root.path(), Path::new("/home/me/shop"));
+    let (provider, model_id) = ("lab", "m1");
+    log.append(Body::ModelChange { provider, model_id });
+    let thinking_level = ThinkingLevel::High;
+    log.append(Body::ThinkingLevelChange { thinking_level });
+    assert!(!log.path().exists());
+    assert_eq!(say(&mut log, "one"), None);
+    let before = fs::read(log.path()).unwrap();
+    assert_eq!(say(&mut log, "two"), None);
+    let after = fs::read(log.path()).unwrap();
+    assert_eq!(before, after[..before.len()]);
+
+    let lines = lines(log.path());
+    assert_eq!(lines[0]["type"], "session");
+    assert_eq!(lines[0]["id"], log.id());
+    assert_eq!(lines[0]["cwd"], "/home/me/shop");
+    let types: Vec<_> = lines.iter().map(|line| line["type"].clone()).collect();
+    assert_eq!(
+        types[1..],
+        [
+            "model_change",
+            "thinking_level_change",
+            "message",
+            "message"
+        ]
+    );
+    assert_eq!(lines[1]["parentId"], Value::Null);
+    for pair in lines[1..].windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+        assert_ne!(pair[1]["id"], pair[0]["id"]);
+    }
+    let mode = log.path().metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(log.path().starts_with(root.path().join("--home-me-shop--")));
+    assert_eq!(
+        log.spill_dir().extension(),
+        None,
+        "spill folders must not look like sessions"
+    );
+}
+
+#[test]
+fn a_removed_file_comes_back_whole() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = SessionLog::create(root.path(), Path::new("/w"));
+    assert_eq!(say(&mut log, "one"), None);
+    for _ in 0..2 {
+        fs::remove_dir_all(log.path().parent().unwrap()).unwrap();
+        assert_eq!(say(&mut log, "more"), None);
+    }
+    let lines = lines(log.path());
+    assert_eq!(lines.len(), 4, "header and three messages");
+    assert_eq!(lines[3]["parentId"], lines[2]["id"]);
+    let mode = log.path().metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+fn store(root: &Path, cwd: &str, text: &str) -> String {
+    let mut log = SessionLog::create(root, Path::new(cwd));
+    let message = Message::user(text, 1);
+    assert_eq!(log.append(Body::Message { message: &message }), None);
+    log.id().to_owned()
+}
+
+#[test]
+fn sessions_are_listed_by_folder_and_in_all() {
+    let root = tempfile::tempdir().unwrap();
+    let unreadable = root.path().join("--unreadable--");
+    fs::create_dir(&unreadable).unwrap();
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0)).unwrap();
+    let shop = store(root.path(), "/home/me/shop", "Fix \"it\"\nnow");
+    let other = store(root.path(), "/home/me/other", "x");
+    fs::create_dir(root.path().join(".live")).unwrap();
+    fs::write(root.path().join(".live/x.json"), "{}").unwrap();
+
+    let folder = folder::folder_for(root.path(), Path::new("/home/me/shop"));
+    fs::write(folder.join("notes.jsonl"), "").unwrap();
+    let found = sessions_in(&folder).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].id, shop);
+    assert!(found[0].changed > 0);
+    let expected = SessionHead {
+        cwd: "/home/me/shop".into(),
+        title: "Fix \"it\"".into(),
+    };
+    assert_eq!(found[0].head(), expected);
+
+    let mut all: Vec<_> = all_sessions(root.path())
+        .unwrap()
+        .into_iter()
+        .map(|session| session.id)
+        .collect();
+    all.sort();
+    let mut expected = [shop, other];
+    expected.sort();
+    assert_eq!(all, expected);
+    assert_eq!(sessions_in(&root.path().join("none")).unwrap(), []);
+}
+
+#[test]
+fn titles_are_short() {
+    let title_of = |text: &str| {
+        let root = tempfile::tempdir().unwrap();
+        store(root.path(), "/w", text);
+        all_sessions(root.path()).unwrap()[0].head().title
+    };
+    assert_eq!(title_of(" \n ü\\\"🦀\nmore"), "ü\\\"🦀");
+    let long = "x".repeat(200_000);
+    assert_eq!(title_of(&long), "x".repeat(200));
+    let longer = "x".repeat(2_000_000);
+    assert_eq!(title_of(&longer), "(long message)");
+    let bare = r#"{"type":"message","message":{"role":"user","content":"plain"}}"#;
+    for (line, title) in [(bare, "plain"), ("{}", "")] {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("t_id.jsonl"), line).unwrap();
+        assert_eq!(sessions_in(root.path()).unwrap()[0].head().title, title);
+    }
+}
+
+fn record(id: &str) -> PresenceRecord {
+    PresenceRecord {
+        id: id.into(),
+        state: SessionState::Idle,
+        since: 1,
+        pid: 7,
+        cwd: "/home/me/shop".into(),
+        model: "lab/m1".into(),
+        path: "/s/x.jsonl".into(),
+    }
+}
+
+// B17
+#[test]
+fn a_record_is_seen_as_long_as_it_is_kept() {
+    let root = tempfile::tempdir().unwrap();
+    assert_eq!(live_sessions(root.path()), []);
+    let mut live = Presence::open(root.path(), record("a")).unwrap();
+    assert_eq!(live_sessions(root.path()), [record("a")]);
+
+    live.set_state(SessionState::AwaitingInput);
+    live.set_state(SessionState::Idle);
+    live.set_model("lab/m2".into());
+    let seen = live_sessions(root.path());
+    assert_eq!(
+        (seen[0].state, seen[0].model.as_str()),
+        (SessionState::Idle, "lab/m2")
+    );
+
+    let newer = PresenceRecord {
+        since: i64::MAX,
+        ..record("b")
+    };
+    let _other = Presence::open(root.path(), newer.clone()).unwrap();
+    assert_eq!(live_sessions(root.path()), [newer.clone(), seen[0].clone()]);
+    drop(live);
+    assert_eq!(live_sessions(root.path()), [newer]);
+}
+
+#[test]
+fn two_cannot_keep_one() {
+    let root = tempfile::tempdir().unwrap();
+    let first = Presence::open(root.path(), record("a/../b")).unwrap();
+    let second = Presence::open(root.path(), record("a/../b"));
+    assert!(matches!(second, Err(PresenceError::Taken)));
+    drop(first);
+    assert!(Presence::open(root.path(), record("a/../b")).is_ok());
+}
+
+#[test]
+fn a_record_just_opened_is_not_swept_away() {
+    let root = tempfile::tempdir().unwrap();
+    let keep = |name: usize| {
+        for _ in 0..100 {
+            let id = format!("session-{name}");
+            let live = Presence::open(root.path(), record(&id)).unwrap();
+            let seen = live_sessions(root.path());
+            assert!(seen.iter().any(|it| it.id == id), "{id} was swept away");
+            drop(live);
+        }
+    };
+    thread::scope(|scope| {
+        for name in 0..4 {
+            scope.spawn(move || keep(name));
+        }
+    });
+}
+
+#[test]
+fn a_record_that_was_replaced_stays() {
+    let root = tempfile::tempdir().unwrap();
+    let live = Presence::open(root.path(), record("a")).unwrap();
+    let place = root.path().join(".live/a.json");
+    fs::remove_file(&place).unwrap();
+    fs::write(&place, "another").unwrap();
+    drop(live);
+    assert!(place.exists());
+}
+
+#[test]
+fn what_a_killed_process_left_is_not_seen_and_is_swept_away() {
+    let root = tempfile::tempdir().unwrap();
+    let left = root.path().join(".live/dead.json");
+    fs::create_dir_all(left.parent().unwrap()).unwrap();
+    fs::write(&left, serde_json::to_vec(&record("dead")).unwrap()).unwrap();
+    assert_eq!(live_sessions(root.path()), []);
+    let live = Presence::open(root.path(), record("a")).unwrap();
+    assert!(!left.exists());
+    drop(live);
+    fs::write(&left, "{").unwrap();
+    assert!(Presence::open(root.path(), record("dead")).is_ok());
+}
