@@ -8,28 +8,28 @@ use super::fixture::*;
 use super::steering::queued;
 
 /// Ends the run while its stream or its tools still wait: it must not wait for them.
-async fn abort(bench: &mut Bench) {
-    bench.handle.abort();
-    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+async fn abort(agent: &mut TestAgent) {
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
     assert!(matches!(
-        bench.seen.last().unwrap().kind,
+        agent.seen.last().unwrap().kind,
         AgentEvent::AgentSettled { aborted: true }
     ));
-    assert_eq!(bench.script.live_streams(), 0, "the socket is closed");
+    assert_eq!(agent.script.live_streams(), 0, "the socket is closed");
 }
 
 /// The agent must take the next prompt, and every call must have one result.
-async fn goes_on(bench: &mut Bench) {
-    let requests = bench.script.requests().len();
-    bench.prompt("again");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+async fn goes_on(agent: &mut TestAgent) {
+    let requests = agent.script.requests().len();
+    agent.prompt("again");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.script.requests().len(),
+        agent.script.requests().len(),
         requests + 1,
         "no other request"
     );
     let mut open: Vec<String> = Vec::new();
-    for message in &bench.script.requests()[requests].messages {
+    for message in &agent.script.requests()[requests].messages {
         match &**message {
             tiller::llm::Message::Assistant(answer) => {
                 assert_eq!(open, [""; 0], "calls without result");
@@ -47,12 +47,12 @@ async fn goes_on(bench: &mut Bench) {
 #[tokio::test]
 async fn while_waiting_for_headers() {
     let gate = Gate::new();
-    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
-    bench.prompt("Go");
+    let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    agent.prompt("Go");
     gate.reached().await;
-    abort(&mut bench).await;
-    assert_eq!(bench.stored(), ["user: Go", "assistant: "]);
-    goes_on(&mut bench).await;
+    abort(&mut agent).await;
+    assert_eq!(agent.stored(), ["user: Go", "assistant: "]);
+    goes_on(&mut agent).await;
 }
 
 // H1, H6
@@ -63,47 +63,47 @@ async fn while_streaming_keeps_the_partial_answer() {
     answer.extend(text_block(0, "I was about"));
     answer.extend(call_block(1, "c1", "a", "{}"));
     answer.push(Step::Wait(gate.clone()));
-    let mut bench = bench(
+    let mut agent = agent(
         vec![answer, say("ok")],
         vec![("a", false, Act::Succeed("never".into()))],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    abort(&mut bench).await;
+    abort(&mut agent).await;
     assert_eq!(
-        bench.stored(),
+        agent.stored(),
         [
             "user: Go",
             "assistant: I was about[c1]",
             "c1!: Execution cancelled before start",
         ]
     );
-    assert!(bench.log.lock().unwrap().is_empty());
-    goes_on(&mut bench).await;
+    assert!(agent.log.lock().unwrap().is_empty());
+    goes_on(&mut agent).await;
 }
 
 // H6, H10, H11
 #[tokio::test]
 async fn while_a_command_runs_that_does_not_listen() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[("c1", "sh", json!({})), ("c2", "sh", json!({}))]),
             say("ok"),
         ],
         vec![("sh", false, Act::Output("so far".into(), gate.clone()))],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    abort(&mut bench).await;
+    abort(&mut agent).await;
     assert_eq!(
-        bench.stored()[2..],
+        agent.stored()[2..],
         [
             "c1!: Execution cancelled\nso far",
             "c2!: Execution cancelled before start",
         ]
     );
-    let story = bench.story();
+    let story = agent.story();
     let at = story
         .iter()
         .position(|line| line == "tool start c1 sh")
@@ -125,14 +125,14 @@ async fn while_a_command_runs_that_does_not_listen() {
             "settled aborted=true",
         ]
     );
-    goes_on(&mut bench).await;
+    goes_on(&mut agent).await;
 }
 
 // H11
 #[tokio::test]
 async fn while_parallel_reads_run() {
     let gates = [Gate::new(), Gate::new(), Gate::new()];
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[
                 ("c1", "a", json!({})),
@@ -149,17 +149,17 @@ async fn while_parallel_reads_run() {
             ("d", false, Act::Succeed("never".into())),
         ],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     for gate in &gates {
         gate.reached().await;
     }
     gates[1].open();
-    bench
+    agent
         .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
         .await;
-    abort(&mut bench).await;
+    abort(&mut agent).await;
     assert_eq!(
-        bench.stored()[2..],
+        agent.stored()[2..],
         [
             "c1!: Execution cancelled",
             "c2: b done",
@@ -167,44 +167,44 @@ async fn while_parallel_reads_run() {
             "c4!: Execution cancelled before start",
         ]
     );
-    goes_on(&mut bench).await;
+    goes_on(&mut agent).await;
 }
 
 // A write past its rename is done, whatever the user pressed.
 #[tokio::test]
 async fn a_tool_that_was_done_says_so() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "write", json!({}))]), say("ok")],
         vec![("write", false, Act::FinishWhenCancelled)],
     );
-    bench.prompt("Go");
-    bench
+    agent.prompt("Go");
+    agent
         .until(|event| matches!(event, AgentEvent::ToolStart { .. }))
         .await;
-    abort(&mut bench).await;
-    assert_eq!(bench.stored()[2..], ["c1: write done"]);
-    goes_on(&mut bench).await;
+    abort(&mut agent).await;
+    assert_eq!(agent.stored()[2..], ["c1: write done"]);
+    goes_on(&mut agent).await;
 }
 
 // D7: the queue goes back, steering first.
 #[tokio::test]
 async fn the_queue_goes_back_to_the_user() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         vec![("a", false, Act::Obey(gate.clone()))],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("f1");
-    bench.steer("s1");
-    bench.follow_up("f2");
-    bench.steer("s2");
+    agent.follow_up("f1");
+    agent.steer("s1");
+    agent.follow_up("f2");
+    agent.steer("s2");
     for _ in 0..4 {
-        bench.until(queued).await;
+        agent.until(queued).await;
     }
-    abort(&mut bench).await;
-    let story = bench.story();
+    abort(&mut agent).await;
+    let story = agent.story();
     assert!(
         story.contains(&"returned s1 | s2 | f1 | f2".to_owned()),
         "{story:?}"
@@ -216,45 +216,45 @@ async fn the_queue_goes_back_to_the_user() {
             .count(),
         1
     );
-    assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
-    goes_on(&mut bench).await;
+    assert_eq!(agent.stored()[2..], ["c1!: Execution cancelled"]);
+    goes_on(&mut agent).await;
 }
 
 // D7: also where the agent reads the messages and the abort together.
 #[tokio::test]
 async fn messages_right_before_an_abort_go_back_and_start_nothing() {
     let gate = Gate::new();
-    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
-    bench.prompt("Go");
+    let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("f");
-    bench.steer("s");
-    abort(&mut bench).await;
-    let returned = bench.seen.iter().find_map(|event| match &event.kind {
+    agent.follow_up("f");
+    agent.steer("s");
+    abort(&mut agent).await;
+    let returned = agent.seen.iter().find_map(|event| match &event.kind {
         AgentEvent::QueueReturned { messages } => Some(messages.clone()),
         _ => None,
     });
     let kinds: Vec<_> = returned.unwrap().iter().map(|it| it.kind).collect();
     assert_eq!(kinds, [QueueKind::Steering, QueueKind::FollowUp]);
-    assert_eq!(bench.script.requests().len(), 1);
-    goes_on(&mut bench).await;
+    assert_eq!(agent.script.requests().len(), 1);
+    goes_on(&mut agent).await;
 }
 
 #[tokio::test]
 async fn messages_behind_an_abort_keep_their_kinds() {
     let gate = Gate::new();
     let answers = vec![vec![Step::Wait(gate.clone())], say("one"), say("two")];
-    let mut bench = bench(answers, vec![]);
-    bench.prompt("Go");
+    let mut agent = agent(answers, vec![]);
+    agent.prompt("Go");
     gate.reached().await;
-    bench.handle.abort();
-    bench.follow_up("instead");
-    bench.follow_up("then");
+    agent.handle.abort();
+    agent.follow_up("instead");
+    agent.follow_up("then");
     let end = |event: &AgentEvent| matches!(event, AgentEvent::AgentEnd { .. });
-    bench.until(end).await;
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.until(end).await;
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.stored()[3..],
+        agent.stored()[3..],
         [
             "user: instead",
             "assistant: one",
@@ -267,16 +267,16 @@ async fn messages_behind_an_abort_keep_their_kinds() {
 #[tokio::test]
 async fn a_prompt_right_behind_an_abort_starts_the_next_run() {
     let gate = Gate::new();
-    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
-    bench.prompt("Go");
+    let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    agent.prompt("Go");
     gate.reached().await;
-    bench.handle.abort();
-    bench.prompt("instead");
+    agent.handle.abort();
+    agent.prompt("instead");
     let end = |event: &AgentEvent| matches!(event, AgentEvent::AgentEnd { .. });
-    bench.until(end).await;
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.until(end).await;
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.stored(),
+        agent.stored(),
         [
             "user: Go",
             "assistant: ",
@@ -289,49 +289,49 @@ async fn a_prompt_right_behind_an_abort_starts_the_next_run() {
 
 #[tokio::test]
 async fn an_abort_with_nothing_to_stop_changes_nothing() {
-    let mut bench = bench(vec![say("one"), say("two")], vec![]);
-    bench.handle.abort();
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    bench.handle.abort();
-    bench.handle.abort();
-    bench.prompt("Go on");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let mut agent = agent(vec![say("one"), say("two")], vec![]);
+    agent.handle.abort();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.handle.abort();
+    agent.handle.abort();
+    agent.prompt("Go on");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
 // H8
 #[tokio::test]
 async fn shutdown_ends_the_run_and_the_events() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))])],
         vec![("a", false, Act::Gate(gate.clone()))],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    within(bench.handle.shutdown()).await;
-    while let Some(event) = within(bench.events.recv()).await {
-        bench.seen.push(event);
+    within(agent.handle.shutdown()).await;
+    while let Some(event) = within(agent.events.recv()).await {
+        agent.seen.push(event);
     }
-    let story = bench.story();
+    let story = agent.story();
     assert_eq!(story.last().unwrap(), "settled aborted=true");
-    assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
+    assert_eq!(agent.stored()[2..], ["c1!: Execution cancelled"]);
     // Nobody is there any more, and that is no error.
-    within(bench.handle.shutdown()).await;
+    within(agent.handle.shutdown()).await;
 }
 
 // H9: a cancelled call that fails on its own account is still a cancelled one.
 #[tokio::test]
 async fn a_tool_that_obeys_is_cancelled_not_failed() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         vec![("a", false, Act::Obey(gate.clone()))],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    abort(&mut bench).await;
-    assert_eq!(bench.stored()[2..], ["c1!: Execution cancelled"]);
-    let answer = &bench.entries()[5];
+    abort(&mut agent).await;
+    assert_eq!(agent.stored()[2..], ["c1!: Execution cancelled"]);
+    let answer = &agent.entries()[5];
     assert_eq!(answer["message"]["stopReason"], json!(StopReason::ToolUse));
 }

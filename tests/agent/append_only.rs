@@ -11,7 +11,9 @@ use tiller::agent::memory::SessionPrompt;
 use tiller::agent::{AgentEvent, LoopRules, Resumed, RetryRules, RunOutcome};
 use tiller::llm::{Message, Model, StreamEvent};
 
-use super::fixture::{Act, Bench, Gate, Setup, Step, bench, call_block, say, start, text_block};
+use super::fixture::{
+    Act, Gate, Setup, Step, TestAgent, agent, call_block, say, start, text_block,
+};
 use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Recorded, Reply, Said, Script, Wire};
 
@@ -20,7 +22,7 @@ struct Session {
     server: ModelServer,
     wire: Wire,
     today: Arc<Mutex<Date>>,
-    bench: Bench,
+    agent: TestAgent,
     /// What the agents before this one have stored.
     before: Resumed,
 }
@@ -60,7 +62,7 @@ impl Session {
         let server = ModelServer::start(Script::of([]));
         let today = Arc::new(Mutex::new(date(2026, 11, 22)));
         Self {
-            bench: setup(&server, wire, &today).start(),
+            agent: setup(&server, wire, &today).start(),
             server,
             wire,
             today,
@@ -79,14 +81,14 @@ impl Session {
         replies
             .into_iter()
             .for_each(|reply| self.server.push(reply));
-        self.bench.prompt("Please");
-        self.bench.settled().await
+        self.agent.prompt("Please");
+        self.agent.settled().await
     }
 
     async fn ask_and_abort(&mut self) {
         let half = think("Half.").and_call("grep", json!({})).say("Half an");
         self.server.push(half.stall());
-        self.bench.prompt("Begin");
+        self.agent.prompt("Begin");
         let said = |event: &AgentEvent| {
             matches!(
                 event,
@@ -95,21 +97,21 @@ impl Session {
                 }
             )
         };
-        self.bench.until(said).await;
-        self.bench.handle.abort();
-        assert_eq!(self.bench.settled().await, RunOutcome::Aborted);
+        self.agent.until(said).await;
+        self.agent.handle.abort();
+        assert_eq!(self.agent.settled().await, RunOutcome::Aborted);
     }
 
     async fn go_on(&mut self, reply: Reply) {
         // Nothing is asked behind a whole answer.
-        let stored = self.bench.stored();
+        let stored = self.agent.stored();
         if stored
             .last()
             .is_some_and(|last| !last.starts_with("assistant"))
         {
             self.server.push(reply);
-            self.bench.handle.go_on();
-            self.bench.settled().await;
+            self.agent.handle.go_on();
+            self.agent.settled().await;
         }
     }
 
@@ -120,12 +122,12 @@ impl Session {
 
     /// Another agent, over what is stored, with another system prompt and these tools.
     fn restart(&mut self, tools: Tools) {
-        take_over(&mut self.before, &self.bench);
+        resume_from(&mut self.before, &self.agent);
         let resumed = Resumed {
             messages: self.before.messages.clone(),
             prompts: self.before.prompts.clone(),
         };
-        self.bench = Setup {
+        self.agent = Setup {
             system_prompt: Some("The prompt of a later release.".into()),
             tools,
             resumed,
@@ -190,8 +192,8 @@ fn unmark(value: &mut Value) {
 }
 
 /// Adds what the session file of an agent holds.
-fn take_over(resumed: &mut Resumed, bench: &Bench) {
-    for mut entry in bench.entries() {
+fn resume_from(resumed: &mut Resumed, agent: &TestAgent) {
+    for mut entry in agent.entries() {
         if entry["type"] == "message" {
             let message: Message = serde_json::from_value(entry["message"].take()).unwrap();
             resumed.messages.push(Arc::new(message));
@@ -264,7 +266,7 @@ async fn models_of_one_wire_share_the_prefix() {
         session.model("claude-opus-5-5"),
     );
     for model in [&sonnet, &opus, &sonnet, &opus] {
-        session.bench.handle.set_model(model.clone());
+        session.agent.handle.set_model(model.clone());
         session.ask([calls(), think("Hm.").say("Yes.")]).await;
     }
     session.is_append_only(&sonnet.id);
@@ -292,20 +294,20 @@ async fn going_on_behind_half_an_answer_is_a_stored_message() {
     half.extend(text_block(0, "I will"));
     half.extend(call_block(1, "c1", "read", "{\"pa").drain(..2));
     half.push(Step::Wait(gate.clone()));
-    let mut bench = bench(vec![half, say("ok"), say("ok")], tools(&["read"]));
-    bench.prompt("Go");
+    let mut agent = agent(vec![half, say("ok"), say("ok")], tools(&["read"]));
+    agent.prompt("Go");
     gate.reached().await;
-    bench.handle.abort();
-    assert_eq!(bench.settled().await, RunOutcome::Aborted);
-    bench.handle.go_on();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    bench.prompt("And?");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let asked = bench.request(1);
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.prompt("And?");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let asked = agent.request(1);
     let last = asked.last().unwrap();
     assert_eq!(last, "note: [interrupted by the user]\n[go on]");
-    assert_eq!(bench.request(2)[..asked.len()], asked);
-    assert_eq!(bench.stored()[..asked.len()], asked);
+    assert_eq!(agent.request(2)[..asked.len()], asked);
+    assert_eq!(agent.stored()[..asked.len()], asked);
 }
 
 // M9
@@ -314,12 +316,12 @@ async fn thinking_goes_to_a_model_that_takes_over_in_mid_turn_and_stays_there() 
     let server = ModelServer::start(Script::of([]));
     let today = Arc::new(Mutex::new(date(2026, 11, 22)));
     let other = kit::model(Wire::Chat, &server.url(Wire::Chat));
-    let bench = Setup {
+    let agent = Setup {
         fallback: vec![other.clone()],
         ..setup(&server, Wire::Anthropic, &today)
     };
     let mut session = Session {
-        bench: bench.start(),
+        agent: agent.start(),
         server,
         wire: Wire::Anthropic,
         today,
@@ -389,7 +391,7 @@ async fn a_new_tool_begins_another_prefix_with_the_users_next_prompt() {
     assert_eq!(last.tools(), ["read", "grep", "find"]);
     let text = last.text();
     assert!(!text.contains("Old.") && text.contains("New."), "{text}");
-    let prompts = session.bench.entries();
+    let prompts = session.agent.entries();
     let prompts = prompts
         .iter()
         .filter(|entry| entry["customType"] == "tiller.prompt");
@@ -398,7 +400,7 @@ async fn a_new_tool_begins_another_prefix_with_the_users_next_prompt() {
 
 /// What may happen in a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Deed {
+enum UserAction {
     Ask,
     AskForTools,
     AskAndAbort,
@@ -410,25 +412,25 @@ enum Deed {
     OtherModel,
 }
 
-async fn do_it(session: &mut Session, deed: Deed) {
-    match deed {
-        Deed::Ask => drop(session.ask([think("Hm.").say("Yes.")]).await),
-        Deed::AskForTools => {
+async fn perform(session: &mut Session, action: UserAction) {
+    match action {
+        UserAction::Ask => drop(session.ask([think("Hm.").say("Yes.")]).await),
+        UserAction::AskForTools => {
             let last = think("Done.").say("Yes.");
             session.ask([calls(), calls().say("Late"), last]).await;
         }
-        Deed::AskAndAbort => session.ask_and_abort().await,
-        Deed::GoOn => session.go_on(think("On.").say("On.")).await,
-        Deed::FailAndRetry => {
+        UserAction::AskAndAbort => session.ask_and_abort().await,
+        UserAction::GoOn => session.go_on(think("On.").say("On.")).await,
+        UserAction::FailAndRetry => {
             let half = think("Lost.").say("Lost").fail(Failure::Overloaded);
             session.ask([half, think("Hm.").say("Found.")]).await;
         }
-        Deed::Fail => drop(session.ask([Reply::error(Failure::Invalid)]).await),
-        Deed::NextDay => session.next_day(),
-        Deed::Restart => session.restart(tools(&["read", "grep"])),
-        Deed::OtherModel => {
+        UserAction::Fail => drop(session.ask([Reply::error(Failure::Invalid)]).await),
+        UserAction::NextDay => session.next_day(),
+        UserAction::Restart => session.restart(tools(&["read", "grep"])),
+        UserAction::OtherModel => {
             let model = session.model(other_model(session.wire));
-            session.bench.handle.set_model(model);
+            session.agent.handle.set_model(model);
         }
     }
 }
@@ -445,17 +447,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn any_session_is_append_only(
-        deeds in proptest::collection::vec(proptest::sample::select(vec![
-            Deed::Ask, Deed::AskForTools, Deed::AskAndAbort, Deed::GoOn, Deed::FailAndRetry,
-            Deed::Fail, Deed::NextDay, Deed::Restart, Deed::OtherModel,
+        actions in proptest::collection::vec(proptest::sample::select(vec![
+            UserAction::Ask, UserAction::AskForTools, UserAction::AskAndAbort, UserAction::GoOn, UserAction::FailAndRetry,
+            UserAction::Fail, UserAction::NextDay, UserAction::Restart, UserAction::OtherModel,
         ]), 1..8),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for wire in Wire::ALL {
             runtime.block_on(async {
                 let mut session = Session::new(wire);
-                for deed in &deeds {
-                    do_it(&mut session, *deed).await;
+                for action in &actions {
+                    perform(&mut session, *action).await;
                 }
                 session.is_append_only(&kit::model(wire, "").id);
                 session.is_append_only(other_model(wire));

@@ -33,17 +33,17 @@ fn quick(max: u32) -> LoopRules {
     }
 }
 
-fn stage(wire: Wire, replies: Vec<Reply>, max: u32) -> (ModelServer, Bench) {
+fn stage(wire: Wire, replies: Vec<Reply>, max: u32) -> (ModelServer, TestAgent) {
     let server = ModelServer::start(Play::of(replies));
     let wires = kit::wires(&server).with_idle_timeout(Duration::from_millis(250));
-    let bench = Setup {
+    let agent = Setup {
         provider: Some(Arc::new(wires)),
         model: Some(kit::model(wire, &server.url(wire))),
         rules: quick(max),
         ..Setup::default()
     }
     .start();
-    (server, bench)
+    (server, agent)
 }
 
 /// Name, reply, what it comes to.
@@ -130,13 +130,13 @@ async fn each_failure_is_waited_out_or_told() {
     for wire in Wire::ALL {
         for (name, reply, comes) in cases() {
             let at = format!("{wire:?} {name}");
-            let (server, mut bench) = stage(wire, vec![reply, Reply::text("Back.")], 1);
-            bench.prompt("Go");
-            let outcome = bench.settled().await;
-            let story = bench.story();
+            let (server, mut agent) = stage(wire, vec![reply, Reply::text("Back.")], 1);
+            agent.prompt("Go");
+            let outcome = agent.settled().await;
+            let story = agent.story();
             let retried = story.iter().filter(|line| line.starts_with("retry 1/1"));
             let retried = retried.count();
-            let kept = bench
+            let kept = agent
                 .stored()
                 .iter()
                 .filter(|line| line.contains("half"))
@@ -158,20 +158,20 @@ async fn each_failure_is_waited_out_or_told() {
                     "{at} names no way out: {message}"
                 );
                 // The prompt is at hand: one word sends it again.
-                bench.handle.go_on();
-                assert_eq!(bench.settled().await, RunOutcome::Done, "{at}");
+                agent.handle.go_on();
+                assert_eq!(agent.settled().await, RunOutcome::Done, "{at}");
             } else {
                 assert_eq!(outcome, RunOutcome::Done, "{at}: {story:#?}");
                 assert_eq!(retried, 1, "{at}: {story:#?}");
                 assert!(story.contains(&"retry 1 ok".to_owned()), "{at}");
                 let expected = usize::from(matches!(comes, Comes::Kept));
-                assert_eq!(kept, expected, "{at}: {:?}", bench.stored());
+                assert_eq!(kept, expected, "{at}: {:?}", agent.stored());
             }
             let requests = server.requests();
             assert_eq!(requests.len(), 2, "{at}");
             // What failed is in no later request: it repeats the first.
             assert_eq!(requests[0].body, requests[1].body, "{at}");
-            assert_eq!(bench.stored().last().unwrap(), "assistant: Back.", "{at}");
+            assert_eq!(agent.stored().last().unwrap(), "assistant: Back.", "{at}");
         }
     }
 }
@@ -185,15 +185,15 @@ async fn an_answer_without_content_is_no_success() {
             Reply::new().say(" \n"),
             Reply::new().think("Hm."),
         ] {
-            let (server, mut bench) = stage(wire, vec![empty, Reply::text("Back.")], 0);
-            bench.prompt("Go");
-            let outcome = bench.settled().await;
+            let (server, mut agent) = stage(wire, vec![empty, Reply::text("Back.")], 0);
+            agent.prompt("Go");
+            let outcome = agent.settled().await;
             let RunOutcome::Failed { message } = &outcome else {
                 panic!("{wire:?}: {outcome:?}");
             };
             assert!(message.contains("the model gave no answer"), "{message}");
-            bench.handle.go_on();
-            assert_eq!(bench.settled().await, RunOutcome::Done);
+            agent.handle.go_on();
+            assert_eq!(agent.settled().await, RunOutcome::Done);
             let requests = server.requests();
             assert_eq!(requests[0].body, requests[1].body, "{wire:?}");
         }
@@ -207,13 +207,13 @@ async fn an_answer_cut_at_the_output_limit_is_not_done() {
     cut.extend(text_block(0, "half"));
     cut.push(done(StopReason::Length));
     let answers = vec![cut.clone(), cut, say("rest")];
-    let mut bench = bench(answers, vec![]);
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Truncated);
-    bench.prompt("More");
-    assert_eq!(bench.settled().await, RunOutcome::Truncated);
-    bench.prompt("go on");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let mut agent = agent(answers, vec![]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Truncated);
+    agent.prompt("More");
+    assert_eq!(agent.settled().await, RunOutcome::Truncated);
+    agent.prompt("go on");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
 // G2: after the last retry the error is shown, and the prompt can be sent again.
@@ -222,15 +222,15 @@ async fn the_last_failure_is_told_with_how_often_it_was_tried() {
     for wire in Wire::ALL {
         let mut replies = vec![Reply::error(Failure::Overloaded); 6];
         replies.push(Reply::text("Back."));
-        let (server, mut bench) = stage(wire, replies, 5);
-        bench.prompt("Go");
-        let outcome = bench.settled().await;
+        let (server, mut agent) = stage(wire, replies, 5);
+        agent.prompt("Go");
+        let outcome = agent.settled().await;
         let RunOutcome::Failed { message } = outcome else {
             panic!("{outcome:?}");
         };
         assert!(message.contains("asked 6 times"), "{message}");
         assert_eq!(server.requests().len(), 6);
-        let story = bench.story();
+        let story = agent.story();
         let waits = story.iter().filter_map(|line| {
             let rest = line.strip_prefix("retry ")?;
             rest.split(" ms").next().filter(|_| rest.contains(" ms"))
@@ -239,10 +239,10 @@ async fn the_last_failure_is_told_with_how_often_it_was_tried() {
         assert_eq!(waits.collect::<Vec<_>>(), expected);
         assert!(story.iter().any(|line| line.starts_with("retry 5 failed")));
         // One failed message, not six.
-        assert_eq!(bench.stored().len(), 2, "{:?}", bench.stored());
-        bench.handle.go_on();
-        assert_eq!(bench.settled().await, RunOutcome::Done);
-        assert_eq!(bench.stored().last().unwrap(), "assistant: Back.");
+        assert_eq!(agent.stored().len(), 2, "{:?}", agent.stored());
+        agent.handle.go_on();
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        assert_eq!(agent.stored().last().unwrap(), "assistant: Back.");
     }
 }
 
@@ -253,10 +253,10 @@ async fn retries_and_errors_are_in_the_session() {
         Reply::error(Failure::Server),
         Reply::error(Failure::Invalid),
     ];
-    let (_server, mut bench) = stage(Wire::Chat, replies, 5);
-    bench.prompt("Go");
-    bench.settled().await;
-    let events: Vec<_> = bench
+    let (_server, mut agent) = stage(Wire::Chat, replies, 5);
+    agent.prompt("Go");
+    agent.settled().await;
+    let events: Vec<_> = agent
         .entries()
         .into_iter()
         .filter(|entry| entry["customType"] == "tiller.event")
@@ -267,7 +267,7 @@ async fn retries_and_errors_are_in_the_session() {
     assert_eq!(events[0]["data"]["maxAttempts"], 5);
     assert_eq!(events[1]["data"]["event"], "error");
     let last: Message = serde_json::from_value(
-        bench
+        agent
             .entries()
             .into_iter()
             .rfind(|entry| entry["type"] == "message")

@@ -18,11 +18,11 @@ fn other(id: &str) -> Model {
     }
 }
 
-fn staffed(answers: Vec<Vec<Step>>) -> Bench {
+fn staffed(answers: Vec<Vec<Step>>) -> TestAgent {
     staffed_with(vec![other("second"), other("third")], answers)
 }
 
-fn staffed_with(fallback: Vec<Model>, answers: Vec<Vec<Step>>) -> Bench {
+fn staffed_with(fallback: Vec<Model>, answers: Vec<Vec<Step>>) -> TestAgent {
     Setup {
         answers,
         tools: vec![("a", false, Act::Succeed("did".into()))],
@@ -40,8 +40,8 @@ fn staffed_with(fallback: Vec<Model>, answers: Vec<Vec<Step>>) -> Bench {
     .start()
 }
 
-fn asked(bench: &Bench) -> Vec<String> {
-    let requests = bench.script.requests();
+fn asked(agent: &TestAgent) -> Vec<String> {
+    let requests = agent.script.requests();
     requests
         .into_iter()
         .map(|request| request.model.id)
@@ -62,10 +62,10 @@ async fn a_model_that_cannot_answer_is_replaced() {
     ] {
         let mut answers = vec![fails(class); expected.len().max(2) - 1];
         answers.push(say("ok"));
-        let mut bench = staffed(answers);
-        bench.prompt("Go");
-        let outcome = bench.settled().await;
-        assert_eq!(asked(&bench), expected, "{class:?}");
+        let mut agent = staffed(answers);
+        agent.prompt("Go");
+        let outcome = agent.settled().await;
+        assert_eq!(asked(&agent), expected, "{class:?}");
         let replaced = expected.len() > 1;
         assert_eq!(
             outcome == RunOutcome::Done,
@@ -75,12 +75,12 @@ async fn a_model_that_cannot_answer_is_replaced() {
         let notice = "notice Warning lab/scripted cannot answer: it cannot\n\
                       lab/second answers instead, until your next message";
         assert_eq!(
-            bench.story().contains(&notice.to_owned()),
+            agent.story().contains(&notice.to_owned()),
             replaced,
             "{class:?}"
         );
         if replaced {
-            assert_eq!(bench.stored(), ["user: Go", "assistant: ok"]);
+            assert_eq!(agent.stored(), ["user: Go", "assistant: ok"]);
         }
     }
 }
@@ -88,18 +88,18 @@ async fn a_model_that_cannot_answer_is_replaced() {
 /// The stand-in stays for the run; the user's choice is asked again with the next prompt.
 #[tokio::test(start_paused = true)]
 async fn the_choice_is_the_users() {
-    let mut bench = staffed(vec![
+    let mut agent = staffed(vec![
         fails(ErrorClass::Quota),
         call(&[("c1", "a", json!({}))]),
         say("done"),
         say("mine again"),
     ]);
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    bench.prompt("Next");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(asked(&bench), ["scripted", "second", "second", "scripted"]);
-    let changes = bench.story();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.prompt("Next");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(asked(&agent), ["scripted", "second", "second", "scripted"]);
+    let changes = agent.story();
     assert!(
         changes.iter().all(|line| !line.starts_with("model ")),
         "{changes:?}"
@@ -120,24 +120,24 @@ async fn all_are_tried_in_order_each_with_its_own_retries() {
         // A model that is its own fallback is not asked twice.
         (Auth, vec![model()], "scripted"),
     ] {
-        let mut bench = staffed_with(fallback, vec![fails(class); 6]);
-        bench.prompt("Go");
-        let outcome = bench.settled().await;
+        let mut agent = staffed_with(fallback, vec![fails(class); 6]);
+        agent.prompt("Go");
+        let outcome = agent.settled().await;
         assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
-        assert_eq!(asked(&bench).join(" "), expected);
+        assert_eq!(asked(&agent).join(" "), expected);
     }
 }
 
 /// A later call of the same run does not ask those again that could not answer.
 #[tokio::test(start_paused = true)]
 async fn who_failed_is_not_asked_again_in_this_run() {
-    let mut bench = staffed(vec![
+    let mut agent = staffed(vec![
         fails(ErrorClass::Quota),
         call(&[("c1", "a", json!({}))]),
         fails(ErrorClass::Quota),
         say("done"),
     ]);
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(asked(&bench), ["scripted", "second", "second", "third"]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(asked(&agent), ["scripted", "second", "second", "third"]);
 }

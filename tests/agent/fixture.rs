@@ -367,7 +367,7 @@ pub fn model() -> Model {
 }
 
 /// An agent under test.
-pub struct Bench {
+pub struct TestAgent {
     pub handle: AgentHandle,
     pub events: mpsc::Receiver<Arc<Event>>,
     pub script: Arc<Script>,
@@ -378,7 +378,7 @@ pub struct Bench {
     pub seen: Vec<Arc<Event>>,
 }
 
-/// How a [`Bench`] is set up.
+/// How a [`TestAgent`] is set up.
 #[derive(Default)]
 pub struct Setup {
     pub answers: Vec<Vec<Step>>,
@@ -408,7 +408,7 @@ pub fn no_retries() -> LoopRules {
     }
 }
 
-pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> Bench {
+pub fn agent(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> TestAgent {
     Setup {
         answers,
         tools,
@@ -418,7 +418,7 @@ pub fn bench(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> 
 }
 
 impl Setup {
-    pub fn start(self) -> Bench {
+    pub fn start(self) -> TestAgent {
         let folder = tempfile::tempdir().unwrap();
         let script = Arc::new(Script {
             loaded_window: self.loaded_window,
@@ -456,7 +456,7 @@ impl Setup {
             session: Some(session),
             rules: self.rules,
         });
-        Bench {
+        TestAgent {
             events: handle.subscribe(SlowReader::Drop),
             handle,
             script,
@@ -469,7 +469,7 @@ impl Setup {
     }
 }
 
-impl Bench {
+impl TestAgent {
     pub fn prompt(&self, text: &str) {
         self.handle.prompt(vec![Content::text(text)]);
     }

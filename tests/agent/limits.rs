@@ -7,7 +7,7 @@ use tiller::llm::{Model, WindowSource};
 use super::fixture::*;
 use super::steering::queued;
 
-fn limited(max_iterations: u32, answers: Vec<Vec<Step>>, act: Act) -> Bench {
+fn limited(max_iterations: u32, answers: Vec<Vec<Step>>, act: Act) -> TestAgent {
     Setup {
         answers,
         tools: vec![("a", false, act)],
@@ -32,31 +32,31 @@ fn calls(n: usize) -> Vec<Vec<Step>> {
 async fn the_run_stops_after_exactly_n_calls_and_says_so() {
     let mut answers = calls(4);
     answers.push(say("ok"));
-    let mut bench = limited(3, answers, Act::Succeed("done".into()));
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::LimitReached { limit: 3 });
-    assert_eq!(bench.script.requests().len(), 3);
-    assert_eq!(bench.stored().last().unwrap(), "c2: done");
+    let mut agent = limited(3, answers, Act::Succeed("done".into()));
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::LimitReached { limit: 3 });
+    assert_eq!(agent.script.requests().len(), 3);
+    assert_eq!(agent.stored().last().unwrap(), "c2: done");
     assert!(
-        !std::fs::read_to_string(&bench.session)
+        !std::fs::read_to_string(&agent.session)
             .unwrap()
             .contains("max")
     );
 
-    bench.handle.go_on();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.script.requests().len(), 5);
-    assert_eq!(bench.request(4).last().unwrap(), "c3: done");
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 5);
+    assert_eq!(agent.request(4).last().unwrap(), "c3: done");
 }
 
 #[tokio::test]
 async fn zero_is_no_limit() {
     let mut answers = calls(150);
     answers.push(say("ok"));
-    let mut bench = limited(0, answers, Act::Succeed("done".into()));
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.script.requests().len(), 151);
+    let mut agent = limited(0, answers, Act::Succeed("done".into()));
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 151);
 }
 
 // B2
@@ -65,22 +65,22 @@ async fn follow_ups_share_the_budget_and_stay_queued() {
     let gate = Gate::new();
     let mut answers = calls(1);
     answers.extend([say("done"), say("followed")]);
-    let mut bench = limited(2, answers, Act::Gate(gate.clone()));
-    bench.prompt("Go");
+    let mut agent = limited(2, answers, Act::Gate(gate.clone()));
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("and then");
-    bench.until(queued).await;
+    agent.follow_up("and then");
+    agent.until(queued).await;
     gate.open();
-    assert_eq!(bench.settled().await, RunOutcome::LimitReached { limit: 2 });
-    let shown = bench.seen.iter().rev().find_map(|event| match &event.kind {
+    assert_eq!(agent.settled().await, RunOutcome::LimitReached { limit: 2 });
+    let shown = agent.seen.iter().rev().find_map(|event| match &event.kind {
         AgentEvent::QueueUpdate { follow_up, .. } => Some(follow_up.len()),
         _ => None,
     });
     assert_eq!(shown, Some(1));
-    bench.handle.go_on();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.stored()[4..],
+        agent.stored()[4..],
         ["user: and then", "assistant: followed"]
     );
 }
@@ -91,29 +91,29 @@ async fn a_message_of_a_user_renews_the_budget() {
     let gate = Gate::new();
     let mut answers = calls(2);
     answers.push(say("ok"));
-    let mut bench = limited(2, answers, Act::Gate(gate.clone()));
-    bench.prompt("Go");
+    let mut agent = limited(2, answers, Act::Gate(gate.clone()));
+    agent.prompt("Go");
     gate.reached().await;
     gate.open();
     gate.reached().await;
-    bench.steer("go on");
-    bench.until(queued).await;
+    agent.steer("go on");
+    agent.until(queued).await;
     gate.open();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.script.requests().len(), 3);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 3);
 }
 
 #[tokio::test]
 async fn going_on_with_nothing_to_do_does_nothing() {
-    let mut bench = limited(2, vec![say("ok"), say("more")], Act::Succeed(String::new()));
-    bench.handle.go_on();
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    bench.handle.go_on();
-    bench.handle.steer_now();
-    bench.prompt("Again");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.script.requests().len(), 2);
+    let mut agent = limited(2, vec![say("ok"), say("more")], Act::Succeed(String::new()));
+    agent.handle.go_on();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.handle.go_on();
+    agent.handle.steer_now();
+    agent.prompt("Again");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 2);
 }
 
 // F4, F7
@@ -125,7 +125,7 @@ async fn an_estimated_window_is_corrected_after_the_first_answer() {
         window_source: WindowSource::Estimate,
         ..model()
     };
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![call(&[("c1", "a", json!({}))]), say("ok"), say("again")],
         tools: vec![("a", false, Act::Succeed("done".into()))],
         loaded_window: Some(8192),
@@ -133,17 +133,17 @@ async fn an_estimated_window_is_corrected_after_the_first_answer() {
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    bench.prompt("More");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let windows = bench.script.requests().into_iter();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.prompt("More");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let windows = agent.script.requests().into_iter();
     let windows: Vec<_> = windows
         .map(|request| (request.model.context_window, request.model.window_source))
         .collect();
     let known = (8192, WindowSource::Model);
     assert_eq!(windows, [(4096, WindowSource::Estimate), known, known]);
-    let told: Vec<String> = bench
+    let told: Vec<String> = agent
         .seen
         .iter()
         .filter_map(|event| match &event.kind {

@@ -72,7 +72,7 @@ async fn each_call_is_logged_with_its_end_and_time() {
         ) as _,
         FakeTool::new("logged_slow", false, Act::Gate(gate.clone()), &shared) as _,
     ];
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![call(&[
             ("c1", "logged_quick", json!({})),
             ("c2", "logged_barred", json!({})),
@@ -82,10 +82,10 @@ async fn each_call_is_logged_with_its_end_and_time() {
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.handle.abort();
-    bench
+    agent.handle.abort();
+    agent
         .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
         .await;
     assert_eq!(

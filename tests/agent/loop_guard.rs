@@ -8,7 +8,7 @@ use super::fixture::*;
 const TOLD: &str =
     "loop_guard: You appear to be repeating the same action. Consider a different approach.";
 
-fn circling(times: usize, guard: LoopGuardRules) -> Bench {
+fn circling(times: usize, guard: LoopGuardRules) -> TestAgent {
     let mut answers: Vec<_> = (0..times)
         .map(|n| call(&[(format!("c{n}").as_str(), "a", json!({"n": 1}))]))
         .collect();
@@ -28,17 +28,17 @@ fn circling(times: usize, guard: LoopGuardRules) -> Bench {
 // M1, M2, Q7
 #[tokio::test]
 async fn the_word_comes_behind_the_results_and_only_once() {
-    let mut bench = circling(4, LoopGuardRules::default());
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let said = |n: usize| bench.request(n);
+    let mut agent = circling(4, LoopGuardRules::default());
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let said = |n: usize| agent.request(n);
     assert!(!said(2).contains(&TOLD.to_owned()));
     assert_eq!(said(3)[said(3).len() - 2..], ["c2: same", TOLD]);
     let last = said(4);
     assert_eq!(last.iter().filter(|line| *line == TOLD).count(), 1);
     assert_eq!(last.last().unwrap(), "c3: same");
     // Stored as what it is: nobody's own words.
-    let stored = bench.entries();
+    let stored = agent.entries();
     let told = stored
         .iter()
         .find(|entry| entry["message"]["origin"] == "loop_guard")
@@ -54,23 +54,23 @@ async fn a_user_has_the_last_word() {
         .map(|n| call(&[(format!("c{n}").as_str(), "a", json!({}))]))
         .collect();
     answers.push(say("ok"));
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers,
         tools: vec![("a", false, Act::Gate(gate.clone()))],
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
+    agent.prompt("Go");
     for turn in 0..3 {
         gate.reached().await;
         if turn == 2 {
-            bench.steer("stop that");
-            bench.until(super::steering::queued).await;
+            agent.steer("stop that");
+            agent.until(super::steering::queued).await;
         }
         gate.open();
     }
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let last = bench.request(3);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let last = agent.request(3);
     assert_eq!(
         last[last.len() - 3..],
         ["c2: a done", TOLD, "user: stop that"]
@@ -84,10 +84,10 @@ async fn it_can_be_changed_and_switched_off() {
         enabled: false,
         ..LoopGuardRules::default()
     };
-    let mut bench = circling(12, off);
-    bench.prompt("Go");
-    bench.settled().await;
-    assert!(bench.stored().iter().all(|line| !line.starts_with("loop")));
+    let mut agent = circling(12, off);
+    agent.prompt("Go");
+    agent.settled().await;
+    assert!(agent.stored().iter().all(|line| !line.starts_with("loop")));
 
     let other = LoopGuardRules {
         early_trip: 0,
@@ -95,12 +95,12 @@ async fn it_can_be_changed_and_switched_off() {
         message: "Stop it.".into(),
         ..LoopGuardRules::default()
     };
-    let mut bench = circling(6, other);
-    bench.prompt("Go");
-    bench.settled().await;
-    assert_eq!(bench.request(4).last().unwrap(), "loop_guard: Stop it.");
+    let mut agent = circling(6, other);
+    agent.prompt("Go");
+    agent.settled().await;
+    assert_eq!(agent.request(4).last().unwrap(), "loop_guard: Stop it.");
     assert!(
-        !bench
+        !agent
             .request(3)
             .contains(&"loop_guard: Stop it.".to_owned())
     );

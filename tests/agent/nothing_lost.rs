@@ -11,7 +11,7 @@ use tiller::llm::message::content_text;
 use super::fixture::*;
 
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum UserAction {
     Prompt,
     Steer,
     FollowUp,
@@ -25,57 +25,57 @@ enum Deed {
     Yield(u8),
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let deed = prop_oneof![
-        3 => Just(Deed::Prompt),
-        3 => Just(Deed::Steer),
-        3 => Just(Deed::FollowUp),
-        1 => Just(Deed::SteerNow),
-        1 => Just(Deed::TakeBack),
-        2 => Just(Deed::Abort),
-        1 => Just(Deed::GoOn),
-        4 => Just(Deed::OpenGate),
-        5 => (0u8..60).prop_map(Deed::Yield),
+fn actions() -> impl Strategy<Value = Vec<UserAction>> {
+    let action = prop_oneof![
+        3 => Just(UserAction::Prompt),
+        3 => Just(UserAction::Steer),
+        3 => Just(UserAction::FollowUp),
+        1 => Just(UserAction::SteerNow),
+        1 => Just(UserAction::TakeBack),
+        2 => Just(UserAction::Abort),
+        1 => Just(UserAction::GoOn),
+        4 => Just(UserAction::OpenGate),
+        5 => (0u8..60).prop_map(UserAction::Yield),
     ];
-    proptest::collection::vec(deed, 1..40)
+    proptest::collection::vec(action, 1..40)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]
-    fn nothing_typed_is_lost(deeds in deeds(), two_threads: bool) {
+    fn nothing_typed_is_lost(actions in actions(), two_threads: bool) {
         let mut runtime = if two_threads {
             tokio::runtime::Builder::new_multi_thread()
         } else {
             tokio::runtime::Builder::new_current_thread()
         };
-        runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(deeds));
+        runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(actions));
     }
 
     // D7, H: batches of messages and aborts that the agent reads together.
     #[test]
     fn no_request_leaves_after_an_abort_but_for_what_was_typed_behind_it(
-        deeds in proptest::collection::vec(
+        actions in proptest::collection::vec(
             prop_oneof![
-                3 => Just(Deed::Prompt),
-                2 => Just(Deed::Steer),
-                2 => Just(Deed::FollowUp),
-                3 => Just(Deed::Abort),
-                2 => Just(Deed::OpenGate),
-                3 => (0u8..30).prop_map(Deed::Yield),
+                3 => Just(UserAction::Prompt),
+                2 => Just(UserAction::Steer),
+                2 => Just(UserAction::FollowUp),
+                3 => Just(UserAction::Abort),
+                2 => Just(UserAction::OpenGate),
+                3 => (0u8..30).prop_map(UserAction::Yield),
             ],
             1..40,
         ),
     ) {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
-        runtime.enable_all().build().unwrap().block_on(play_strictly(deeds));
+        runtime.enable_all().build().unwrap().block_on(play_strictly(actions));
     }
 }
 
-/// Plays `deeds` and holds each request against the last abort before it: what it adds to the
+/// Plays `actions` and holds each request against the last abort before it: what it adds to the
 /// conversation was typed later.
-async fn play_strictly(deeds: Vec<Deed>) {
-    let played = play(deeds).await;
+async fn play_strictly(actions: Vec<UserAction>) {
+    let played = play(actions).await;
     for abort in &played.aborts {
         for request in &played.requests[abort.requests..] {
             let last = request.iter().rev().find_map(|line| {
@@ -101,7 +101,7 @@ struct Played {
     requests: Vec<Vec<String>>,
 }
 
-async fn play(deeds: Vec<Deed>) -> Played {
+async fn play(actions: Vec<UserAction>) -> Played {
     let gate = Gate::new();
     let mut answers = Vec::new();
     for n in 0..100 {
@@ -116,50 +116,50 @@ async fn play(deeds: Vec<Deed>) -> Played {
         answers.push(answer);
         answers.push(say("done"));
     }
-    let mut bench = bench(answers, vec![("slow", false, Act::Obey(gate.clone()))]);
+    let mut agent = agent(answers, vec![("slow", false, Act::Obey(gate.clone()))]);
     let mut typed = Vec::new();
     let mut aborts = Vec::new();
-    for deed in deeds {
+    for action in actions {
         let mut text = || {
             typed.push(format!("typed {}", typed.len()));
             typed.last().unwrap().clone()
         };
-        match deed {
-            Deed::Prompt => bench.prompt(&text()),
-            Deed::Steer => bench.steer(&text()),
-            Deed::FollowUp => bench.follow_up(&text()),
-            Deed::SteerNow => bench.handle.steer_now(),
-            Deed::TakeBack => bench.handle.take_back(None),
-            Deed::Abort => {
-                bench.handle.abort();
+        match action {
+            UserAction::Prompt => agent.prompt(&text()),
+            UserAction::Steer => agent.steer(&text()),
+            UserAction::FollowUp => agent.follow_up(&text()),
+            UserAction::SteerNow => agent.handle.steer_now(),
+            UserAction::TakeBack => agent.handle.take_back(None),
+            UserAction::Abort => {
+                agent.handle.abort();
                 aborts.push(Abort {
                     typed: typed.len(),
-                    requests: bench.script.requests().len(),
+                    requests: agent.script.requests().len(),
                 });
             }
-            Deed::GoOn => bench.handle.go_on(),
-            Deed::OpenGate => gate.open(),
-            Deed::Yield(times) => {
+            UserAction::GoOn => agent.handle.go_on(),
+            UserAction::OpenGate => gate.open(),
+            UserAction::Yield(times) => {
                 for _ in 0..times {
                     tokio::task::yield_now().await;
                 }
             }
         }
-        while let Ok(event) = bench.events.try_recv() {
-            bench.seen.push(event);
+        while let Ok(event) = agent.events.try_recv() {
+            agent.seen.push(event);
         }
     }
     // Whatever still waits comes back now.
-    bench.handle.abort();
-    bench.handle.take_back(None);
-    within(bench.handle.shutdown()).await;
-    while let Some(event) = within(bench.events.recv()).await {
-        bench.seen.push(event);
+    agent.handle.abort();
+    agent.handle.take_back(None);
+    within(agent.handle.shutdown()).await;
+    while let Some(event) = within(agent.events.recv()).await {
+        agent.seen.push(event);
     }
 
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     let (mut calls, mut results, mut depth) = (0, 0, 0);
-    for event in &bench.seen {
+    for event in &agent.seen {
         match &event.kind {
             AgentEvent::MessageEnd { message } => {
                 let line = message_line(message);
@@ -190,13 +190,13 @@ async fn play(deeds: Vec<Deed>) -> Played {
             found.get(text),
             Some(&1),
             "{text} of {typed:?} in {:?}",
-            bench.story()
+            agent.story()
         );
     }
     assert_eq!(found.len(), typed.len());
-    let requests = bench.script.requests();
+    let requests = agent.script.requests();
     Played {
         aborts,
-        requests: (0..requests.len()).map(|n| bench.request(n)).collect(),
+        requests: (0..requests.len()).map(|n| agent.request(n)).collect(),
     }
 }

@@ -38,8 +38,8 @@ fn folded(events: &[Arc<Event>]) -> String {
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
     let (answer, text) = long_answer(10_000);
-    let mut bench = bench(vec![answer], vec![]);
-    let mut slow = bench.handle.subscribe(SlowReader::Drop);
+    let mut agent = agent(vec![answer], vec![]);
+    let mut slow = agent.handle.subscribe(SlowReader::Drop);
     let reader = tokio::spawn(async move {
         let mut events: Vec<Arc<Event>> = Vec::new();
         while let Some(event) = slow.recv().await {
@@ -55,48 +55,48 @@ async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
         }
         events
     });
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     let slow_seen = reader.await.unwrap();
-    assert_eq!(folded(&bench.seen), text);
+    assert_eq!(folded(&agent.seen), text);
     assert_eq!(folded(&slow_seen), text);
     // E6: two listeners, one sequence.
     let seqs = |events: &[Arc<Event>]| events.iter().map(|event| event.seq).collect::<Vec<_>>();
     let first = slow_seen[0].seq;
-    let both: Vec<_> = seqs(&bench.seen)
+    let both: Vec<_> = seqs(&agent.seen)
         .into_iter()
         .filter(|seq| *seq >= first)
         .collect();
     assert_eq!(seqs(&slow_seen), both);
     assert!(both.windows(2).all(|pair| pair[0] < pair[1]));
-    assert_eq!(bench.stored()[1], format!("assistant: {text}"));
+    assert_eq!(agent.stored()[1], format!("assistant: {text}"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn memory_is_bounded_while_a_reader_sleeps() {
     let (answer, _) = long_answer(10_000);
-    let bench = bench(vec![answer], vec![]);
-    bench.prompt("Go");
+    let agent = agent(vec![answer], vec![]);
+    agent.prompt("Go");
     // Nobody reads: only what fits the buffers may have been taken from the stream.
-    eventually(|| bench.events.len() == 256).await;
+    eventually(|| agent.events.len() == 256).await;
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(bench.script.live_streams(), 1);
-    assert_eq!(bench.events.len(), 256);
+    assert_eq!(agent.script.live_streams(), 1);
+    assert_eq!(agent.events.len(), 256);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
     let (answer, text) = long_answer(2_000);
-    let mut bench = bench(vec![answer, say("ok")], vec![]);
-    let stuck = bench.handle.subscribe(SlowReader::Drop);
-    bench.prompt("Go");
+    let mut agent = agent(vec![answer, say("ok")], vec![]);
+    let stuck = agent.handle.subscribe(SlowReader::Drop);
+    agent.prompt("Go");
     let start = Instant::now();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(start.elapsed().as_secs(), 5);
-    assert_eq!(folded(&bench.seen), text);
-    let story = bench.story();
+    assert_eq!(folded(&agent.seen), text);
+    let story = agent.story();
     let told = story
         .iter()
         .filter(|line| line.starts_with("notice Warning A listener"));
@@ -108,20 +108,20 @@ async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_is_waited_for_loses_nothing() {
     let (answer, text) = long_answer(2_000);
-    let mut bench = bench(vec![answer], vec![]);
-    let mut patient = bench.handle.subscribe(SlowReader::Wait);
-    bench.prompt("Go");
+    let mut agent = agent(vec![answer], vec![]);
+    let mut patient = agent.handle.subscribe(SlowReader::Wait);
+    agent.prompt("Go");
     for _ in 0..600 {
         tokio::time::advance(Duration::from_millis(100)).await;
-        while let Ok(event) = bench.events.try_recv() {
-            bench.seen.push(event);
+        while let Ok(event) = agent.events.try_recv() {
+            agent.seen.push(event);
         }
     }
     assert_eq!(patient.len(), 256, "held back");
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(event) if is_settled(event)) {
-        while let Ok(event) = bench.events.try_recv() {
-            bench.seen.push(event);
+        while let Ok(event) = agent.events.try_recv() {
+            agent.seen.push(event);
         }
         seen.push(within(patient.recv()).await.expect("dropped"));
     }
@@ -136,40 +136,40 @@ fn is_settled(event: &Arc<Event>) -> bool {
 #[tokio::test(start_paused = true)]
 async fn an_abort_does_not_wait_for_a_stuck_reader() {
     let (answer, _) = long_answer(10_000);
-    let mut bench = bench(vec![answer, say("ok")], vec![]);
-    bench.prompt("Go");
-    eventually(|| bench.events.len() == 256).await;
+    let mut agent = agent(vec![answer, say("ok")], vec![]);
+    agent.prompt("Go");
+    eventually(|| agent.events.len() == 256).await;
     let start = Instant::now();
-    bench.handle.abort();
-    eventually(|| bench.script.live_streams() == 0).await;
+    agent.handle.abort();
+    eventually(|| agent.script.live_streams() == 0).await;
     assert!(start.elapsed() < Duration::from_millis(100));
     // Commands are answered meanwhile.
-    let mut late = bench.handle.subscribe(SlowReader::Drop);
-    bench.handle.set_thinking(ThinkingLevel::High);
+    let mut late = agent.handle.subscribe(SlowReader::Drop);
+    agent.handle.set_thinking(ThinkingLevel::High);
     let first = within(late.recv()).await.unwrap();
     assert!(
         matches!(first.kind, AgentEvent::ModelChanged { .. }),
         "{first:?}"
     );
-    assert_eq!(bench.settled().await, RunOutcome::Aborted);
-    bench.prompt("again");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    agent.prompt("again");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
 #[tokio::test]
 async fn readers_may_come_and_go() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         vec![("a", false, Act::Gate(gate.clone()))],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    drop(bench.handle.subscribe(SlowReader::Drop));
-    let mut late: mpsc::Receiver<Arc<Event>> = bench.handle.subscribe(SlowReader::Drop);
-    bench.steer("x");
+    drop(agent.handle.subscribe(SlowReader::Drop));
+    let mut late: mpsc::Receiver<Arc<Event>> = agent.handle.subscribe(SlowReader::Drop);
+    agent.steer("x");
     let first = within(late.recv()).await.unwrap();
     assert!(matches!(first.kind, AgentEvent::QueueUpdate { .. }));
     gate.open();
-    bench.settled().await;
+    agent.settled().await;
 }

@@ -12,14 +12,14 @@ use tiller::llm::ThinkingLevel;
 use super::fixture::*;
 use crate::support::census::Census;
 
-fn with_bash(answers: Vec<Vec<Step>>) -> Bench {
+fn with_bash(answers: Vec<Vec<Step>>) -> TestAgent {
     with_bash_in(
         Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave),
         answers,
     )
 }
 
-fn with_bash_in(processes: Processes, answers: Vec<Vec<Step>>) -> Bench {
+fn with_bash_in(processes: Processes, answers: Vec<Vec<Step>>) -> TestAgent {
     Setup {
         answers,
         toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
@@ -42,8 +42,8 @@ fn calls(calls: &[(String, Value)]) -> Vec<Step> {
 }
 
 /// Waits until the screen has shown `text` as live output.
-async fn shown(bench: &mut Bench, text: &str) {
-    bench
+async fn shown(agent: &mut TestAgent, text: &str) {
+    agent
         .until(|event| {
             matches!(event, AgentEvent::ToolUpdate { details, .. }
                 if matches!(&**details, Details::Command(command) if command.output.contains(text)))
@@ -60,31 +60,31 @@ fn state(wanted: fn(&RunState) -> bool) -> impl Fn(&AgentEvent) -> bool {
 async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
     let census = Census::new();
     let script = census.script("trap '' TERM; echo begun; setsid SLEEP & SLEEP & SLEEP");
-    let mut bench = with_bash(vec![
+    let mut agent = with_bash(vec![
         calls(&[bash("c1", &script), bash("c2", "echo never")]),
         say("ok"),
     ]);
-    bench.prompt("Go");
-    shown(&mut bench, "begun").await;
+    agent.prompt("Go");
+    shown(&mut agent, "begun").await;
     census.wait_for(3).await;
-    bench.handle.abort();
-    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
     assert_eq!(
-        bench.stored()[2..],
+        agent.stored()[2..],
         [
             "c1!: Execution cancelled\nbegun",
             "c2!: Execution cancelled before start"
         ]
     );
-    let stopping = bench
+    let stopping = agent
         .story()
         .iter()
         .any(|line| line.starts_with("state Stopping"));
-    assert!(stopping, "{:?}", bench.story());
+    assert!(stopping, "{:?}", agent.story());
 
     // The next run does not wait for the dying either.
-    bench.prompt("again");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.prompt("again");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     census.wait_for_none().await;
 }
 
@@ -95,19 +95,19 @@ async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
     for second_abort in [false, true] {
         let census = Census::new();
         let script = census.script("trap '' TERM; echo begun; SLEEP & SLEEP");
-        let mut bench = with_bash(vec![calls(&[bash("c1", &script)])]);
-        bench.prompt("Go");
-        shown(&mut bench, "begun").await;
+        let mut agent = with_bash(vec![calls(&[bash("c1", &script)])]);
+        agent.prompt("Go");
+        shown(&mut agent, "begun").await;
         census.wait_for(2).await;
         let start = Instant::now();
-        bench.handle.abort();
-        bench
+        agent.handle.abort();
+        agent
             .until(state(|state| matches!(state, RunState::Stopping { .. })))
             .await;
         if second_abort {
-            bench.handle.abort();
+            agent.handle.abort();
         }
-        bench.until(state(|state| *state == RunState::Idle)).await;
+        agent.until(state(|state| *state == RunState::Idle)).await;
         census.assert_none().await;
         took.push(start.elapsed());
     }
@@ -120,27 +120,27 @@ async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
 async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
     let census = Census::new();
     let script = census.script("trap '' TERM; echo begun; SLEEP & SLEEP");
-    let mut bench = with_bash(vec![calls(&[bash("c1", &script)]), say("ok")]);
-    bench.prompt("Go");
-    shown(&mut bench, "begun").await;
+    let mut agent = with_bash(vec![calls(&[bash("c1", &script)]), say("ok")]);
+    agent.prompt("Go");
+    shown(&mut agent, "begun").await;
     census.wait_for(2).await;
-    bench.handle.abort();
-    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
     // The agent hears nothing of the next run while this subscriber reads nothing.
-    let stuck = bench.handle.subscribe(SlowReader::Drop);
+    let stuck = agent.handle.subscribe(SlowReader::Drop);
     for level in [ThinkingLevel::Low, ThinkingLevel::High].repeat(200) {
-        bench.handle.set_thinking(level);
+        agent.handle.set_thinking(level);
     }
-    bench.prompt("again");
+    agent.prompt("again");
     census.wait_for_none().await;
     // The last is dead for the agent, too: an order after that is answered after that.
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
     drop(stuck);
-    bench.seen.clear();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let story = bench.story();
+    agent.seen.clear();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let story = agent.story();
     let state = story.iter().find(|line| line.starts_with("state"));
     assert!(state.unwrap().starts_with("state Running"), "{story:?}");
 }
@@ -153,12 +153,12 @@ async fn leftovers_end_with_the_run() {
     let gate = Gate::new();
     let mut last = vec![start(), Step::Wait(gate.clone())];
     last.extend(say("done")[1..].to_vec());
-    let mut bench = with_bash(vec![calls(&[bash("c1", &script)]), last]);
-    bench.prompt("Go");
+    let mut agent = with_bash(vec![calls(&[bash("c1", &script)]), last]);
+    agent.prompt("Go");
     gate.reached().await;
     census.wait_for(1).await;
     gate.open();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     census.wait_for_none().await;
 }
 
@@ -176,12 +176,12 @@ async fn a_run_ends_only_what_it_started() {
     let running = processes.start(spawn).unwrap();
     other.wait_for(3).await;
     let script = census.script("echo begun; SLEEP & SLEEP");
-    let mut bench = with_bash_in(processes.scope(), vec![calls(&[bash("c1", &script)])]);
-    bench.prompt("Go");
-    shown(&mut bench, "begun").await;
-    bench.handle.abort();
-    bench.handle.abort();
-    assert_eq!(bench.settled().await, RunOutcome::Aborted);
+    let mut agent = with_bash_in(processes.scope(), vec![calls(&[bash("c1", &script)])]);
+    agent.prompt("Go");
+    shown(&mut agent, "begun").await;
+    agent.handle.abort();
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
     census.wait_for_none().await;
     assert_eq!((processes.alive(), other.living().len()), (1, 3));
     drop(running);
@@ -192,7 +192,7 @@ async fn a_run_ends_only_what_it_started() {
 // H8, C5: two edits of one file in one turn both count, and every tool works through the loop.
 #[tokio::test]
 async fn real_tools_work_through_the_loop() {
-    let mut bench = with_bash(vec![
+    let mut agent = with_bash(vec![
         call(&[(
             "c1",
             "write",
@@ -217,11 +217,11 @@ async fn real_tools_work_through_the_loop() {
         ]),
         say("ok"),
     ]);
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let file = std::fs::read_to_string(bench.cwd.join("a.txt")).unwrap();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let file = std::fs::read_to_string(agent.cwd.join("a.txt")).unwrap();
     assert_eq!(file, "1\n2\n");
-    let results = bench.request(3);
+    let results = agent.request(3);
     assert!(
         results.contains(&"c5: a.txt:2: 2".to_owned()),
         "{results:?}"
@@ -232,7 +232,7 @@ async fn real_tools_work_through_the_loop() {
         "{refused}"
     );
     // I5, I6: the diff is stored for users and absent from what the model gets.
-    let stored = std::fs::read_to_string(&bench.session).unwrap();
+    let stored = std::fs::read_to_string(&agent.session).unwrap();
     assert!(stored.contains(r#""kind":"diff""#));
     assert!(
         !results.iter().any(|line| line.contains("-1 one")),

@@ -42,7 +42,7 @@ fn exact() -> LoopRules {
     }
 }
 
-fn failing(answers: Vec<Vec<Step>>) -> Bench {
+fn failing(answers: Vec<Vec<Step>>) -> TestAgent {
     Setup {
         answers,
         rules: exact(),
@@ -58,13 +58,13 @@ fn countdown(event: &AgentEvent) -> bool {
 // G2: the sixth failure surfaces.
 #[tokio::test(start_paused = true)]
 async fn it_waits_1_2_4_8_and_16_seconds() {
-    let mut bench = failing(vec![silent(); 6]);
-    bench.prompt("Go");
+    let mut agent = failing(vec![silent(); 6]);
+    agent.prompt("Go");
     let mut waits = Vec::new();
     for _ in 0..5 {
-        bench.until(countdown).await;
+        agent.until(countdown).await;
         let began = Instant::now();
-        bench
+        agent
             .until(|event| matches!(event, AgentEvent::State(state) if !state.is_retrying()))
             .await;
         waits.push(began.elapsed().as_millis());
@@ -74,7 +74,7 @@ async fn it_waits_1_2_4_8_and_16_seconds() {
         waits.iter().map(seconds).collect::<Vec<_>>(),
         [1, 2, 4, 8, 16]
     );
-    let outcome = bench.settled().await;
+    let outcome = agent.settled().await;
     let failed = "lab/scripted: busy (asked 6 times)\nSend it again";
     assert_eq!(
         outcome,
@@ -82,8 +82,8 @@ async fn it_waits_1_2_4_8_and_16_seconds() {
             message: failed.into()
         }
     );
-    assert_eq!(bench.script.requests().len(), 6);
-    assert_eq!(bench.stored().len(), 2, "{:?}", bench.stored());
+    assert_eq!(agent.script.requests().len(), 6);
+    assert_eq!(agent.stored().len(), 2, "{:?}", agent.stored());
 }
 
 // G3
@@ -94,26 +94,26 @@ async fn a_wait_the_server_asks_for_is_kept() {
         error.retry_after_ms = Some(ms);
         vec![fail(error)]
     };
-    let mut bench = failing(vec![asked(17_500), say("ok")]);
-    bench.prompt("Go");
+    let mut agent = failing(vec![asked(17_500), say("ok")]);
+    agent.prompt("Go");
     let began = Instant::now();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(began.elapsed().as_millis() / 100, 175);
 
-    let mut bench = failing(vec![asked(61_000), say("ok")]);
-    bench.prompt("Go");
-    let outcome = bench.settled().await;
+    let mut agent = failing(vec![asked(61_000), say("ok")]);
+    agent.prompt("Go");
+    let outcome = agent.settled().await;
     assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
-    assert_eq!(bench.script.requests().len(), 1);
+    assert_eq!(agent.script.requests().len(), 1);
 }
 
 /// The story of one retry, whole.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_without_a_word_leaves_only_its_events() {
-    let mut bench = failing(vec![silent(), say("ok")]);
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let story: Vec<String> = bench
+    let mut agent = failing(vec![silent(), say("ok")]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let story: Vec<String> = agent
         .story()
         .into_iter()
         .filter(|line| !line.starts_with("state"))
@@ -134,20 +134,20 @@ async fn an_attempt_without_a_word_leaves_only_its_events() {
             "settled aborted=false",
         ]
     );
-    assert_eq!(bench.stored(), ["user: Go", "assistant: ok"]);
+    assert_eq!(agent.stored(), ["user: Go", "assistant: ok"]);
 }
 
 // G decision: what was said is kept, says what came of it, and is never sent.
 #[tokio::test(start_paused = true)]
 async fn half_an_answer_is_kept_and_asked_again() {
-    let mut bench = failing(vec![halfway(), say("whole")]);
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let mut agent = failing(vec![halfway(), say("whole")]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.stored(),
+        agent.stored(),
         ["user: Go", "assistant: half a", "assistant: whole"]
     );
-    let entries = bench.entries();
+    let entries = agent.entries();
     let half = entries
         .iter()
         .map(|entry| &entry["message"])
@@ -166,18 +166,18 @@ async fn calls_of_a_failed_answer_never_run() {
     let mut broken = vec![start()];
     broken.extend(call_block(0, "c1", "a", "{}"));
     broken.push(fail(busy()));
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![broken, call(&[("c1", "a", json!({}))]), say("ok")],
         tools: vec![("a", false, Act::Succeed("did".into()))],
         rules: exact(),
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let ran = bench.log.lock().unwrap().len();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let ran = agent.log.lock().unwrap().len();
     assert_eq!(ran, 2, "one start, one end");
-    let ends = bench.seen.iter().filter(|event| {
+    let ends = agent.seen.iter().filter(|event| {
         matches!(&event.kind, AgentEvent::ToolEnd { status, .. } if *status == ToolStatus::Ok)
     });
     assert_eq!(ends.count(), 1);
@@ -187,42 +187,42 @@ async fn calls_of_a_failed_answer_never_run() {
 #[tokio::test(start_paused = true)]
 async fn an_abort_ends_the_wait() {
     for broken in [silent(), halfway()] {
-        let mut bench = failing(vec![broken, say("ok")]);
-        bench.prompt("Go");
-        bench.until(countdown).await;
-        bench.follow_up("later");
-        bench.until(queued).await;
+        let mut agent = failing(vec![broken, say("ok")]);
+        agent.prompt("Go");
+        agent.until(countdown).await;
+        agent.follow_up("later");
+        agent.until(queued).await;
         let began = Instant::now();
-        bench.handle.abort();
-        assert_eq!(bench.settled().await, RunOutcome::Aborted);
+        agent.handle.abort();
+        assert_eq!(agent.settled().await, RunOutcome::Aborted);
         assert!(began.elapsed() < Duration::from_millis(100));
-        let story = bench.story();
+        let story = agent.story();
         assert!(story.contains(&"retry 1 failed: Retry cancelled".to_owned()));
         assert!(story.contains(&"returned later".to_owned()));
-        assert_eq!(bench.script.requests().len(), 1);
-        assert_eq!(bench.stored().len(), 2);
-        bench.handle.go_on();
-        assert_eq!(bench.settled().await, RunOutcome::Done);
-        assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+        assert_eq!(agent.script.requests().len(), 1);
+        assert_eq!(agent.stored().len(), 2);
+        agent.handle.go_on();
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
     }
 }
 
 // D4: what is typed during the wait goes along with the next attempt.
 #[tokio::test(start_paused = true)]
 async fn steering_goes_along_with_the_next_attempt() {
-    let mut bench = failing(vec![silent(), say("ok")]);
-    bench.prompt("Go");
-    bench.until(countdown).await;
-    bench.steer("and be brief");
-    bench.until(queued).await;
+    let mut agent = failing(vec![silent(), say("ok")]);
+    agent.prompt("Go");
+    agent.until(countdown).await;
+    agent.steer("and be brief");
+    agent.until(queued).await;
     let began = Instant::now();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(began.elapsed().as_secs(), 1, "the wait was cut short");
     assert_eq!(
-        bench.stored(),
+        agent.stored(),
         ["user: Go", "user: and be brief", "assistant: ok"]
     );
-    assert_eq!(bench.request(1), ["user: Go", "user: and be brief"]);
+    assert_eq!(agent.request(1), ["user: Go", "user: and be brief"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -230,33 +230,33 @@ async fn a_user_may_hurry() {
     for steering in [None, Some("now")] {
         let mut error = busy();
         error.retry_after_ms = Some(50_000);
-        let mut bench = failing(vec![vec![fail(error)], say("ok")]);
-        bench.prompt("Go");
-        bench.until(countdown).await;
+        let mut agent = failing(vec![vec![fail(error)], say("ok")]);
+        agent.prompt("Go");
+        agent.until(countdown).await;
         if let Some(text) = steering {
-            bench.steer(text);
+            agent.steer(text);
         }
         let began = Instant::now();
-        bench.handle.steer_now();
+        agent.handle.steer_now();
         // Once more: there is no wait any more, and nothing else is cut short.
-        bench.handle.steer_now();
-        assert_eq!(bench.settled().await, RunOutcome::Done);
+        agent.handle.steer_now();
+        assert_eq!(agent.settled().await, RunOutcome::Done);
         assert!(began.elapsed() < Duration::from_secs(1));
-        assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+        assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
     }
 }
 
 // Another model may be chosen while it waits.
 #[tokio::test(start_paused = true)]
 async fn the_next_attempt_asks_the_model_of_now() {
-    let mut bench = failing(vec![silent(), say("ok")]);
-    bench.prompt("Go");
-    bench.until(countdown).await;
+    let mut agent = failing(vec![silent(), say("ok")]);
+    agent.prompt("Go");
+    agent.until(countdown).await;
     let mut other = model();
     other.id = "other".into();
-    bench.handle.set_model(other);
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.script.requests()[1].model.id, "other");
+    agent.handle.set_model(other);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests()[1].model.id, "other");
 }
 
 // B11: a retry is no new model call.
@@ -266,13 +266,13 @@ async fn retries_do_not_count_as_iterations() {
         max_iterations: 1,
         ..exact()
     };
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![silent(), silent(), say("ok")],
         rules,
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.script.requests().len(), 3);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 3);
 }

@@ -15,30 +15,30 @@ use super::fixture::*;
 #[tokio::test]
 async fn a_message_is_on_disk_before_its_end_is_told_and_before_the_request() {
     let gate = Gate::new();
-    let mut bench = bench(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
-    assert!(!bench.session.exists());
-    bench.prompt("Go");
+    let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
+    assert!(!agent.session.exists());
+    agent.prompt("Go");
     gate.reached().await;
-    assert_eq!(bench.stored(), ["user: Go"], "before the request leaves");
-    bench.handle.abort();
-    bench
+    assert_eq!(agent.stored(), ["user: Go"], "before the request leaves");
+    agent.handle.abort();
+    agent
         .until(|event| {
             matches!(event, AgentEvent::MessageEnd { message } if message_line(message) == "assistant: ")
         })
         .await;
-    assert_eq!(bench.stored(), ["user: Go", "assistant: "]);
-    bench.settled().await;
+    assert_eq!(agent.stored(), ["user: Go", "assistant: "]);
+    agent.settled().await;
 }
 
 #[tokio::test]
 async fn entries_form_one_chain() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         vec![("a", false, Act::Succeed("done".into()))],
     );
-    bench.prompt("Go");
-    bench.settled().await;
-    let entries = bench.entries();
+    agent.prompt("Go");
+    agent.settled().await;
+    let entries = agent.entries();
     assert_eq!(entries[0]["type"], "session");
     assert_eq!(entries[0]["version"], 3);
     assert!(entries[1]["parentId"].is_null());
@@ -49,7 +49,7 @@ async fn entries_form_one_chain() {
         entries.last().unwrap()["message"]["usage"]["cost"]["total"],
         0.0
     );
-    let request = &bench.script.requests()[0];
+    let request = &agent.script.requests()[0];
     assert_eq!(request.session_id.as_deref(), entries[0]["id"].as_str());
 }
 
@@ -57,7 +57,7 @@ async fn entries_form_one_chain() {
 #[tokio::test]
 async fn details_are_kept_within_bounds() {
     let long = "x".repeat(600_000);
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[("c1", "a", json!({})), ("c2", "b", json!({}))]),
             say("ok"),
@@ -67,9 +67,9 @@ async fn details_are_kept_within_bounds() {
             ("b", false, Act::Succeed(long.clone())),
         ],
     );
-    bench.prompt("Go");
-    bench.settled().await;
-    let entries = bench.entries();
+    agent.prompt("Go");
+    agent.settled().await;
+    let entries = agent.entries();
     let results: Vec<_> = entries
         .iter()
         .map(|entry| &entry["message"])
@@ -126,14 +126,14 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
 // 10 kB for prompt and tools; the tools have their own tests.
 #[tokio::test]
 async fn the_system_prompt_is_small_and_the_same_in_each_call() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "bash", json!({}))]), say("ok")],
         vec![("bash", false, Act::Succeed("done".into()))],
     );
-    bench.prompt("Go");
-    bench.settled().await;
-    let requests = bench.script.requests();
+    agent.prompt("Go");
+    agent.settled().await;
+    let requests = agent.script.requests();
     assert_eq!(requests[0].system, requests[1].system);
     assert!(requests[0].system.len() < 4_000);
-    assert!(requests[0].system.contains(bench.cwd.to_str().unwrap()));
+    assert!(requests[0].system.contains(agent.cwd.to_str().unwrap()));
 }

@@ -30,15 +30,15 @@ fn three_calls() -> Vec<Step> {
 #[tokio::test]
 async fn steering_skips_what_has_not_started() {
     let gate = Gate::new();
-    let mut bench = bench(vec![three_calls(), say("ok")], three_slow(&gate));
-    bench.prompt("Go");
+    let mut agent = agent(vec![three_calls(), say("ok")], three_slow(&gate));
+    agent.prompt("Go");
     gate.reached().await;
-    bench.steer("stop that");
-    bench.steer("and this");
-    bench.until(queued).await;
-    bench.until(queued).await;
+    agent.steer("stop that");
+    agent.steer("and this");
+    agent.until(queued).await;
+    agent.until(queued).await;
     gate.open();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     let skipped = "Skipped due to user message.";
     let expected = [
         "user: Go".to_owned(),
@@ -49,9 +49,9 @@ async fn steering_skips_what_has_not_started() {
         "user: stop that".into(),
         "user: and this".into(),
     ];
-    assert_eq!(bench.request(1), expected);
-    assert_eq!(bench.stored()[..7], expected);
-    let story = bench.story();
+    assert_eq!(agent.request(1), expected);
+    assert_eq!(agent.stored()[..7], expected);
+    let story = agent.story();
     let tools: Vec<_> = story
         .iter()
         .filter(|line| line.starts_with("tool") || line.starts_with("queue"))
@@ -70,14 +70,14 @@ async fn steering_skips_what_has_not_started() {
             "queue 0 0",
         ]
     );
-    assert_eq!(bench.log.lock().unwrap().len(), 2, "b and c never ran");
+    assert_eq!(agent.log.lock().unwrap().len(), 2, "b and c never ran");
 }
 
 // D3
 #[tokio::test]
 async fn without_skipping_all_tools_run_first() {
     let gate = Gate::new();
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![three_calls(), say("ok")],
         tools: three_slow(&gate),
         rules: LoopRules {
@@ -87,14 +87,14 @@ async fn without_skipping_all_tools_run_first() {
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.steer("later");
-    bench.until(queued).await;
+    agent.steer("later");
+    agent.until(queued).await;
     gate.open();
-    bench.settled().await;
+    agent.settled().await;
     assert_eq!(
-        bench.request(1)[2..],
+        agent.request(1)[2..],
         ["c1: a done", "c2: b done", "c3: c done", "user: later"]
     );
 }
@@ -105,18 +105,18 @@ async fn steering_typed_while_streaming_is_in_the_very_next_request() {
     let gate = Gate::new();
     let mut answer = vec![start(), Step::Wait(gate.clone())];
     answer.extend(say("first")[1..].to_vec());
-    let mut bench = bench(vec![answer, say("second")], vec![]);
-    bench.prompt("Go");
+    let mut agent = agent(vec![answer, say("second")], vec![]);
+    agent.prompt("Go");
     gate.reached().await;
-    bench.prompt("more");
-    bench.until(queued).await;
+    agent.prompt("more");
+    agent.until(queued).await;
     gate.open();
-    bench.settled().await;
+    agent.settled().await;
     assert_eq!(
-        bench.request(1),
+        agent.request(1),
         ["user: Go", "assistant: first", "user: more"]
     );
-    assert_eq!(bench.script.requests().len(), 2);
+    assert_eq!(agent.script.requests().len(), 2);
 }
 
 // D1, D4: a reply that both calls tools and was steered meanwhile runs none of them.
@@ -126,23 +126,23 @@ async fn steering_before_the_first_tool_skips_all() {
     let mut answer = vec![start(), Step::Wait(gate.clone())];
     answer.extend(three_calls()[1..].to_vec());
     let never = Gate::new();
-    let mut bench = bench(vec![answer, say("ok")], three_slow(&never));
-    bench.prompt("Go");
+    let mut agent = agent(vec![answer, say("ok")], three_slow(&never));
+    agent.prompt("Go");
     gate.reached().await;
-    bench.steer("no");
-    bench.until(queued).await;
+    agent.steer("no");
+    agent.until(queued).await;
     gate.open();
-    bench.settled().await;
-    assert!(bench.log.lock().unwrap().is_empty());
-    assert_eq!(bench.request(1).last().unwrap(), "user: no");
-    assert_eq!(bench.request(1).len(), 6);
+    agent.settled().await;
+    assert!(agent.log.lock().unwrap().is_empty());
+    assert_eq!(agent.request(1).last().unwrap(), "user: no");
+    assert_eq!(agent.request(1).len(), 6);
 }
 
 // D5, D6
 #[tokio::test]
 async fn follow_ups_run_one_by_one_after_the_end() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[("c1", "a", json!({}))]),
             say("done"),
@@ -151,16 +151,16 @@ async fn follow_ups_run_one_by_one_after_the_end() {
         ],
         three_slow(&gate),
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("first");
-    bench.follow_up("second");
-    bench.until(queued).await;
-    bench.until(queued).await;
+    agent.follow_up("first");
+    agent.follow_up("second");
+    agent.until(queued).await;
+    agent.until(queued).await;
     gate.open();
-    bench.settled().await;
+    agent.settled().await;
     assert_eq!(
-        bench.stored(),
+        agent.stored(),
         [
             "user: Go",
             "assistant: [c1]",
@@ -179,7 +179,7 @@ async fn queue_modes_say_how_many_go_out_together() {
     let gate = Gate::new();
     let mut answer = vec![start(), Step::Wait(gate.clone())];
     answer.extend(say("first")[1..].to_vec());
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![answer, say("a"), say("b"), say("c")],
         rules: LoopRules {
             steering_mode: QueueMode::One,
@@ -189,19 +189,19 @@ async fn queue_modes_say_how_many_go_out_together() {
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("f1");
-    bench.follow_up("f2");
-    bench.steer("s1");
-    bench.steer("s2");
+    agent.follow_up("f1");
+    agent.follow_up("f2");
+    agent.steer("s1");
+    agent.steer("s2");
     for _ in 0..4 {
-        bench.until(queued).await;
+        agent.until(queued).await;
     }
     gate.open();
-    bench.settled().await;
+    agent.settled().await;
     assert_eq!(
-        bench.stored()[2..],
+        agent.stored()[2..],
         [
             "user: s1",
             "assistant: a",
@@ -218,45 +218,45 @@ async fn queue_modes_say_how_many_go_out_together() {
 #[tokio::test]
 async fn waiting_messages_can_be_taken_back() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         three_slow(&gate),
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("f");
-    bench.steer("s1");
-    bench.steer("s2");
+    agent.follow_up("f");
+    agent.steer("s1");
+    agent.steer("s2");
     let mut last = Vec::new();
     for _ in 0..3 {
-        if let AgentEvent::QueueUpdate { steering, .. } = bench.until(queued).await {
+        if let AgentEvent::QueueUpdate { steering, .. } = agent.until(queued).await {
             last = steering;
         }
     }
-    bench.handle.take_back(Some(last[0].id));
-    bench
+    agent.handle.take_back(Some(last[0].id));
+    agent
         .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
         .await;
-    bench.handle.take_back(None);
-    bench
+    agent.handle.take_back(None);
+    agent
         .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
         .await;
-    let story = bench.story();
+    let story = agent.story();
     let returned: Vec<_> = story
         .iter()
         .filter(|line| line.starts_with("returned"))
         .collect();
     assert_eq!(returned, ["returned s1", "returned s2 | f"]);
     gate.open();
-    bench.settled().await;
-    assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
-    assert_eq!(bench.request(1).len(), 3);
+    agent.settled().await;
+    assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
+    assert_eq!(agent.request(1).len(), 3);
 }
 
 #[tokio::test]
 async fn steer_now_cuts_a_tool_and_delivers_at_once() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[("c1", "sh", json!({})), ("c2", "b", json!({}))]),
             say("ok"),
@@ -270,13 +270,13 @@ async fn steer_now_cuts_a_tool_and_delivers_at_once() {
             ("b", false, Act::Succeed("b".into())),
         ],
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.steer("wrong folder");
-    bench.handle.steer_now();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.steer("wrong folder");
+    agent.handle.steer_now();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.request(1)[2..],
+        agent.request(1)[2..],
         [
             "c1!: Interrupted by user message\nline 1\nline 2",
             "c2!: Skipped due to user message.",
@@ -291,17 +291,17 @@ async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
     let mut answer = vec![start()];
     answer.extend(text_block(0, "I will"));
     answer.push(Step::Wait(gate.clone()));
-    let mut bench = bench(vec![answer, say("ok")], vec![]);
-    bench.prompt("Go");
+    let mut agent = agent(vec![answer, say("ok")], vec![]);
+    agent.prompt("Go");
     gate.reached().await;
-    bench.handle.steer_now();
-    bench.steer("not that");
-    bench.until(queued).await;
-    assert_eq!(bench.script.live_streams(), 1, "nothing waited yet: no cut");
-    bench.handle.steer_now();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.handle.steer_now();
+    agent.steer("not that");
+    agent.until(queued).await;
+    assert_eq!(agent.script.live_streams(), 1, "nothing waited yet: no cut");
+    agent.handle.steer_now();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.request(1),
+        agent.request(1),
         [
             "user: Go",
             "assistant: I will",
@@ -309,7 +309,7 @@ async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
             "user: not that"
         ]
     );
-    let answer = bench
+    let answer = agent
         .entries()
         .into_iter()
         .find(|entry| entry["message"]["role"] == "assistant");
@@ -320,30 +320,30 @@ async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
 #[tokio::test]
 async fn model_and_thinking_change_from_the_next_call_on() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         three_slow(&gate),
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
     let other = tiller::llm::Model {
         id: "other".into(),
         ..model()
     };
-    bench.handle.set_model(other);
-    bench.handle.set_thinking(ThinkingLevel::High);
+    agent.handle.set_model(other);
+    agent.handle.set_thinking(ThinkingLevel::High);
     for _ in 0..2 {
-        bench
+        agent
             .until(|event| matches!(event, AgentEvent::ModelChanged { .. }))
             .await;
     }
     gate.open();
-    bench.settled().await;
-    let requests = bench.script.requests();
+    agent.settled().await;
+    let requests = agent.script.requests();
     assert_eq!(requests[0].model.id, "scripted");
     assert_eq!(requests[1].model.id, "other");
     assert_eq!(requests[1].thinking, ThinkingLevel::High);
-    let entries = bench.entries();
+    let entries = agent.entries();
     let changes: Vec<_> = entries
         .iter()
         .filter(|entry| entry["type"] != "message" && entry["type"] != "session")
@@ -366,25 +366,25 @@ async fn model_and_thinking_change_from_the_next_call_on() {
 async fn messages_wait_through_a_failure() {
     let gate = Gate::new();
     let broken = vec![start(), Step::Wait(gate.clone())];
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![broken, say("ok"), say("followed")],
         rules: no_retries(),
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
+    agent.prompt("Go");
     gate.reached().await;
-    bench.follow_up("later");
-    bench.steer("waiting");
-    bench.until(queued).await;
-    bench.until(queued).await;
+    agent.follow_up("later");
+    agent.steer("waiting");
+    agent.until(queued).await;
+    agent.until(queued).await;
     gate.open();
-    let outcome = bench.settled().await;
+    let outcome = agent.settled().await;
     assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
-    bench.prompt("next");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.prompt("next");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.stored(),
+        agent.stored(),
         [
             "user: Go",
             "assistant: ",

@@ -2,16 +2,16 @@
 
 use tiller::agent::RunOutcome;
 
-use super::fixture::{bench, say};
+use super::fixture::{agent, say};
 
 // A2, B1, E1, E3
 #[tokio::test]
 async fn a_text_answer_ends_the_run() {
-    let mut bench = bench(vec![say("Hello.")], vec![]);
-    bench.prompt("Hi");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    let mut agent = agent(vec![say("Hello.")], vec![]);
+    agent.prompt("Hi");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.story(),
+        agent.story(),
         [
             "agent start",
             "turn start 1",
@@ -27,5 +27,5 @@ async fn a_text_answer_ends_the_run() {
             "settled aborted=false",
         ]
     );
-    assert_eq!(bench.stored(), ["user: Hi", "assistant: Hello."]);
+    assert_eq!(agent.stored(), ["user: Hi", "assistant: Hello."]);
 }

@@ -15,14 +15,14 @@ fn is_tool_start(event: &AgentEvent) -> bool {
 // E1, E3, B1, I5
 #[tokio::test]
 async fn a_turn_with_a_tool_in_order() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "touch", json!({ "n": 1 }))]), say("Done.")],
         vec![("touch", false, Act::Succeed("touched".into()))],
     );
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.story(),
+        agent.story(),
         [
             "agent start",
             "turn start 1",
@@ -50,11 +50,11 @@ async fn a_turn_with_a_tool_in_order() {
         ]
     );
     assert_eq!(
-        bench.request(1),
+        agent.request(1),
         ["user: Go", "assistant: [c1]", "c1: touched"]
     );
-    assert_eq!(bench.stored().len(), 4);
-    let entry = bench
+    assert_eq!(agent.stored().len(), 4);
+    let entry = agent
         .entries()
         .into_iter()
         .find(|entry| entry["message"]["role"] == "toolResult");
@@ -76,7 +76,7 @@ fn three_calls() -> Vec<Step> {
 async fn read_only_calls_overlap_and_keep_their_order() {
     let gates = [Gate::new(), Gate::new(), Gate::new()];
     let tools = ["a", "b", "c"];
-    let mut bench = bench(
+    let mut agent = agent(
         vec![three_calls(), say("ok")],
         tools
             .into_iter()
@@ -84,18 +84,18 @@ async fn read_only_calls_overlap_and_keep_their_order() {
             .map(|(name, gate)| (name, true, Act::Gate(gate.clone())))
             .collect(),
     );
-    bench.prompt("Go");
+    agent.prompt("Go");
     for gate in &gates {
         gate.reached().await;
     }
     for gate in gates.iter().rev() {
         gate.open();
-        bench
+        agent
             .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
             .await;
     }
-    bench.settled().await;
-    let story = bench.story();
+    agent.settled().await;
+    let story = agent.story();
     let tools: Vec<_> = story
         .iter()
         .filter(|line| line.starts_with("tool"))
@@ -112,7 +112,7 @@ async fn read_only_calls_overlap_and_keep_their_order() {
         ]
     );
     assert_eq!(
-        bench.request(1)[2..],
+        agent.request(1)[2..],
         ["c1: a done", "c2: b done", "c3: c done"]
     );
 }
@@ -126,7 +126,7 @@ async fn one_at_a_time_when_told_so_or_when_they_write() {
     };
     for (read_only, rules) in [(true, off), (false, LoopRules::default())] {
         let first = Gate::new();
-        let mut bench = Setup {
+        let mut agent = Setup {
             answers: vec![three_calls(), say("ok")],
             tools: vec![
                 ("a", read_only, Act::Gate(first.clone())),
@@ -137,11 +137,11 @@ async fn one_at_a_time_when_told_so_or_when_they_write() {
             ..Setup::default()
         }
         .start();
-        bench.prompt("Go");
+        agent.prompt("Go");
         first.reached().await;
         first.open();
-        bench.settled().await;
-        let log = bench.log.lock().unwrap().clone();
+        agent.settled().await;
+        let log = agent.log.lock().unwrap().clone();
         assert_eq!(
             log,
             [
@@ -159,7 +159,7 @@ async fn one_at_a_time_when_told_so_or_when_they_write() {
 // C decision: groups of consecutive read-only calls; the others alone.
 #[tokio::test]
 async fn groups_are_consecutive_read_only_calls() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[
                 ("1", "look", json!({})),
@@ -175,9 +175,9 @@ async fn groups_are_consecutive_read_only_calls() {
             ("touch", false, Act::Succeed("touched".into())),
         ],
     );
-    bench.prompt("Go");
-    bench.settled().await;
-    let story = bench.story();
+    agent.prompt("Go");
+    agent.settled().await;
+    let story = agent.story();
     let phases: Vec<_> = story.iter().filter(|line| line.contains("Tools")).collect();
     assert_eq!(
         phases,
@@ -193,7 +193,7 @@ async fn groups_are_consecutive_read_only_calls() {
 #[tokio::test]
 async fn a_failing_or_panicking_tool_is_an_error_result() {
     for read_only in [true, false] {
-        let mut bench = bench(
+        let mut agent = agent(
             vec![
                 call(&[
                     ("c1", "a", json!({})),
@@ -212,10 +212,10 @@ async fn a_failing_or_panicking_tool_is_an_error_result() {
                 ("worse", read_only, Act::Panic("boom".into())),
             ],
         );
-        bench.prompt("Go");
-        assert_eq!(bench.settled().await, RunOutcome::Done);
+        agent.prompt("Go");
+        assert_eq!(agent.settled().await, RunOutcome::Done);
         assert_eq!(
-            bench.request(1)[2..],
+            agent.request(1)[2..],
             [
                 "c1: fine",
                 "c2!: no such thing",
@@ -230,13 +230,13 @@ async fn a_failing_or_panicking_tool_is_an_error_result() {
 
 #[tokio::test]
 async fn a_call_gets_the_effects_it_was_judged_by() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "a", json!({ "n": 7 }))]), say("ok")],
         vec![("a", true, Act::AllowedReads)],
     );
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.request(1)[2], "c1: 7");
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.request(1)[2], "c1: 7");
 }
 
 // I1, I2, I3, K22
@@ -255,15 +255,15 @@ async fn calls_that_cannot_run_are_answered() {
         FakeTool::new("a", false, Act::Succeed("fine".into()), &log) as _,
         FakeTool::new("barred", false, Act::Succeed("never".into()), &log) as _,
     ];
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![answer, say("ok")],
         toolbox: Some(Toolbox::select(tools, &"-barred".parse().unwrap()).unwrap()),
         ..Setup::default()
     }
     .start();
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    let results = bench.request(1)[2..].to_vec();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let results = agent.request(1)[2..].to_vec();
     assert_eq!(results[0], "c1!: Tool 'foo' not found");
     assert_eq!(results[1], "c2!: Tool 'barred' not available");
     assert!(
@@ -282,7 +282,7 @@ async fn calls_that_cannot_run_are_answered() {
         *log.lock().unwrap(),
         ["start a {\"n\":42,\"path\":\"as it is\"}", "end a"]
     );
-    let offered: Vec<_> = bench.script.requests()[0]
+    let offered: Vec<_> = agent.script.requests()[0]
         .tools
         .iter()
         .map(|tool| tool.name.clone())
@@ -296,14 +296,14 @@ async fn a_response_cut_by_length_runs_none_of_its_calls() {
     answer.extend(call_block(0, "c1", "a", "{}"));
     answer.extend(call_block(1, "c2", "a", r#"{"n": "#));
     answer.push(done(StopReason::Length));
-    let mut bench = bench(
+    let mut agent = agent(
         vec![answer, say("ok")],
         vec![("a", false, Act::Succeed("never".into()))],
     );
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert!(bench.log.lock().unwrap().is_empty());
-    let results = bench.request(1)[2..].to_vec();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert!(agent.log.lock().unwrap().is_empty());
+    let results = agent.request(1)[2..].to_vec();
     assert_eq!(results.len(), 2);
     for (result, id) in results.iter().zip(["c1", "c2"]) {
         assert!(result.starts_with(&format!("{id}!: Not run: ")), "{result}");
@@ -313,7 +313,7 @@ async fn a_response_cut_by_length_runs_none_of_its_calls() {
 
 #[tokio::test]
 async fn repeated_ids_get_a_result_each() {
-    let mut bench = bench(
+    let mut agent = agent(
         vec![
             call(&[("same", "a", json!({})), ("same", "b", json!({}))]),
             call(&[("same", "a", json!({}))]),
@@ -324,10 +324,10 @@ async fn repeated_ids_get_a_result_each() {
             ("b", false, Act::Fail("from b".into())),
         ],
     );
-    bench.prompt("Go");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
-        bench.request(2)[2..],
+        agent.request(2)[2..],
         [
             "same: from a",
             "same-2!: from b",
@@ -341,12 +341,12 @@ async fn repeated_ids_get_a_result_each() {
 #[tokio::test(start_paused = true)]
 async fn progress_is_shown_while_a_tool_runs() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "sh", json!({}))]), say("ok")],
         vec![("sh", false, Act::Output("line 1".into(), gate.clone()))],
     );
-    bench.prompt("Go");
-    let update = bench
+    agent.prompt("Go");
+    let update = agent
         .until(|event| matches!(event, AgentEvent::ToolUpdate { .. }))
         .await;
     let AgentEvent::ToolUpdate { details, .. } = update else {
@@ -354,20 +354,20 @@ async fn progress_is_shown_while_a_tool_runs() {
     };
     assert!(format!("{details:?}").contains("line 1"));
     gate.open();
-    bench.settled().await;
+    agent.settled().await;
 }
 
 // I10: progress goes on at most every 50 ms, and at least that often while there is any.
 #[tokio::test(start_paused = true)]
 async fn progress_keeps_its_pace() {
     for (lines, millis, least, most) in [(20, 60, 15, 21), (100, 10, 15, 22)] {
-        let mut bench = bench(
+        let mut agent = agent(
             vec![call(&[("c1", "sh", json!({}))]), say("ok")],
             vec![("sh", false, Act::Ticker(lines, millis))],
         );
-        bench.prompt("Go");
-        bench.settled().await;
-        let told = bench.seen.iter();
+        agent.prompt("Go");
+        agent.settled().await;
+        let told = agent.seen.iter();
         let updates = told
             .filter(|event| matches!(event.kind, AgentEvent::ToolUpdate { .. }))
             .count();
@@ -382,16 +382,16 @@ async fn progress_keeps_its_pace() {
 #[tokio::test(start_paused = true)]
 async fn durations_are_whole_milliseconds_of_a_monotonic_clock() {
     let gate = Gate::new();
-    let mut bench = bench(
+    let mut agent = agent(
         vec![call(&[("c1", "slow", json!({}))]), say("ok")],
         vec![("slow", false, Act::Gate(gate.clone()))],
     );
-    bench.prompt("Go");
-    bench.until(is_tool_start).await;
+    agent.prompt("Go");
+    agent.until(is_tool_start).await;
     gate.reached().await;
     tokio::time::advance(std::time::Duration::from_millis(500)).await;
     gate.open();
-    let end = bench
+    let end = agent
         .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
         .await;
     let AgentEvent::ToolEnd { duration_ms, .. } = end else {
@@ -401,7 +401,7 @@ async fn durations_are_whole_milliseconds_of_a_monotonic_clock() {
         (500..700).contains(&duration_ms.unwrap()),
         "{duration_ms:?}"
     );
-    bench.settled().await;
+    agent.settled().await;
 }
 
 #[tokio::test]
@@ -411,23 +411,23 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     let mut broken = vec![start()];
     broken.extend(text_block(0, "half"));
     broken.push(Step::Say(StreamEvent::Error(error)));
-    let mut bench = Setup {
+    let mut agent = Setup {
         answers: vec![broken, vec![], say("ok")],
         rules: no_retries(),
         ..Setup::default()
     }
     .start();
-    bench.handle.prompt(vec![Content::text("Go")]);
+    agent.handle.prompt(vec![Content::text("Go")]);
     let failed = |message: &str| RunOutcome::Failed {
         message: message.into(),
     };
-    assert_eq!(bench.settled().await, failed("no key\nset LAB_KEY"));
-    bench.handle.go_on();
-    let outcome = bench.settled().await;
+    assert_eq!(agent.settled().await, failed("no key\nset LAB_KEY"));
+    agent.handle.go_on();
+    let outcome = agent.settled().await;
     assert!(matches!(outcome, RunOutcome::Failed { message } if message.contains("broke off")));
-    bench.handle.go_on();
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.stored().last().unwrap(), "assistant: ok");
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
 }
 
 #[tokio::test]
@@ -435,21 +435,21 @@ async fn a_provider_that_panics_ends_the_run_and_nothing_else() {
     let mut answer = vec![start()];
     answer.extend(text_block(0, "half"));
     answer.push(Step::Panic);
-    let mut bench = bench(vec![answer, say("ok")], vec![]);
-    bench.prompt("Go");
-    let outcome = bench.settled().await;
+    let mut agent = agent(vec![answer, say("ok")], vec![]);
+    agent.prompt("Go");
+    let outcome = agent.settled().await;
     assert!(
         matches!(&outcome, RunOutcome::Failed { message } if message.contains("own fault")),
         "{outcome:?}"
     );
     // E1: what began has ended, and what was said is kept.
-    let story = bench.story();
+    let story = agent.story();
     for (begin, end) in [("turn start", "turn end"), ("message start", "message end")] {
         let count = |word: &str| story.iter().filter(|line| line.starts_with(word)).count();
         assert_eq!(count(begin), count(end), "{story:#?}");
     }
-    assert_eq!(bench.stored(), ["user: Go", "assistant: half"]);
-    bench.prompt("again");
-    assert_eq!(bench.settled().await, RunOutcome::Done);
-    assert_eq!(bench.request(1).last().unwrap(), "user: again");
+    assert_eq!(agent.stored(), ["user: Go", "assistant: half"]);
+    agent.prompt("again");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.request(1).last().unwrap(), "user: again");
 }

@@ -27,23 +27,23 @@ async fn play(profile: Profile, row: &scenarios::Row) -> Played {
     for (path, text) in row.files {
         stage.write(path, text);
     }
-    stage.bench.prompt("Please");
+    stage.agent.prompt("Please");
     match row.user {
         UserAction::Asks => {}
         UserAction::Steers(text) => {
             stage.tool_started().await;
-            stage.bench.steer(text);
+            stage.agent.steer(text);
             stage.queued().await;
             stage.write("go", "");
         }
         UserAction::WantsMoreThought => {
-            let outcome = stage.bench.settled().await;
+            let outcome = stage.agent.settled().await;
             assert_eq!(outcome, RunOutcome::Done, "{profile:?}");
-            stage.bench.handle.set_thinking(ThinkingLevel::High);
-            stage.bench.prompt("Again");
+            stage.agent.handle.set_thinking(ThinkingLevel::High);
+            stage.agent.prompt("Again");
         }
     }
-    let outcome = stage.bench.settled().await;
+    let outcome = stage.agent.settled().await;
     assert_eq!(outcome, RunOutcome::Done, "{profile:?} {}", row.name);
     stage.played()
 }
@@ -65,8 +65,8 @@ async fn every_make_of_model_does_every_job() {
 async fn the_first_request_is_small() {
     for profile in Profile::ALL.into_iter().chain([Profile::OpenAiChat]) {
         let mut stage = Stage::new(profile, vec![stage::Reply::text("ok")]);
-        stage.bench.prompt("hi");
-        stage.bench.settled().await;
+        stage.agent.prompt("hi");
+        stage.agent.settled().await;
         let played = stage.played();
         let request = &played.requests[0];
         println!("{profile:?}: {} bytes", request.raw_body.len());
@@ -100,10 +100,10 @@ async fn switching_the_model_switches_the_editing_tool() {
     {
         if index > 0 {
             let model = stage.model(profile);
-            stage.bench.handle.set_model(model);
+            stage.agent.handle.set_model(model);
         }
-        stage.bench.prompt("go");
-        stage.bench.settled().await;
+        stage.agent.prompt("go");
+        stage.agent.settled().await;
         let tools = stage.server.request(index).tools();
         assert!(
             tools.iter().any(|tool| tool == profile.editing()),

@@ -8,7 +8,7 @@ use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::{AgentEvent, ToolSettings, Toolbox, tools};
 use tiller::llm::{EditFormat, Model};
 
-use crate::agent::fixture::{Bench, Setup};
+use crate::agent::fixture::{Setup, TestAgent};
 use crate::llm::kit;
 pub use crate::support::model_server::Reply;
 use crate::support::model_server::{ModelServer, Recorded, Script, Wire};
@@ -104,7 +104,7 @@ impl Profile {
 pub struct Stage {
     pub profile: Profile,
     pub server: ModelServer,
-    pub bench: Bench,
+    pub agent: TestAgent,
 }
 
 impl Stage {
@@ -112,7 +112,7 @@ impl Stage {
         let server = ModelServer::start(Script::of(replies));
         let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
         let tools = tools::builtin(&ToolSettings::default());
-        let bench = Setup {
+        let agent = Setup {
             provider: Some(Arc::new(kit::wires(&server))),
             model: Some(model(profile, &server)),
             toolbox: Some(Toolbox::new(tools)),
@@ -121,7 +121,7 @@ impl Stage {
         };
         Self {
             profile,
-            bench: bench.start(),
+            agent: agent.start(),
             server,
         }
     }
@@ -132,19 +132,19 @@ impl Stage {
     }
 
     pub fn write(&self, path: &str, text: &str) {
-        let path = self.bench.cwd.join(path);
+        let path = self.agent.cwd.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     pub async fn tool_started(&mut self) {
-        self.bench
+        self.agent
             .until(|event| matches!(event, AgentEvent::ToolStart { .. }))
             .await;
     }
 
     pub async fn queued(&mut self) {
-        self.bench
+        self.agent
             .until(|event| matches!(event, AgentEvent::QueueUpdate { steering, .. } if !steering.is_empty()))
             .await;
     }
@@ -153,7 +153,7 @@ impl Stage {
         Played {
             profile: self.profile,
             requests: self.server.requests(),
-            story: self.bench.story(),
+            story: self.agent.story(),
             stage: self,
         }
     }
@@ -177,11 +177,11 @@ pub struct Played {
 
 impl Played {
     pub fn file(&self, path: &str) -> String {
-        std::fs::read_to_string(self.stage.bench.cwd.join(path)).unwrap_or_default()
+        std::fs::read_to_string(self.stage.agent.cwd.join(path)).unwrap_or_default()
     }
 
     pub fn stage_has(&self, path: &str) -> bool {
-        self.stage.bench.cwd.join(path).exists()
+        self.stage.agent.cwd.join(path).exists()
     }
 
     /// The tool results in the last request.

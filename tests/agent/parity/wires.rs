@@ -330,7 +330,7 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
     stage.write("a.txt", "alpha\n");
     stage.write("b.txt", "beta\n");
     std::fs::write(
-        stage.bench.cwd.join("pic.png"),
+        stage.agent.cwd.join("pic.png"),
         STANDARD.decode(PIXEL).unwrap(),
     )
     .unwrap();
@@ -342,16 +342,16 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
     };
     if let UserAction::Shows = row.user {
         let content = vec![picture(), Content::text("Please"), picture()];
-        stage.bench.handle.prompt(content);
+        stage.agent.handle.prompt(content);
     } else {
-        stage.bench.prompt("Please");
+        stage.agent.prompt("Please");
     }
     let mut outcome = RunOutcome::Done;
     match row.user {
         UserAction::Asks | UserAction::Shows => {}
         UserAction::Steers => {
             stage.tool_started().await;
-            stage.bench.steer("Look here");
+            stage.agent.steer("Look here");
             stage.queued().await;
             stage.write("go", "");
         }
@@ -362,25 +362,25 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
                 };
                 matches!(event, StreamEvent::TextDelta { .. })
             };
-            stage.bench.until(text).await;
-            stage.bench.handle.abort();
+            stage.agent.until(text).await;
+            stage.agent.handle.abort();
             outcome = RunOutcome::Aborted;
         }
         UserAction::StopsTool => {
             stage.tool_started().await;
-            stage.bench.handle.abort();
+            stage.agent.handle.abort();
             outcome = RunOutcome::Aborted;
         }
     }
     assert_eq!(
-        stage.bench.settled().await,
+        stage.agent.settled().await,
         outcome,
         "{wire:?} {}",
         row.name
     );
-    stage.bench.prompt("Again");
+    stage.agent.prompt("Again");
     assert_eq!(
-        stage.bench.settled().await,
+        stage.agent.settled().await,
         RunOutcome::Done,
         "{wire:?} {}",
         row.name
@@ -434,8 +434,8 @@ async fn requests_begin_as_the_one_before() {
         let mut stage = Stage::new(wire, (0..6).flat_map(turn).collect());
         stage.write("a.txt", &"alpha\n".repeat(40));
         for turn in 0..6 {
-            stage.bench.prompt(&format!("Question {turn}"));
-            assert_eq!(stage.bench.settled().await, RunOutcome::Done);
+            stage.agent.prompt(&format!("Question {turn}"));
+            assert_eq!(stage.agent.settled().await, RunOutcome::Done);
         }
         let requests = stage.server.requests();
         let bare = |request: &Recorded| {
@@ -469,9 +469,9 @@ async fn free_text_goes_there_and_back_where_the_wire_has_it() {
     for wire in [Profile::OpenAi, Profile::OpenAiChat] {
         let replies = vec![wire.creates("new.txt", "one"), Reply::text("Made.")];
         let mut stage = Stage::new(wire, replies);
-        stage.bench.prompt("Please");
-        stage.bench.settled().await;
-        let made = std::fs::read_to_string(stage.bench.cwd.join("new.txt")).unwrap();
+        stage.agent.prompt("Please");
+        stage.agent.settled().await;
+        let made = std::fs::read_to_string(stage.agent.cwd.join("new.txt")).unwrap();
         assert_eq!(made, "one\n");
         let request = stage.server.request(1);
         let items = request.body["input"]

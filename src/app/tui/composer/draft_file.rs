@@ -75,7 +75,7 @@ impl DraftFile {
             .collect();
         left.sort();
         for (_, path) in left.into_iter().rev() {
-            if let Ok((file, draft)) = take_over(&path) {
+            if let Ok((file, draft)) = lock_and_read(&path) {
                 self.held = Some((path, file));
                 return Ok(Some(draft));
             }
@@ -128,7 +128,7 @@ fn remove_if_left_behind(entry: &DirEntry) {
 }
 
 /// Locks and reads a draft whose program is dead.
-fn take_over(path: &Path) -> io::Result<(File, SavedDraft)> {
+fn lock_and_read(path: &Path) -> io::Result<(File, SavedDraft)> {
     let mut file = open_regular(OpenOptions::new().read(true), path)?;
     file.try_lock()?;
     // A living program may just have moved a newer file into its place.
