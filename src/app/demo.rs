@@ -41,7 +41,7 @@ mod tests {
     use std::process::{Command, Output};
 
     use super::*;
-    use crate::llm::scripted::Step;
+    use crate::llm::scripted::ReplyStep;
 
     fn run_tests(scratch: &Scratch) -> Output {
         Command::new("bash")
@@ -67,7 +67,7 @@ mod tests {
             .iter()
             .flat_map(|reply| &reply.steps)
             .find_map(|step| match step {
-                Step::Call(step) if step.call == "edit" => Some(&step.args),
+                ReplyStep::Call { call, args } if call == "edit" => Some(args),
                 _ => None,
             })
             .unwrap();

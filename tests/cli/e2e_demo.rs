@@ -9,7 +9,7 @@ use tiller::agent::{
     tools,
 };
 use tiller::app::demo::Scratch;
-use tiller::llm::scripted::{Scripted, Step, demo_model, demo_script};
+use tiller::llm::scripted::{ReplyStep, Scripted, demo_model, demo_script};
 use tiller::llm::{Content, Message, ThinkingLevel};
 
 /// Every call of the show succeeds, and what its closing words claim is true.
@@ -18,7 +18,9 @@ async fn the_show_tells_the_truth() {
     let mut script = demo_script();
     (script.text_ms, script.thinking_ms, script.arguments_ms) = (0, 0, 0);
     for reply in &mut script.replies {
-        reply.steps.retain(|step| !matches!(step, Step::Pause(_)));
+        reply
+            .steps
+            .retain(|step| !matches!(step, ReplyStep::Pause { .. }));
     }
     let prompt = script.prompt.clone();
     let scratch = Scratch::create().unwrap();

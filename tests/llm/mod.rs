@@ -15,3 +15,4 @@ mod hosts;
 mod sockets;
 mod bodies;
 mod google;
+mod scripted;

@@ -387,7 +387,7 @@ async fn a_server_that_only_knows_chat_is_told_apart() {
         let model = model(Wire::Responses, &server.url(Wire::Responses));
         let hello = request(model, vec![Message::user("hello", 0)]);
         let (_, events) = answer(&wires(&server), hello).await;
-        let hint = super::kit::error(&events).hint.clone().unwrap_or_default();
+        let hint = kit::error(&events).hint.clone().unwrap_or_default();
         assert_eq!(
             hint.contains("api = \"openai-chat\""),
             hinted,

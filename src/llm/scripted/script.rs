@@ -18,12 +18,12 @@ pub struct Script {
     /// The project the script is played in.
     #[serde(rename = "file")]
     pub files: Vec<File>,
-    /// What is said, one for each model call.
+    /// The responses in sequence, one for each model call.
     #[serde(rename = "reply")]
     pub replies: Vec<Reply>,
-    /// What is said to messages the script did not expect.
+    /// The responses to messages the script did not expect.
     #[serde(rename = "on_message")]
-    pub answers: Vec<Answer>,
+    pub message_replies: Vec<MessageReply>,
 }
 
 /// One file of the project a script is played in.
@@ -41,67 +41,47 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Reply {
     /// In order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ReplyStep>,
 }
 
 /// One response to a message of the user.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct MessageReply {
     /// Words of which the message must contain one, in any case; empty: any message will do.
     #[serde(default)]
     pub when: Vec<String>,
-    /// In order. `{message}` in a text stands for the first line of what was said.
-    pub steps: Vec<Step>,
+    /// In order. `{message}` in a text stands for the first line of the message.
+    pub steps: Vec<ReplyStep>,
 }
 
 /// One step of a response.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Step {
-    /// A block of reasoning.
-    Thinking(ThinkingStep),
-    /// A block of text.
-    Text(TextStep),
-    /// A tool call.
-    Call(CallStep),
-    /// Silence.
-    Pause(PauseStep),
-}
-
-/// `{ thinking = "..." }`
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ThinkingStep {
-    /// What is thought.
-    pub thinking: String,
-}
-
-/// `{ text = "..." }`
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TextStep {
-    /// What is said.
-    pub text: String,
-}
-
-/// `{ call = "grep", args = { pattern = "x" } }`
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallStep {
-    /// The tool.
-    pub call: String,
-    /// Its arguments.
-    #[serde(default)]
-    pub args: Map<String, Value>,
-}
-
-/// `{ pause_ms = 300 }`
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PauseStep {
-    /// How long.
-    pub pause_ms: u64,
+#[serde(untagged, deny_unknown_fields)]
+pub enum ReplyStep {
+    /// A block of reasoning: `{ thinking = "..." }`.
+    Thinking {
+        /// What is thought.
+        thinking: String,
+    },
+    /// A block of text: `{ text = "..." }`.
+    Text {
+        /// What is said.
+        text: String,
+    },
+    /// A tool call: `{ call = "grep", args = { pattern = "x" } }`.
+    Call {
+        /// The tool.
+        call: String,
+        /// Its arguments.
+        #[serde(default)]
+        args: Map<String, Value>,
+    },
+    /// Silence: `{ pause_ms = 300 }`.
+    Pause {
+        /// How long.
+        pause_ms: u64,
+    },
 }
 
 impl Script {
@@ -110,81 +90,11 @@ impl Script {
         toml::from_str(toml).map_err(|error| error.to_string())
     }
 
-    /// The answer to `message`: the first that fits.
-    pub fn answer_to(&self, message: &str) -> Option<&Answer> {
+    /// The response to `message`: the first that fits.
+    pub fn reply_to(&self, message: &str) -> Option<&MessageReply> {
         let message = message.to_lowercase();
-        self.answers.iter().find(|answer| {
-            answer.when.is_empty()
-                || answer
-                    .when
-                    .iter()
-                    .any(|word| message.contains(&word.to_lowercase()))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_of_step_is_read() {
-        let script = Script::parse(
-            r#"
-            [[reply]]
-            steps = [
-                { thinking = "hm" }, { text = "hi" }, { pause_ms = 5 },
-                { call = "grep", args = { pattern = "x", limit = 2 } }, { call = "ls" },
-            ]
-            "#,
-        )
-        .unwrap();
-        let kinds: Vec<&str> = script.replies[0]
-            .steps
-            .iter()
-            .map(|step| match step {
-                Step::Thinking(_) => "thinking",
-                Step::Text(_) => "text",
-                Step::Call(_) => "call",
-                Step::Pause(_) => "pause",
-            })
-            .collect();
-        assert_eq!(kinds, ["thinking", "text", "pause", "call", "call"]);
-    }
-
-    #[test]
-    fn a_misspelt_key_is_refused() {
-        for wrong in [
-            "replies = []",
-            "[[reply]]\nsteps = [{ txt = 'a' }]",
-            "[[reply]]\nsteps = [{ text = 'a', args = {} }]",
-        ] {
-            assert!(Script::parse(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn the_first_fitting_answer_is_taken() {
-        let script = Script::parse(
-            r#"
-            [[on_message]]
-            when = ["key", "Model"]
-            steps = [{ text = "keys" }]
-            [[on_message]]
-            steps = [{ text = "anything" }]
-            "#,
-        )
-        .unwrap();
-        for (message, expected) in [
-            ("which MODEL?", "keys"),
-            ("hello", "anything"),
-            ("a key!", "keys"),
-        ] {
-            let answer = script.answer_to(message).unwrap();
-            let Step::Text(step) = &answer.steps[0] else {
-                panic!("not a text");
-            };
-            assert_eq!(step.text, expected, "{message}");
-        }
+        let contained = |word: &String| message.contains(&word.to_lowercase());
+        let mut replies = self.message_replies.iter();
+        replies.find(|reply| reply.when.is_empty() || reply.when.iter().any(contained))
     }
 }
