@@ -1,6 +1,7 @@
 //! What is Google's own: finish reasons, blocked prompts, errors in three places, parts of every
 //! kind, and the parts of a request that no other wire has.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::google::{self, GoogleDecoder};
 use tiller::llm::{
@@ -454,4 +455,142 @@ fn the_request_around_the_conversation() {
     let body = sent(&request);
     let keys: Vec<&String> = body.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["contents", "generationConfig"]);
+}
+
+// R 37
+#[test]
+fn thinking_is_asked_for_by_generation() {
+    let three = "low medium high";
+    // Model, the words for its levels, the level asked for, the output limit; what is sent.
+    for (id, words, level, limit, expected) in [
+        ("gemini-2.5-pro", "", "off", 65_536, "false 128"),
+        ("gemini-2.5-pro", "", "high", 65_536, "true 32768"),
+        ("gemini-2.5-pro", "", "max", 65_536, "true 32768"),
+        ("gemini-2.5-pro", "", "high", 20_000, "true 10000"),
+        ("gemini-2.5-pro", "", "high", 100, "true 128"),
+        ("gemini-2.5-flash", "", "off", 65_536, "false 0"),
+        ("gemini-2.5-flash", "", "minimal", 65_536, "true 128"),
+        ("gemini-2.5-flash", "", "medium", 65_536, "true 8192"),
+        ("gemini-2.5-flash-lite", "", "minimal", 65_536, "true 512"),
+        ("gemini-2.5-flash-lite", "", "high", 65_536, "true 24576"),
+        ("gemini-2.5-other", "", "low", 65_536, "true -1"),
+        ("gemini-2.5-other", "", "off", 65_536, "false 0"),
+        ("gemini-2.5-pro", "low=300", "high", 65_536, "true 300"),
+        ("gemini-3.8-flash", three, "off", 65_536, r#"false "LOW""#),
+        (
+            "gemini-3.8-flash",
+            three,
+            "medium",
+            65_536,
+            r#"true "MEDIUM""#,
+        ),
+        ("gemini-3.8-flash", three, "max", 65_536, r#"true "HIGH""#),
+        ("gemini-3.8-flash", "off= high", "off", 9, "false"),
+        ("gemini-9-unknown", "", "off", 65_536, r#"false "LOW""#),
+        ("gemini-9-unknown", "", "high", 65_536, r#"true "HIGH""#),
+        (
+            "gemma-4-31b-it",
+            "minimal high",
+            "low",
+            65_536,
+            r#"true "HIGH""#,
+        ),
+        (
+            "gemma-4-31b-it",
+            "minimal high",
+            "off",
+            65_536,
+            r#"false "MINIMAL""#,
+        ),
+    ] {
+        let mut model = gemini(id);
+        model.max_output = limit;
+        for word in words.split_whitespace() {
+            let (level, word) = word.split_once('=').unwrap_or((word, word));
+            let level: ThinkingLevel = level.parse().unwrap();
+            model.thinking_levels.insert(level, word.to_owned());
+        }
+        let mut request = request(model, vec![Message::user("x", 0)]);
+        request.thinking = level.parse().unwrap();
+        let config = &sent(&request)["generationConfig"]["thinkingConfig"];
+        let keys = ["includeThoughts", "thinkingBudget", "thinkingLevel"];
+        let fields = keys.iter().filter_map(|key| config.get(*key));
+        let fields: Vec<String> = fields.map(Value::to_string).collect();
+        assert_eq!(fields.join(" "), expected, "{id} {words} {level} {limit}");
+    }
+    let mut plain = gemini("gemini-2.0-flash");
+    plain.reasoning = false;
+    let body = sent(&request(plain, vec![Message::user("x", 0)]));
+    assert_eq!(body["generationConfig"]["thinkingConfig"], Value::Null);
+}
+
+/// The arguments of a call that comes in these pieces.
+fn arguments(pieces: &[Value]) -> Value {
+    let call = json!({ "functionCall": { "name": "read", "partialArgs": pieces } });
+    let (message, _) = fold(&[parts(json!([call])), stop("STOP")]);
+    let arguments = message.tool_calls().next().unwrap().arguments.clone();
+    arguments
+}
+
+#[test]
+fn pieces_of_arguments_find_their_places() {
+    let text = |path: &str, text: &str| json!({ "jsonPath": path, "stringValue": text });
+    let begun = |path: &str, text: &str| json!({ "jsonPath": path, "stringValue": text, "willContinue": true });
+    let cases = [
+        (vec![], json!({})),
+        (
+            vec![
+                begun("$.place", "Bos"),
+                begun("$.place", "ton"),
+                text("$.place", ""),
+            ],
+            json!({ "place": "Boston" }),
+        ),
+        (
+            vec![text("$.a", "one"), text("$.a", "two")],
+            json!({ "a": "two" }),
+        ),
+        (
+            vec![
+                text("$.edits[0].old", "x"),
+                json!({ "jsonPath": "$.edits[0].all", "boolValue": true }),
+                text("$.edits[1].old", "y"),
+                json!({ "jsonPath": "$['n m'][\"it\\\"s\"]", "numberValue": 3.0 }),
+                json!({ "jsonPath": "$.f", "numberValue": 0.5 }),
+                json!({ "jsonPath": "$.none", "nullValue": "NULL_VALUE" }),
+            ],
+            json!({
+                "edits": [{ "old": "x", "all": true }, { "old": "y" }],
+                "n m": { "it\"s": 3 }, "f": 0.5, "none": null,
+            }),
+        ),
+        // What cannot be is passed over.
+        (
+            vec![
+                text("location", "x"),
+                text("$", "x"),
+                text("$[0]", "x"),
+                text("$.a[99999999999999]", "x"),
+                text("$.a[", "x"),
+                text("$.a['b", "x"),
+                json!({ "stringValue": "x" }),
+                json!({ "jsonPath": "$.b", "boolValue": true }),
+                text("$.b.c", "x"),
+                json!({ "jsonPath": "$.b" }),
+                json!("nonsense"),
+            ],
+            json!({ "a": [], "b": true }),
+        ),
+    ];
+    for (pieces, expected) in cases {
+        assert_eq!(arguments(&pieces), expected, "{pieces:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_path_of_a_piece_breaks_anything(path in "[$.\\[\\]'\"\\\\a0-9 é]{0,24}", text in ".{0,4}") {
+        arguments(&[json!({ "jsonPath": path, "stringValue": text, "willContinue": true })]);
+        arguments(&[json!({ "jsonPath": format!("${path}"), "stringValue": text })]);
+    }
 }

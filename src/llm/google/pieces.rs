@@ -12,14 +12,13 @@ const GAP: usize = 1024;
 const DEPTH: usize = 64;
 
 /// The arguments so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Pieces {
     arguments: Map<String, Value>,
     /// The text that goes on.
     open: Option<String>,
 }
 
-#[derive(Debug, PartialEq)]
 enum Key {
     Field(String),
     Index(usize),
@@ -150,94 +149,4 @@ fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
         }
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    fn folded(pieces: &[Value]) -> Value {
-        let mut all = Pieces::default();
-        for piece in pieces {
-            all.take(piece);
-        }
-        serde_json::from_str(&all.text()).unwrap()
-    }
-
-    #[test]
-    fn pieces_find_their_places() {
-        let cases = [
-            (vec![], json!({})),
-            (
-                vec![
-                    json!({ "jsonPath": "$.location", "stringValue": "Bos", "willContinue": true }),
-                    json!({ "jsonPath": "$.location", "stringValue": "ton", "willContinue": true }),
-                    json!({ "jsonPath": "$.location", "stringValue": "" }),
-                ],
-                json!({ "location": "Boston" }),
-            ),
-            (
-                vec![
-                    json!({ "jsonPath": "$.a", "stringValue": "one" }),
-                    json!({ "jsonPath": "$.a", "stringValue": "two" }),
-                ],
-                json!({ "a": "two" }),
-            ),
-            (
-                vec![
-                    json!({ "jsonPath": "$.edits[0].old", "stringValue": "x" }),
-                    json!({ "jsonPath": "$.edits[0].all", "boolValue": true }),
-                    json!({ "jsonPath": "$.edits[1].old", "stringValue": "y" }),
-                    json!({ "jsonPath": "$['n m'][\"it\\\"s\"]", "numberValue": 3.0 }),
-                    json!({ "jsonPath": "$.f", "numberValue": 0.5 }),
-                    json!({ "jsonPath": "$.none", "nullValue": "NULL_VALUE" }),
-                ],
-                json!({
-                    "edits": [{ "old": "x", "all": true }, { "old": "y" }],
-                    "n m": { "it\"s": 3 },
-                    "f": 0.5,
-                    "none": null,
-                }),
-            ),
-            // What cannot be is passed over.
-            (
-                vec![
-                    json!({ "jsonPath": "location", "stringValue": "x" }),
-                    json!({ "jsonPath": "$", "stringValue": "x" }),
-                    json!({ "jsonPath": "$[0]", "stringValue": "x" }),
-                    json!({ "jsonPath": "$.a[99999999999999]", "stringValue": "x" }),
-                    json!({ "jsonPath": "$.a[", "stringValue": "x" }),
-                    json!({ "jsonPath": "$.a['b", "stringValue": "x" }),
-                    json!({ "stringValue": "x" }),
-                    json!({ "jsonPath": "$.b", "boolValue": true }),
-                    json!({ "jsonPath": "$.b.c", "stringValue": "x" }),
-                    json!({ "jsonPath": "$.b" }),
-                    json!("nonsense"),
-                ],
-                json!({ "b": true, "a": [] }),
-            ),
-        ];
-        for (pieces, expected) in cases {
-            let mut seen = folded(&pieces);
-            if expected.get("a") == Some(&json!([])) {
-                // A place that was made on the way to one that cannot be.
-                seen.as_object_mut()
-                    .unwrap()
-                    .entry("a")
-                    .or_insert(json!([]));
-            }
-            assert_eq!(seen, expected);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_path_breaks_anything(path in "[$.\\[\\]'\"\\\\a0-9 é]{0,24}", text in ".{0,4}") {
-            folded(&[json!({ "jsonPath": path, "stringValue": text, "willContinue": true })]);
-            folded(&[json!({ "jsonPath": format!("${path}"), "stringValue": text })]);
-        }
-    }
 }
