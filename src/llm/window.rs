@@ -50,23 +50,3 @@ impl Window {
         Self { tokens, source }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // F2
-    #[test]
-    fn the_model_knows_better_than_the_settings_and_they_better_than_the_default() {
-        let cases = [
-            (200_000, 50_000, 200_000, "model"),
-            (200_000, 0, 200_000, "model"),
-            (0, 50_000, 50_000, "config"),
-            (0, 0, 100_000, "default"),
-        ];
-        for (model, config, tokens, source) in cases {
-            let window = Window::of(model, config);
-            assert_eq!((window.tokens, window.source.as_str()), (tokens, source));
-        }
-    }
-}

@@ -1,7 +1,8 @@
 //! The class of an error, how long to wait and the text users read, from what a provider answered.
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use tiller::llm::ErrorClass::{self, Auth, Client, NoModel, Overflow, Quota, Retryable};
+use serde_json::json;
+use tiller::llm::ErrorClass::{self, Auth, Client, NoModel, Overflow, Quota, Retryable, Thinking};
 use tiller::llm::classify::{ErrorContext, from_event, from_response, retry_after};
 
 /// Longest part of a provider's own words in an error, in characters.
@@ -51,96 +52,197 @@ fn an_empty_400_is_an_overflow_where_the_host_says_so() {
     assert_eq!((class(true), class(false)), (Overflow, Client));
 }
 
-// G1
+// G1, F5: only a model that is not there has a stand-in; a request that is wrong has none.
 #[test]
 fn every_status_has_its_class() {
-    let cases: &[(u16, &str, ErrorClass)] = &[
-        (400, r#"{"error":{"message":"bad field"}}"#, Client),
+    let cases: &[(u16, ErrorClass, &[&str])] = &[
+        (307, Client, &[""]),
         (
             400,
-            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}"#,
-            Overflow,
+            Client,
+            &[
+                r#"{"error":{"message":"bad field"}}"#,
+                "max_tokens: 300000 > 128000, which is the maximum allowed number of output tokens",
+                "the number of tools, 200, exceeds the limit of 128",
+                "this model does not support image input",
+                "reasoning_effort is not supported with this model",
+                "invalid model output schema",
+            ],
         ),
         (
             400,
-            r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.","code":"context_length_exceeded"}}"#,
-            Overflow,
-        ),
-        (
-            400,
-            "the request exceeds the available context size, try increasing it",
-            Overflow,
-        ),
-        (
-            400,
-            r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#,
             Quota,
-        ),
-        (401, r#"{"error":{"message":"invalid x-api-key"}}"#, Auth),
-        (402, "", Quota),
-        (403, "forbidden", Auth),
-        (
-            403,
-            r#"{"error":{"message":"Your input was flagged by moderation"}}"#,
-            Client,
+            &[
+                r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#,
+                "You have reached your specified API usage limits. You will regain access on 2027-01-01.",
+            ],
         ),
         (
-            403,
-            r#"{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}"#,
-            Client,
-        ),
-        (
-            403,
-            r#"{"error":{"message":"Project p does not have access to model gpt-6"}}"#,
+            400,
             NoModel,
+            &[
+                "openai/gpt-9 is not a valid model ID",
+                r#"{"error":{"code":"model_not_found","message":"x"}}"#,
+                "Invalid model: mistral-nope",
+            ],
         ),
-        (404, r#"{"error":{"message":"model: nope"}}"#, Client),
-        (408, "", Retryable),
-        (409, "", Retryable),
-        (413, "", Overflow),
+        (
+            400,
+            Auth,
+            &["API key not valid. Please pass a valid API key."],
+        ),
+        (400, Thinking, &["Invalid `signature` in `thinking` block"]),
+        (401, Auth, &[r#"{"error":{"message":"invalid x-api-key"}}"#]),
+        (402, Quota, &[""]),
+        (403, Auth, &["forbidden", "prompt is too long"]),
+        (
+            403,
+            Client,
+            &[
+                r#"{"error":{"message":"Your input was flagged by moderation"}}"#,
+                r#"{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}"#,
+            ],
+        ),
+        (
+            403,
+            NoModel,
+            &[r#"{"error":{"message":"Project p does not have access to model gpt-6"}}"#],
+        ),
+        (
+            404,
+            Client,
+            &[
+                r#"{"error":{"message":"model: nope"}}"#,
+                "404 page not found",
+            ],
+        ),
+        (
+            404,
+            NoModel,
+            &[
+                r#"{"error":{"type":"not_found_error","message":"model: claude-nope"}}"#,
+                "The model `gpt-9` does not exist or you do not have access to it.",
+                r#"{"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta"}}"#,
+            ],
+        ),
+        (408, Retryable, &[""]),
+        (409, Retryable, &[""]),
         (
             413,
-            r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
             Overflow,
+            &["", "the request exceeds the available context size"],
         ),
-        (422, "", Client),
-        (429, "", Retryable),
+        (418, Client, &[""]),
+        (422, Client, &[""]),
+        (
+            422,
+            Overflow,
+            &["the request exceeds the available context size"],
+        ),
         (
             429,
-            r#"{"error":{"message":"Rate limit reached: too many tokens per minute"}}"#,
             Retryable,
+            &[
+                "",
+                r#"{"error":{"message":"Rate limit reached: too many tokens per minute"}}"#,
+                r#"{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 30s.","status":"RESOURCE_EXHAUSTED"}}"#,
+                "ThrottlingException: Too many tokens, please wait before trying again.",
+                "Number of request tokens has exceeded your daily rate limit",
+            ],
         ),
         (
             429,
-            r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#,
             Quota,
+            &[
+                r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#,
+                r#"{"error":{"type":"exceeded_current_quota_error","message":"x"}}"#,
+            ],
         ),
+        (500, Retryable, &[""]),
         (
-            429,
-            r#"{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 30s.","status":"RESOURCE_EXHAUSTED"}}"#,
-            Retryable,
+            500,
+            Overflow,
+            &["the request exceeds the available context size"],
         ),
-        (500, "", Retryable),
         (
             502,
-            "<html><title>502 Bad Gateway</title></html>",
             Retryable,
+            &["<html><title>502 Bad Gateway</title></html>"],
         ),
-        (503, "", Retryable),
-        (504, "", Retryable),
+        (503, Retryable, &[""]),
+        (504, Retryable, &[""]),
         (
             529,
-            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
             Retryable,
+            &[r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#],
         ),
-        (418, "", Client),
-        (307, "", Client),
     ];
-    for (status, body, expected) in cases {
-        let error = from_response(*status, &HeaderMap::new(), body.as_bytes(), &about());
-        assert_eq!(error.class, *expected, "{status} {body}: {error}");
-        assert_eq!(error.status, Some(*status));
-        assert!(error.message.starts_with("lab/m1: "), "{error}");
+    for (status, expected, bodies) in cases {
+        for body in *bodies {
+            let error = from_response(*status, &HeaderMap::new(), body.as_bytes(), &about());
+            assert_eq!(error.class, *expected, "{status} {body}: {error}");
+            assert_eq!(error.status, Some(*status));
+            assert!(error.message.starts_with("lab/m1: "), "{error}");
+        }
+    }
+}
+
+// G4, F12: the words of each vendor, as they come.
+#[test]
+fn an_overflow_is_known_in_every_vendors_words() {
+    for words in [
+        // Anthropic
+        "prompt is too long: 213462 tokens > 200000 maximum",
+        r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+        // OpenAI, both APIs
+        "Your input exceeds the context window of this model. Please adjust your input and try again.",
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+        r#"{"error":{"message":"x","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+        "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. The input or output tokens must be reduced in order to run successfully.",
+        // Gemini
+        "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+        // xAI
+        "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+        // Groq, Cerebras
+        "Please reduce the length of the messages or completion. Current length is 8206 while limit is 8192",
+        "Request too large for model `llama-3.1-8b` on tokens per minute (TPM): Limit 6000, Requested 9000, please reduce your message size and try again.",
+        // OpenRouter
+        "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens",
+        "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
+        // Together, Fireworks, DeepSeek
+        "The input (150000 tokens) is longer than the model's context length (131072 tokens).",
+        "The prompt is too long: 200000, model maximum context length: 131071",
+        "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens",
+        // Mistral
+        "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+        // Moonshot, MiniMax, Z.ai, DashScope
+        "Invalid request: Your request exceeded model token limit: 131072 (requested: 139000)",
+        "invalid params, context window exceeds limit (2013)",
+        r#"{"error":{"code":"1261","message":"Prompt too long"}}"#,
+        r#"{"error":{"code":"1261","message":"Prompt exceeds max length"}}"#,
+        "Range of input length should be [1, 98304]",
+        // Copilot
+        r#"{"error":{"message":"prompt token count of 150000 exceeds the limit of 128000","code":"model_max_prompt_tokens_exceeded"}}"#,
+        // Bedrock
+        "Input is too long for requested model.",
+        "Too many input tokens. Max input tokens: 128000, request input token count: 200000",
+        // llama.cpp, Ollama, LM Studio, vLLM, LiteLLM, DS4
+        "the request exceeds the available context size, try increasing it",
+        "the input length exceeds the context length",
+        "prompt too long; exceeded max context length by 4242 tokens",
+        "The number of tokens to keep from the initial prompt is greater than the context length",
+        "Trying to keep the first 12000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+        "Input length (265330) exceeds model's maximum context length (262144).",
+        "litellm.ContextWindowExceededError: Context Window exceeded for given call.",
+        "Prompt has 40000 tokens, but the configured context size is 32768 tokens",
+        "model_context_window_exceeded",
+    ] {
+        let error = from_response(400, &HeaderMap::new(), words.as_bytes(), &about());
+        assert_eq!(error.class, Overflow, "{words}");
+        let event = serde_json::from_str(words).unwrap_or_else(|_| json!({ "error": words }));
+        assert_eq!(from_event(&event, &about()).class, Overflow, "{words}");
     }
 }
 
@@ -192,6 +294,10 @@ fn an_error_event_has_its_class_without_a_status() {
         (r#"{"error":{"message":"x","code":400}}"#, Client),
         (r#"{"error":{"message":"nobody knows"}}"#, Retryable),
         (r#"{"error":"boom"}"#, Retryable),
+        (
+            r#"{"error":"model 'nope' not found, try pulling it first"}"#,
+            NoModel,
+        ),
     ];
     for (body, expected) in cases {
         let error = from_event(&serde_json::from_str(body).unwrap(), &about());
@@ -227,6 +333,7 @@ fn the_words_are_a_persons() {
         .contains("--model provider/id")
     );
     assert!(show(404, "Not Found").contains("base URL"));
+    assert!(show(403, "flagged").contains("not about the key"));
     assert_eq!(
         show(500, &"é".repeat(5000))
             .lines()
@@ -264,4 +371,26 @@ fn the_servers_wait_is_read() {
     let date = jiff::fmt::rfc2822::to_string(&later.to_zoned(jiff::tz::TimeZone::UTC)).unwrap();
     let waited = wait(&[("retry-after", date)]).unwrap();
     assert!((98_000..=100_000).contains(&waited), "{waited}");
+}
+
+#[test]
+fn a_wait_is_read_out_of_words() {
+    for (words, expected) in [
+        ("Please try again in 1.2s.", Some(1200)),
+        ("Please retry in 30 seconds", Some(30_000)),
+        ("try again in 320ms", Some(320)),
+        (
+            r#"{"error":{"details":[{"retryDelay": "34s"}]}}"#,
+            Some(34_000),
+        ),
+        ("Please try again in 7m12s.", Some(432_000)),
+        ("Please try again in 1m30.5s", Some(90_500)),
+        ("try again in 2h0m1s", Some(7_201_000)),
+        ("retry after 5 minutes", Some(300_000)),
+        ("try again in 5 models", None),
+        ("try again later", None),
+    ] {
+        let error = from_response(429, &HeaderMap::new(), words.as_bytes(), &about());
+        assert_eq!(error.retry_after_ms, expected, "{words}");
+    }
 }

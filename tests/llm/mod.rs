@@ -8,6 +8,7 @@ pub mod kit;
 mod local;
 mod catalog;
 mod classify;
+mod windows;
 mod recorded;
 mod responses;
 mod handover;
