@@ -1,6 +1,6 @@
 //! What a provider's stream says, and the one fold from it to a message.
 //!
-//! The agent and the screen both use [`AssistantMessage::apply`]; nothing else assembles messages.
+//! The agent uses [`AssistantMessage::apply`]; nothing else assembles messages.
 //! Constant work per delta: the fold only appends.
 
 use serde_json::{Map, Value};

@@ -1,12 +1,14 @@
-//! How the transcript grows: one agent event at a time. The message under way is folded with
-//! `AssistantMessage::apply`, as the agent does; its blocks are cells of their own, in order.
+//! How the transcript grows: one agent event at a time. Each block of a message that streams in is a
+//! cell of its own; the whole message at its end has the last word.
 
 use super::calls;
-use super::cell::{CellBody, ThinkingState, ToolState, user_text};
+use super::cell::{Cell, CellBody, ThinkingState, ToolState, user_text};
 use super::cells::Cells;
 use super::notices::{self, Retrying};
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
-use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
+use crate::llm::{
+    AssistantMessage, Content, Message, StopReason, StreamEvent, Text, Thinking, ToolCall, overflow,
+};
 
 /// Cells at the end among which an unconfirmed prompt is.
 const UNCONFIRMED_CELLS: usize = 16;
@@ -14,17 +16,14 @@ const UNCONFIRMED_CELLS: usize = 16;
 /// Cells at the end among which all that are still open are.
 const OPEN_CELLS: usize = 256;
 
+/// The cell of each block of a message, where it has one.
+type BlockCells = Vec<Option<usize>>;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
-    message: Option<StreamedMessage>,
+    /// Of the message that streams in, if one does.
+    blocks: Option<BlockCells>,
     retry: Option<Retrying>,
-}
-
-/// A message that streams in, and the cell of each of its blocks.
-#[derive(Clone, Debug, Default)]
-struct StreamedMessage {
-    message: AssistantMessage,
-    cells: Vec<Option<usize>>,
 }
 
 /// Takes in one event. Answers whether anything shown changed.
@@ -40,25 +39,20 @@ pub(super) fn apply(
                 notices::push_advice(cells, message);
             }
             Message::User(message) => confirm_user(cells, user_text(&message.content)),
-            Message::Assistant(message) => {
-                pending.message = Some(StreamedMessage {
-                    message: message.clone(),
-                    cells: Vec::new(),
-                });
+            Message::Assistant(_) => {
+                pending.blocks = Some(Vec::new());
                 return false;
             }
             Message::ToolResult(_) => return false,
         },
         AgentEvent::MessageUpdate { event } => {
-            return pending
-                .message
-                .as_mut()
-                .is_some_and(|streamed| grow(cells, streamed, event, time));
+            let blocks = pending.blocks.as_mut();
+            return blocks.is_some_and(|blocks| stream(cells, blocks, event, time));
         }
         AgentEvent::MessageEnd { message } => match &**message {
             Message::Assistant(message) => {
-                let streamed = pending.message.take().unwrap_or_default();
-                finish_message(cells, streamed.cells, message, Some(time));
+                let blocks = pending.blocks.take().unwrap_or_default();
+                finish_message(cells, blocks, message, Some(time));
             }
             _ => return false,
         },
@@ -111,32 +105,85 @@ pub(super) fn apply(
     true
 }
 
-fn grow(cells: &mut Cells, streamed: &mut StreamedMessage, event: &StreamEvent, time: i64) -> bool {
-    streamed.message.apply(event);
-    let (index, ended) = match event {
-        StreamEvent::TextStart { index }
-        | StreamEvent::TextDelta { index, .. }
-        | StreamEvent::ThinkingStart { index }
-        | StreamEvent::ThinkingDelta { index, .. }
-        | StreamEvent::ToolCallStart { index, .. }
-        | StreamEvent::ToolCallDelta { index, .. }
-        | StreamEvent::ToolCallEnd { index, .. } => (*index, false),
-        StreamEvent::TextEnd { index, .. } | StreamEvent::ThinkingEnd { index, .. } => {
-            (*index, true)
+/// Takes in one step of a message. Steps for a block that never began change nothing.
+fn stream(cells: &mut Cells, blocks: &mut BlockCells, event: &StreamEvent, time: i64) -> bool {
+    let cell = |index: usize| blocks.get(index).copied().flatten();
+    match event {
+        StreamEvent::TextStart { index } => {
+            open(cells, blocks, *index, &Content::text(""), time)
         }
-        _ => return false,
-    };
-    let Some(block) = streamed.message.content.get(index) else {
-        return false;
-    };
-    let cell = cell_of(cells, &mut streamed.cells, index, block, time);
-    cell.is_some_and(|cell| follow_block(cells, cell, block, ended, time))
+        StreamEvent::ThinkingStart { index } => {
+            let block = Content::Thinking(Thinking::default());
+            open(cells, blocks, *index, &block, time)
+        }
+        StreamEvent::ToolCallStart {
+            index,
+            id,
+            name,
+            custom,
+        } => {
+            let block = Content::ToolCall(ToolCall {
+                id: id.clone(),
+                name: name.clone(),
+                custom: *custom,
+                ..ToolCall::default()
+            });
+            open(cells, blocks, *index, &block, time)
+        }
+        StreamEvent::TextDelta { index, delta }
+        | StreamEvent::ThinkingDelta { index, delta }
+        | StreamEvent::ToolCallDelta { index, delta } => {
+            cell(*index).is_some_and(|cell| cells.change(cell, |cell| grow(cell, delta)))
+        }
+        StreamEvent::TextEnd { index, .. } | StreamEvent::ThinkingEnd { index, .. } => {
+            cell(*index).is_some_and(|cell| cells.change(cell, |cell| close(cell, Some(time))))
+        }
+        _ => false,
+    }
+}
+
+fn open(
+    cells: &mut Cells,
+    blocks: &mut BlockCells,
+    index: usize,
+    block: &Content,
+    time: i64,
+) -> bool {
+    // Blocks begin in order.
+    index == blocks.len() && cell_of(cells, blocks, index, block, time).is_some()
+}
+
+fn grow(cell: &mut Cell, delta: &str) -> bool {
+    match &mut cell.body {
+        CellBody::Assistant { text, .. } | CellBody::Thinking { text, .. } => {
+            text.push_str(delta);
+            !delta.is_empty()
+        }
+        CellBody::Tool(tool) => calls::grow(tool, delta),
+        _ => false,
+    }
+}
+
+/// Nothing more comes for a text; `time` is absent where it is not known when it ended.
+fn close(cell: &mut Cell, time: Option<i64>) -> bool {
+    match &mut cell.body {
+        CellBody::Assistant { live, .. } => std::mem::take(live),
+        CellBody::Thinking { state, .. } => {
+            let ThinkingState::Live { since } = *state else {
+                return false;
+            };
+            let millis = time.map(|time| time - since);
+            *state = ThinkingState::Done { millis };
+            true
+        }
+        _ => false,
+    }
 }
 
 /// The cell that shows block `index` of a message, made when needed.
 fn cell_of(
     cells: &mut Cells,
-    of_blocks: &mut Vec<Option<usize>>,
+    of_blocks: &mut BlockCells,
     index: usize,
     block: &Content,
     time: i64,
@@ -161,34 +208,10 @@ fn cell_of(
     of_blocks[index]
 }
 
-/// Lets a cell catch up with its block, which only ever grows at its end.
-fn follow_block(cells: &mut Cells, index: usize, block: &Content, ended: bool, time: i64) -> bool {
-    cells.change(index, |cell| match (&mut cell.body, block) {
-        (CellBody::Assistant { text, live }, Content::Text(block)) => {
-            let grown = append_rest(text, &block.text);
-            let closed = ended && std::mem::take(live);
-            grown || closed
-        }
-        (CellBody::Thinking { text, state }, Content::Thinking(block)) => {
-            let grown = append_rest(text, &block.thinking);
-            if let (true, ThinkingState::Live { since }) = (ended, *state) {
-                *state = ThinkingState::Done {
-                    millis: Some(time - since),
-                };
-            }
-            grown || ended
-        }
-        (CellBody::Tool(tool), Content::ToolCall(call)) => {
-            calls::follow(tool, &call.partial_arguments)
-        }
-        _ => false,
-    })
-}
-
 /// Brings the cells of a message to its final form; `time` is absent for stored messages.
 pub(super) fn finish_message(
     cells: &mut Cells,
-    mut of_blocks: Vec<Option<usize>>,
+    mut of_blocks: BlockCells,
     message: &AssistantMessage,
     time: Option<i64>,
 ) {
@@ -229,27 +252,21 @@ pub(super) fn finish_message(
 
 fn finish_block(cells: &mut Cells, index: usize, block: &Content, time: Option<i64>) {
     cells.change(index, |cell| {
+        let closed = close(cell, time);
         match (&mut cell.body, block) {
-            (CellBody::Assistant { text, live }, Content::Text(block)) => {
-                cell.content_epoch += u32::from(replace_text(text, &block.text));
-                *live = false;
+            (CellBody::Assistant { text, .. }, Content::Text(Text { text: whole, .. }))
+            | (
+                CellBody::Thinking { text, .. },
+                Content::Thinking(Thinking {
+                    thinking: whole, ..
+                }),
+            ) => {
+                cell.content_epoch += u32::from(replace_text(text, whole));
+                true
             }
-            (CellBody::Thinking { text, state }, block) => {
-                if let Content::Thinking(block) = block {
-                    cell.content_epoch += u32::from(replace_text(text, &block.thinking));
-                }
-                if let ThinkingState::Live { since } = *state {
-                    *state = ThinkingState::Done {
-                        millis: time.map(|time| time - since),
-                    };
-                }
-            }
-            (CellBody::Tool(tool), Content::ToolCall(call)) => {
-                return calls::wait(tool, &call.arguments);
-            }
-            _ => return false,
+            (CellBody::Tool(tool), Content::ToolCall(call)) => calls::wait(tool, &call.arguments),
+            _ => closed,
         }
-        true
     });
 }
 
@@ -286,28 +303,13 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
 /// Nothing runs any more: what still looks as if it did was cut off.
 pub(super) fn close_open_cells(cells: &mut Cells) {
     cells.change_last(OPEN_CELLS, |cell| {
-        if !cell.is_live() {
-            return false;
+        let was_live = cell.is_live();
+        if let (true, CellBody::Tool(tool)) = (was_live, &mut cell.body) {
+            tool.state = ToolState::Ended(ToolStatus::Cancelled);
         }
-        match &mut cell.body {
-            CellBody::Assistant { live, .. } => *live = false,
-            CellBody::Thinking { state, .. } => *state = ThinkingState::Done { millis: None },
-            CellBody::Tool(tool) => tool.state = ToolState::Ended(ToolStatus::Cancelled),
-            _ => {}
-        }
-        true
+        close(cell, None);
+        was_live
     });
-}
-
-/// Appends what `whole` has beyond `text`. Constant work per delta: the beginning is not compared.
-fn append_rest(text: &mut String, whole: &str) -> bool {
-    match whole.get(text.len()..) {
-        Some(rest) if !rest.is_empty() => {
-            text.push_str(rest);
-            true
-        }
-        _ => false,
-    }
 }
 
 /// Makes `text` equal to `whole`; answers whether it had to change other than at its end.

@@ -30,23 +30,22 @@ pub(super) fn prepare(cells: &mut Cells, call: &ToolCall) -> usize {
     index
 }
 
-/// Lets a cell catch up with the arguments of its call. Answers whether anything shown changed.
-pub(super) fn follow(tool: &mut ToolCell, arguments: &str) -> bool {
+/// More of the argument text of a call. Answers whether anything shown changed.
+pub(super) fn grow(tool: &mut ToolCell, delta: &str) -> bool {
+    let mut changed = false;
+    if let ToolState::Preparing { bytes } = &mut tool.state {
+        // Whole kilobytes: a title that changes with every byte is noise.
+        let before = *bytes / 1024;
+        *bytes += delta.len();
+        changed = *bytes / 1024 != before;
+    }
     if let Some(draft) = &mut tool.draft
         // Nobody else holds them: nothing is copied.
         && let Details::Diff(diff) = Arc::make_mut(&mut tool.details)
-        && draft.follow(arguments, diff)
     {
-        return true;
+        changed |= draft.push(delta, diff);
     }
-    match &mut tool.state {
-        // Whole kilobytes: a title that changes with every byte is noise.
-        ToolState::Preparing { bytes } if *bytes / 1024 != arguments.len() / 1024 => {
-            *bytes = arguments.len();
-            true
-        }
-        _ => false,
-    }
+    changed
 }
 
 /// The call is complete and waits for its turn. What it is about is told in short until the tool

@@ -12,8 +12,6 @@ const MAX_LINE_BYTES: usize = 4_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
     shape: Shape,
-    /// Bytes of the argument text that were read.
-    read: usize,
     /// None when the argument is plain text.
     strings: Option<Strings>,
     /// What the string under way is.
@@ -53,7 +51,6 @@ impl Draft {
         };
         Some(Self {
             shape,
-            read: 0,
             strings: (!custom).then(Strings::default),
             field: if custom && shape == Shape::Patch {
                 Field::Patch
@@ -66,12 +63,8 @@ impl Draft {
         })
     }
 
-    /// Catches up with the argument text, which only ever grows. Answers whether `diff` changed.
-    pub fn follow(&mut self, arguments: &str, diff: &mut DiffDetails) -> bool {
-        let Some(piece) = arguments.get(self.read..).filter(|piece| !piece.is_empty()) else {
-            return false;
-        };
-        self.read = arguments.len();
+    /// Reads on in the argument text. Answers whether `diff` changed.
+    pub fn push(&mut self, piece: &str, diff: &mut DiffDetails) -> bool {
         let before = (diff.added, diff.removed, diff.path.len(), diff.files.len());
         match self.strings.take() {
             None => self.text(piece, diff),
@@ -213,12 +206,12 @@ mod tests {
     fn drafts(tool: &str, custom: bool, text: &str) -> Vec<DiffDetails> {
         let mut draft = Draft::new(tool, custom).unwrap();
         let mut diff = DiffDetails::default();
-        let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
-        ends.map(|end| {
-            draft.follow(&text[..end], &mut diff);
+        let pieces = text.chars().map(String::from);
+        let drafts = pieces.map(|piece| {
+            draft.push(&piece, &mut diff);
             diff.clone()
-        })
-        .collect()
+        });
+        drafts.collect()
     }
 
     #[test]
@@ -277,24 +270,18 @@ mod tests {
 
     #[test]
     fn a_draft_stays_small_however_long_the_patch() {
-        let mut text = String::from("*** Add File: big\n");
         let mut draft = Draft::new("apply_patch", true).unwrap();
         let mut diff = DiffDetails::default();
+        draft.push("*** Add File: big\n", &mut diff);
         for n in 0..50_000 {
-            text += "+line ";
-            text += &n.to_string();
-            text += "\n";
-            draft.follow(&text, &mut diff);
+            draft.push(&format!("+line {n}\n"), &mut diff);
             assert!(diff.diff.len() < 400 * 30);
         }
-        text += "+";
-        text += &"x".repeat(2_000_000);
-        draft.follow(&text, &mut diff);
+        draft.push(&format!("+{}", "x".repeat(2_000_000)), &mut diff);
         assert_eq!(diff.added, 50_000);
         assert!(diff.diff.ends_with("+50000 line 49999"));
         assert!(draft.line.len() <= MAX_LINE_BYTES);
-        text += "\n*** Delete File: gone\n";
-        draft.follow(&text, &mut diff);
+        draft.push("\n*** Delete File: gone\n", &mut diff);
         assert_eq!(diff.diff.lines().count(), 12, "of a file that is done");
     }
 }
