@@ -442,9 +442,8 @@ fn a_streamed_megabyte_costs_what_its_open_block_costs() {
         stage.draw();
         frames += 1;
     }
-    let work = stage.cache.stats(0);
-    assert!(work.closed > 990_000, "{work:?}");
-    assert!(work.written < sent * 2 + frames * 1_000, "{work:?}");
+    let written = stage.cache.written(0);
+    assert!(written < sent * 2 + frames * 1_000, "{written}");
 }
 
 #[test]

@@ -10,6 +10,18 @@ pub struct BlockStart {
     /// Whether a blank row is due before it.
     pub gap: bool,
     pub code_blocks: u32,
+    /// How far it goes, if it is fenced code.
+    pub code: Option<CodeLines>,
+}
+
+/// The complete lines of a code block.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeLines {
+    pub count: usize,
+    /// Byte of the chunk behind them.
+    pub byte: usize,
+    /// Rows up to there.
+    pub rows: usize,
 }
 
 /// A chunk of source and how it joins what stands before it.
@@ -21,6 +33,8 @@ pub struct Chunk<'a> {
     /// Whether a blank row is due before its first block.
     pub gap: bool,
     pub code_blocks: u32,
+    /// Lines that the code block it begins with has already.
+    pub code_lines: usize,
     /// Whether its last line can still grow.
     pub open: bool,
 }

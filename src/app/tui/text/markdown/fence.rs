@@ -1,4 +1,4 @@
-//! Code blocks: how a fence opens and closes, and what a line of code looks like.
+//! Code blocks: what a fence says, and what a line of code looks like.
 
 use ratatui::style::Style;
 
@@ -8,70 +8,6 @@ use crate::app::tui::text::code::{CodeStore, mark_code};
 use crate::app::tui::text::row::{Line, Row};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
-
-/// An open fenced block outside of any other block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fence {
-    mark: u8,
-    count: usize,
-    pub indent: usize,
-    /// The first word after the fence.
-    pub language: String,
-}
-
-impl Fence {
-    /// Reads the line that opens a block.
-    pub fn open(line: &str) -> Option<Self> {
-        let trimmed = line.trim_start_matches(' ');
-        let indent = line.len() - trimmed.len();
-        let mark = *trimmed.as_bytes().first()?;
-        if !matches!(mark, b'`' | b'~') || indent > 3 {
-            return None;
-        }
-        let count = trimmed.bytes().take_while(|&byte| byte == mark).count();
-        let info = &trimmed[count..];
-        (count >= 3 && (mark == b'~' || !info.contains('`'))).then(|| Self {
-            mark,
-            count,
-            indent,
-            language: language(info),
-        })
-    }
-
-    /// Whether `line` closes the block.
-    pub fn is_closed_by(&self, line: &str) -> bool {
-        let line = line.trim_end_matches(['\n', '\r']);
-        let trimmed = line.trim_start_matches(' ');
-        let count = trimmed
-            .bytes()
-            .take_while(|&byte| byte == self.mark)
-            .count();
-        line.len() - trimmed.len() <= 3
-            && count >= self.count
-            && trimmed[count..].trim_matches([' ', '\t']).is_empty()
-    }
-
-    /// Whether `line`, not complete yet, may become the end of the block.
-    pub fn may_be_closed_by(&self, line: &str) -> bool {
-        let trimmed = line.trim_start_matches(' ');
-        !trimmed.is_empty()
-            && line.len() - trimmed.len() <= 3
-            && trimmed.bytes().all(|byte| byte == self.mark)
-    }
-
-    /// A line of the block without what the fence's own indentation takes away, and how much that
-    /// is.
-    pub fn content<'a>(&self, line: &'a str) -> (usize, &'a str) {
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let spaces = line
-            .bytes()
-            .take(self.indent)
-            .take_while(|&byte| byte == b' ')
-            .count();
-        (spaces, &line[spaces..])
-    }
-}
 
 /// The language an info string names: its first word, without what follows a comma or a brace.
 pub fn language(info: &str) -> String {
@@ -97,6 +33,7 @@ pub struct CodeText<'a> {
 
 /// A code block being read from the parser's events.
 pub struct OpenCode {
+    pub is_fenced: bool,
     pub language: String,
     pub text: String,
     /// Byte of the chunk at which it begins.

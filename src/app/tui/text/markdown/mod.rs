@@ -10,4 +10,4 @@ mod writer;
 mod fence;
 mod table;
 
-pub use stream::{MarkdownRows, RenderStats};
+pub use stream::MarkdownRows;

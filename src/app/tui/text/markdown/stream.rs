@@ -6,13 +6,13 @@
 //! that grows beyond [`MAX_OPEN`] is closed at its last line, which may look rough at the seam;
 //! such a text, and one with link definitions, is written once more when it is complete.
 
+use std::ops::Range;
+
 use super::chunk::{Chunk, RenderOutput};
-use super::fence::{CodeText, Fence, write_code};
 use super::writer::write;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::CodeStore;
-use crate::app::tui::text::row::{Line, Row};
-use ratatui::style::Style;
+use crate::app::tui::text::row::Row;
 
 /// Bytes an open block may have before it is closed at a line end.
 const MAX_OPEN: usize = 8 * 1024;
@@ -31,30 +31,19 @@ pub struct MarkdownRows {
     searched: usize,
     /// Up to where lone CRs were looked for.
     searched_for_cr: usize,
-    /// The fenced code block that is open, if one is.
+    /// The fenced code block that is open, if lines of it are closed.
     code: Option<OpenFence>,
     /// Whether the rows may differ from those of the whole text.
     is_rough: bool,
-    stats: RenderStats,
+    written: usize,
 }
 
-/// Bytes of source written so far: for tests and benchmarks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RenderStats {
-    /// Of closed blocks, which are never written again.
-    pub closed: usize,
-    /// Written in total; the open block counts each time.
-    pub written: usize,
-    /// The most that one update wrote.
-    pub most: usize,
-}
-
-/// A fenced code block whose end has not come; so many lines of it are closed.
+/// A fenced code block whose end has not come. What follows is read behind the line that opens it.
 #[derive(Debug)]
 struct OpenFence {
-    fence: Fence,
-    /// Byte of the source at which the fence stands.
-    start: usize,
+    /// Where that line stands.
+    opening: Range<usize>,
+    /// Lines that are closed.
     lines: usize,
 }
 
@@ -64,9 +53,9 @@ impl MarkdownRows {
         &self.rows
     }
 
-    /// Bytes of source written so far.
-    pub fn stats(&self) -> RenderStats {
-        self.stats
+    /// Bytes of source written so far; what is open counts each time. For tests.
+    pub fn written(&self) -> usize {
+        self.written
     }
 
     /// Brings the rows up to `source`, which has only grown since the last call. `live` says
@@ -83,20 +72,18 @@ impl MarkdownRows {
             Some(decided) if live => decided,
             _ => source,
         };
-        let before = self.stats.written;
         let is_first = self.closed == 0;
         self.search_lone_cr(source);
         self.rows.truncate(self.closed_rows);
         while self.step(context, source, live, store) {}
         if !live && std::mem::take(&mut self.is_rough) && !is_first {
             *self = Self {
-                stats: self.stats,
+                written: self.written,
                 ..Self::default()
             };
             self.finish(context, source, store);
             self.is_rough = false;
         }
-        self.stats.most = self.stats.most.max(self.stats.written - before);
     }
 
     /// A lone CR ends a line of markdown, but not one of ours: a text with one is written as a whole
@@ -126,9 +113,6 @@ impl MarkdownRows {
         live: bool,
         store: &mut CodeStore,
     ) -> bool {
-        if let Some(code) = self.code.take() {
-            return self.step_code(context, source, code, live, store);
-        }
         if !live {
             self.finish(context, source, store);
             return false;
@@ -136,7 +120,7 @@ impl MarkdownRows {
         if self.close_blocks(context, source, store) {
             return true;
         }
-        if source.len() - self.closed > MAX_OPEN {
+        if self.code.is_none() && source.len() - self.closed > MAX_OPEN {
             self.close_lines(context, source, store);
             return true;
         }
@@ -150,7 +134,8 @@ impl MarkdownRows {
         self.close(source.len(), output.gap, output.code_blocks);
     }
 
-    /// Closes the blocks before the last one, if complete lines have come since the last look.
+    /// Closes the blocks before the last one, and the lines of that if it is fenced code, as far as
+    /// complete lines have come since the last look.
     fn close_blocks(
         &mut self,
         context: &RenderContext<'_>,
@@ -164,16 +149,31 @@ impl MarkdownRows {
         }
         self.searched = line_end;
         let open_from = self.rows.len();
+        let base = self.base();
         let output = self.write(context, source, line_end, true, store);
         if let Some(last) = output.last_block {
-            let start = self.closed + last.byte;
-            let fence = first_line(&source[start..]).and_then(Fence::open);
-            if start > self.closed || fence.is_some() {
+            let start = base + last.byte;
+            if let Some(code) = last.code.filter(|code| base + code.byte > self.closed) {
+                let (opening, before) = match self.code.take() {
+                    // It goes on.
+                    Some(open) if last.byte == 0 => (open.opening, open.lines),
+                    _ => {
+                        let line_end = source[start..].find('\n').unwrap_or(0);
+                        (start..start + line_end + 1, 0)
+                    }
+                };
+                self.code = Some(OpenFence {
+                    opening,
+                    lines: before + code.count,
+                });
+                self.rows.truncate(code.rows);
+                self.close(base + code.byte, false, last.code_blocks);
+                return true;
+            }
+            if start > self.closed {
+                self.code = None;
                 self.rows.truncate(last.rows);
                 self.close(start, last.gap, last.code_blocks);
-                if let Some(fence) = fence {
-                    self.enter_code(source, fence);
-                }
                 return true;
             }
         }
@@ -197,80 +197,6 @@ impl MarkdownRows {
         self.close(end, false, output.code_blocks);
     }
 
-    /// Closes the lines of a fenced code block that are complete.
-    fn step_code(
-        &mut self,
-        context: &RenderContext<'_>,
-        source: &str,
-        mut code: OpenFence,
-        live: bool,
-        store: &mut CodeStore,
-    ) -> bool {
-        let before = Line::of(" ".repeat(context.margin), Style::new());
-        let block = self.code_blocks;
-        let mut write_line = |rows: &mut Vec<Row>, code: &OpenFence, text, byte: usize, open| {
-            let code = CodeText {
-                block,
-                number: code.lines,
-                text,
-                language: &code.fence.language,
-                open,
-                byte: byte as u32,
-            };
-            write_code(context, &before, &code, store, rows);
-        };
-        let mut at = self.closed;
-        let mut ended = !live;
-        // The last line, which is not complete, or the only line of an empty block.
-        let mut open_line = None;
-        for line in source[self.closed..].split_inclusive('\n') {
-            let complete = line.ends_with('\n') || !live;
-            self.stats.written += line.len();
-            if complete && code.fence.is_closed_by(line) {
-                at += line.len();
-                ended = true;
-                break;
-            }
-            let (indent, text) = code.fence.content(line);
-            if !complete {
-                open_line = Some((text, at + indent, code.fence.may_be_closed_by(line)));
-                break;
-            }
-            write_line(&mut self.rows, &code, text, at + indent, false);
-            code.lines += 1;
-            at += line.len();
-        }
-        if ended && code.lines == 0 {
-            write_line(&mut self.rows, &code, "", code.start, false);
-        }
-        self.close(at, ended, block + u32::from(ended));
-        if ended {
-            return self.closed < source.len();
-        }
-        match open_line {
-            Some((.., true)) => {}
-            Some((text, byte, _)) => write_line(&mut self.rows, &code, text, byte, true),
-            None if code.lines == 0 => write_line(&mut self.rows, &code, "", code.start, true),
-            None => {}
-        }
-        self.code = Some(code);
-        false
-    }
-
-    fn enter_code(&mut self, source: &str, fence: Fence) {
-        if std::mem::take(&mut self.gap) {
-            let blank = Row::blank_after(&self.rows);
-            self.rows.push(blank);
-        }
-        let opening = first_line(&source[self.closed..]).map_or(0, |line| line.len() + 1);
-        self.code = Some(OpenFence {
-            start: self.closed + fence.indent,
-            fence,
-            lines: 0,
-        });
-        self.close(self.closed + opening, false, self.code_blocks);
-    }
-
     /// Writes the source from what is closed up to `end`.
     fn write(
         &mut self,
@@ -280,31 +206,39 @@ impl MarkdownRows {
         open: bool,
         store: &mut CodeStore,
     ) -> RenderOutput {
+        let rest = &source[self.closed..end];
+        let behind_fence;
+        let (text, code_lines) = match &self.code {
+            Some(code) => {
+                behind_fence = [&source[code.opening.clone()], rest].concat();
+                (behind_fence.as_str(), code.lines)
+            }
+            None => (rest, 0),
+        };
         let chunk = Chunk {
-            source: &source[self.closed..end],
-            base: self.closed,
+            source: text,
+            base: self.base(),
             gap: self.gap,
             code_blocks: self.code_blocks,
+            code_lines,
             open,
         };
-        self.stats.written += chunk.source.len();
+        self.written += text.len();
         let output = write(context, &chunk, store, &mut self.rows);
         self.is_rough |= output.has_definitions;
         output
     }
 
+    /// Where the open part would begin if all of it stood in one piece.
+    fn base(&self) -> usize {
+        self.closed - self.code.as_ref().map_or(0, |code| code.opening.len())
+    }
+
     /// Everything up to here will not change any more.
     fn close(&mut self, end: usize, gap: bool, code_blocks: u32) {
-        self.stats.closed += end - self.closed;
         self.closed = end;
         self.closed_rows = self.rows.len();
         self.gap = gap;
         self.code_blocks = code_blocks;
     }
-}
-
-/// The first line of `text` without its end, if it is complete.
-fn first_line(text: &str) -> Option<&str> {
-    let end = text.find('\n')?;
-    Some(text[..end].trim_end_matches('\r'))
 }

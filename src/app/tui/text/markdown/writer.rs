@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 
-use super::chunk::{BlockStart, Chunk, RenderOutput};
+use super::chunk::{BlockStart, Chunk, CodeLines, RenderOutput};
 use super::container::{self, Container};
 use super::fence::{CodeText, OpenCode, language, write_code};
 use super::table::Table;
@@ -43,6 +43,7 @@ pub fn write(
         lists: Vec::new(),
         code: None,
         table: None,
+        code_lines: chunk.code_lines,
         depth: 0,
         gap: chunk.gap,
         out: RenderOutput {
@@ -72,6 +73,8 @@ struct Writer<'a, 'b> {
     lists: Vec<Option<u64>>,
     code: Option<OpenCode>,
     table: Option<Table>,
+    /// Lines that the next code block has already.
+    code_lines: usize,
     depth: usize,
     gap: bool,
     out: RenderOutput,
@@ -164,6 +167,7 @@ impl Writer<'_, '_> {
             rows: self.rows.len(),
             gap: self.gap,
             code_blocks: self.out.code_blocks,
+            code: None,
         });
     }
 
@@ -191,11 +195,12 @@ impl Writer<'_, '_> {
             }
             Tag::CodeBlock(kind) => {
                 self.begin_block();
-                let language = match kind {
-                    CodeBlockKind::Fenced(info) => language(&info),
-                    CodeBlockKind::Indented => String::new(),
+                let (is_fenced, language) = match kind {
+                    CodeBlockKind::Fenced(info) => (true, language(&info)),
+                    CodeBlockKind::Indented => (false, String::new()),
                 };
                 self.code = Some(OpenCode {
+                    is_fenced,
                     language,
                     text: String::new(),
                     byte: range.start,
@@ -330,22 +335,59 @@ impl Writer<'_, '_> {
         let Some(code) = self.code.take() else { return };
         let block = self.out.code_blocks;
         self.out.code_blocks += 1;
-        let text = code.text.strip_suffix('\n').unwrap_or(&code.text);
+        let rows_before = self.rows.len();
+        let written = std::mem::take(&mut self.code_lines);
         let unfinished = self.chunk.open && !code.text.ends_with('\n');
-        let last = text.split('\n').count() - 1;
-        for (number, line) in text.split('\n').enumerate() {
+        let complete = code.text.matches('\n').count();
+        let lines = code.text.strip_suffix('\n').unwrap_or(&code.text);
+        // A block without any line is a row, too.
+        let is_nothing_new = lines.is_empty() && complete == 0 && written > 0;
+        let count = if is_nothing_new { 0 } else { usize::MAX };
+        for (number, line) in lines.split('\n').enumerate().take(count) {
+            let open = unfinished && number == complete;
+            if open && self.may_close(&code, line) {
+                break;
+            }
             let prefix = self.prefix();
             let line = CodeText {
                 block,
-                number,
+                number: written + number,
                 text: line.strip_suffix('\r').unwrap_or(line),
                 language: &code.language,
-                open: unfinished && number == last,
+                open,
                 byte: self.byte(*code.lines.get(number).unwrap_or(&code.byte)),
             };
             write_code(self.context, &prefix.first, &line, self.store, self.rows);
         }
         self.gap = true;
+        if self.depth == 0 && code.is_fenced {
+            self.note_code(&code, complete, rows_before);
+        }
+    }
+
+    /// Whether a line that is not complete may become the end of a code block.
+    fn may_close(&self, code: &OpenCode, line: &str) -> bool {
+        let mark = self.chunk.source.as_bytes()[code.byte];
+        let trimmed = line.trim_start_matches(' ');
+        code.is_fenced && !trimmed.is_empty() && trimmed.bytes().all(|byte| byte == mark)
+    }
+
+    /// Notes how far an outermost code block has complete lines.
+    fn note_code(&mut self, code: &OpenCode, complete: usize, rows_before: usize) {
+        let last_line = complete.checked_sub(1).and_then(|at| code.lines.get(at));
+        let start = *last_line.unwrap_or(&code.byte);
+        let line_end = self.chunk.source[start..].find('\n');
+        if let (Some(end), Some(last)) = (line_end, &mut self.out.last_block) {
+            last.code = Some(CodeLines {
+                count: complete,
+                byte: start + end + 1,
+                rows: if complete == 0 {
+                    rows_before
+                } else {
+                    self.rows.len()
+                },
+            });
+        }
     }
 
     fn write_table(&mut self) {

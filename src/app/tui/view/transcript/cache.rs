@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::heights::Heights;
 use super::rows::{CellRows, LayoutOptions, estimate};
-use crate::app::tui::text::markdown::RenderStats;
 use crate::app::tui::text::{CodeStore, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, RowRef, Transcript};
@@ -89,11 +88,9 @@ impl TranscriptCache {
         false
     }
 
-    /// What writing the markdown of a cell took so far.
-    pub fn stats(&self, cell: usize) -> RenderStats {
-        self.cells
-            .get(&cell)
-            .map_or_else(RenderStats::default, |kept| kept.rows.stats())
+    /// Bytes of markdown written for a cell so far. For tests.
+    pub fn written(&self, cell: usize) -> usize {
+        self.cells.get(&cell).map_or(0, |kept| kept.rows.written())
     }
 
     /// Rows in memory.

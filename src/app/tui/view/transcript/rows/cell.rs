@@ -7,7 +7,7 @@ use crate::agent::NoticeLevel;
 use crate::app::humanize::duration;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
-use crate::app::tui::text::markdown::{MarkdownRows, RenderStats};
+use crate::app::tui::text::markdown::MarkdownRows;
 use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcript};
@@ -151,11 +151,9 @@ impl CellRows {
         self.gap
     }
 
-    /// What writing its markdown took.
-    pub fn stats(&self) -> RenderStats {
-        self.markdown
-            .as_ref()
-            .map_or_else(RenderStats::default, MarkdownRows::stats)
+    /// Bytes of markdown written so far.
+    pub fn written(&self) -> usize {
+        self.markdown.as_ref().map_or(0, MarkdownRows::written)
     }
 }
 
