@@ -1,6 +1,7 @@
 //! Markdown on the screen: how it looks, and that streaming it costs what it should.
 
 use proptest::prelude::*;
+use ratatui::style::Style;
 use tiller::app::tui::text::RenderContext;
 use tiller::app::tui::text::markdown::MarkdownRows;
 use tiller::app::tui::text::{CodeStore, Row, width};
@@ -13,7 +14,7 @@ fn theme() -> Theme {
 fn context(theme: &Theme, columns: usize) -> RenderContext<'_> {
     RenderContext {
         theme,
-        base: theme.text,
+        base: Style::new(),
         columns,
         margin: 1,
         cell: 0,

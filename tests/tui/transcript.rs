@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
-use tiller::app::tui::transcript::{CellBody, CellClass, Fold, Position, ScrollBy, Transcript};
+use tiller::app::tui::transcript::{CellClass, Fold, Position, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::TranscriptCache;
 use tiller::llm::{Content, StopReason, StreamEvent};
 
@@ -652,28 +652,4 @@ fn without_color_nothing_is_colored() {
         let plain = |color| matches!(color, ratatui::style::Color::Reset);
         assert!(plain(cell.fg) && plain(cell.bg), "{cell:?}");
     }
-}
-
-#[test]
-fn cells_are_in_the_order_of_the_message() {
-    let stage = played(80, 24);
-    let kinds: Vec<_> = stage
-        .transcript
-        .cells()
-        .iter()
-        .map(|cell| match &cell.body {
-            CellBody::User { .. } => "user".to_owned(),
-            CellBody::Assistant { .. } => "text".to_owned(),
-            CellBody::Thinking { .. } => "thinking".to_owned(),
-            CellBody::Tool(tool) => tool.name.clone(),
-            CellBody::Notice { .. } => "notice".to_owned(),
-        })
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            "user", "thinking", "text", "grep", "read", "edit", "bash", "find", "bash", "edit",
-            "text"
-        ]
-    );
 }

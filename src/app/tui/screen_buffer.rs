@@ -5,7 +5,6 @@
 //! the terminal itself (a scroll region and one command): a streamed line then costs some 200
 //! bytes instead of thousands. Writing the bytes is `terminal`'s business.
 
-use std::hash::{Hash, Hasher};
 use std::io::Write as _;
 
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -259,24 +258,18 @@ fn find_move(shown: &Buffer, next: &Buffer) -> Option<Move> {
     }
     let before = hashes(shown, top, bottom);
     let after = hashes(next, top, bottom);
-    let best = best_shift(&before, &after)?;
+    let best = best_move(&before, &after)?;
     Some(Move {
-        top: top + best.start,
-        bottom: top + best.end,
+        top: top + best.top,
+        bottom: top + best.bottom,
         by: best.by,
     })
 }
 
-struct Shift {
-    start: usize,
-    end: usize,
-    by: isize,
-}
-
-/// The longest run of rows that are the same under one shift, blank rows not counted.
-fn best_shift(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Shift> {
+/// The longest run of rows that are the same under one move, blank rows not counted.
+fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
     let len = after.len();
-    let mut best: Option<(usize, Shift)> = None;
+    let mut best: Option<(usize, Move)> = None;
     for distance in 1..len {
         for by in [distance as isize, -(distance as isize)] {
             // `after[y] == before[y + by]` for y in the run.
@@ -294,24 +287,11 @@ fn best_shift(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Shift> {
                     continue;
                 }
                 if gain >= WORTH_SCROLLING {
-                    let (shift, vacated) = if by > 0 {
-                        (
-                            Shift {
-                                start,
-                                end: y + distance,
-                                by,
-                            },
-                            y..y + distance,
-                        )
+                    // The rows from which the others move away.
+                    let (top, bottom, vacated) = if by > 0 {
+                        (start, y + distance, y..y + distance)
                     } else {
-                        (
-                            Shift {
-                                start: start - distance,
-                                end: y,
-                                by,
-                            },
-                            start - distance..start,
-                        )
+                        (start - distance, y, start - distance..start)
                     };
                     // Rows that stood right and are wiped by the move must be written again.
                     let lost = vacated
@@ -320,62 +300,29 @@ fn best_shift(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Shift> {
                     let gain = gain.saturating_sub(lost);
                     if gain >= WORTH_SCROLLING && best.as_ref().is_none_or(|(most, _)| gain > *most)
                     {
-                        best = Some((gain, shift));
+                        best = Some((gain, Move { top, bottom, by }));
                     }
                 }
                 (gain, start) = (0, y + 1);
             }
         }
     }
-    best.map(|(_, shift)| shift)
+    best.map(|(_, best)| best)
 }
 
-/// A hash a row; none for a blank one.
+/// A quick hash of each row's text; none for a blank row. A collision costs a needless scroll, never
+/// a wrong cell.
 fn hashes(buffer: &Buffer, top: usize, bottom: usize) -> Vec<Option<u64>> {
     let width = usize::from(buffer.area.width);
-    (top..bottom)
-        .map(|y| {
-            let cells = &buffer.content[y * width..(y + 1) * width];
-            if cells.iter().all(|cell| *cell == Cell::EMPTY) {
-                return None;
-            }
-            let mut hasher = RowHasher::default();
-            cells.hash(&mut hasher);
-            Some(hasher.finish())
-        })
-        .collect()
-}
-
-/// A quick hash: a collision costs a needless scroll, never a wrong cell.
-#[derive(Default)]
-struct RowHasher(u64);
-
-impl Hasher for RowHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+    let rows = buffer.content[top * width..bottom * width].chunks(width);
+    rows.map(|cells| {
+        if cells.iter().all(|cell| *cell == Cell::EMPTY) {
+            return None;
         }
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u16(&mut self, value: u16) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value as u64);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+        let bytes = cells.iter().flat_map(|cell| cell.symbol().bytes());
+        Some(bytes.fold(0_u64, |hash, byte| {
+            (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
+        }))
+    })
+    .collect()
 }

@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 
+use super::row::Line;
 use crate::app::tui::theme::Theme;
 
 /// What text is rendered with.
@@ -17,4 +18,16 @@ pub struct RenderContext<'a> {
     pub margin: usize,
     /// The cell that is written; names its code blocks.
     pub cell: usize,
+}
+
+impl RenderContext<'_> {
+    /// What stands before a row: the margin.
+    pub(crate) fn indent(&self) -> Line {
+        Line::of(" ".repeat(self.margin), Style::new())
+    }
+
+    /// Columns between the margin and where text ends.
+    pub(crate) fn room(&self) -> usize {
+        self.columns.saturating_sub(self.margin)
+    }
 }

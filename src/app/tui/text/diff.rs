@@ -116,9 +116,11 @@ fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
         return (0..old.len().min(new.len())).map(|at| (at, at)).collect();
     }
     let columns = new.len() + 1;
+    // In thousandths.
     let likeness: Vec<u32> = old
         .iter()
-        .flat_map(|old| new.iter().map(|new| likeness(&old.text, &new.text)))
+        .flat_map(|old| new.iter().map(|new| compare(&old.text, &new.text)))
+        .map(|diff| diff.map_or(0, |diff| (diff.ratio() * 1000.0) as u32))
         .collect();
     // The best sum for the lines from here on, filled from the end.
     let mut best = vec![0; (old.len() + 1) * columns];
@@ -145,26 +147,19 @@ fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// How much of two lines is the same, in thousandths; 0 when they are not compared.
-fn likeness(old: &str, new: &str) -> u32 {
+/// The comparison of two lines, if they have enough in common.
+fn compare<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
     if old.len().max(new.len()) > MAX_PAIR_BYTES {
-        return 0;
+        return None;
     }
-    let ratio = TextDiff::from_unicode_words(old, new).ratio();
-    if ratio < MIN_LIKENESS {
-        return 0;
-    }
-    (ratio * 1000.0) as u32
+    let diff = TextDiff::from_unicode_words(old, new);
+    (diff.ratio() >= MIN_LIKENESS).then_some(diff)
 }
 
 fn mark_pair(old: &mut DiffLine, new: &mut DiffLine) {
-    if old.text.len().max(new.text.len()) > MAX_PAIR_BYTES {
+    let Some(diff) = compare(&old.text, &new.text) else {
         return;
-    }
-    let diff = TextDiff::from_unicode_words(&old.text, &new.text);
-    if diff.ratio() < MIN_LIKENESS {
-        return;
-    }
+    };
     let (mut in_old, mut in_new) = (0, 0);
     let (mut old_ranges, mut new_ranges) = (Vec::new(), Vec::new());
     for change in diff.iter_all_changes() {
@@ -195,20 +190,12 @@ fn push_range(ranges: &mut Vec<(usize, usize)>, start: usize, end: usize) {
     }
 }
 
-/// Where a diff's lines go, and what colors them.
-#[derive(Clone, Copy, Debug)]
-pub struct DiffPlace<'a> {
-    /// Language of the file, by its extension.
-    pub language: &'a str,
-    /// Number of the diff within the cell, as a block of code.
-    pub block: u32,
-}
-
-/// Writes `lines`. Long lines hang behind the gutter.
+/// Writes `lines`. Long lines hang behind the gutter. For its colors the diff is block number `block`
+/// of its cell, in the language that the file's extension names.
 pub fn write(
     context: &RenderContext<'_>,
     lines: &[DiffLine],
-    place: DiffPlace<'_>,
+    (block, language): (u32, &str),
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
@@ -235,32 +222,26 @@ pub fn write(
             Sign::Context => (" ", theme.line_number, Style::new(), Style::new()),
             Sign::Skipped => (" ", theme.faint, Style::new(), Style::new()),
         };
-        let margin = " ".repeat(context.margin);
-        let fill = Style { fg: None, ..base };
-        let mut first = Line::of(margin.clone(), Style::new());
+        let mut first = context.indent();
         let number = if line.sign == Sign::Skipped {
             "⋯"
         } else {
             &line.number
         };
         first.push(&format!("{sign} {number:>numbers$}  "), gutter);
-        let mut rest = Line::of(margin, Style::new());
+        let mut rest = context.indent();
         rest.push(&" ".repeat(numbers + 4), gutter);
         let text = styled(line, base, base.patch(word));
-        store.offer(
-            (context.cell, place.block),
-            place.language,
-            index,
-            &line.text,
-        );
+        store.offer((context.cell, block), language, index, &line.text);
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
         wrap(&text, &prefix, context.columns, Break::Anywhere, rows);
         let fill = Style {
+            fg: None,
             add_modifier: Modifier::empty(),
-            ..fill
+            ..base
         };
-        mark_code(&mut rows[from_row..], place.block, index, fill);
+        mark_code(&mut rows[from_row..], block, index, fill);
     }
 }
 

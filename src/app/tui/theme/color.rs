@@ -104,40 +104,18 @@ mod tests {
 
     #[test]
     fn colors_come_down() {
+        use Color::{Indexed, LightRed, Red, Rgb};
+        use ColorDepth::{Ansi16, Indexed256, None, TrueColor};
         let cases = [
-            (ColorDepth::None, Color::Rgb(1, 2, 3), None),
-            (ColorDepth::None, Color::Red, None),
-            (
-                ColorDepth::Indexed256,
-                Color::Rgb(255, 0, 0),
-                Some(Color::Indexed(196)),
-            ),
-            (
-                ColorDepth::Indexed256,
-                Color::Rgb(128, 128, 128),
-                Some(Color::Indexed(244)),
-            ),
-            (ColorDepth::Indexed256, Color::Red, Some(Color::Red)),
-            (
-                ColorDepth::Ansi16,
-                Color::Rgb(250, 10, 10),
-                Some(Color::LightRed),
-            ),
-            (
-                ColorDepth::Ansi16,
-                Color::Indexed(196),
-                Some(Color::LightRed),
-            ),
-            (
-                ColorDepth::Ansi16,
-                Color::Indexed(3),
-                Some(Color::Indexed(3)),
-            ),
-            (
-                ColorDepth::TrueColor,
-                Color::Rgb(1, 2, 3),
-                Some(Color::Rgb(1, 2, 3)),
-            ),
+            (None, Rgb(1, 2, 3), Option::None),
+            (None, Red, Option::None),
+            (Indexed256, Rgb(255, 0, 0), Some(Indexed(196))),
+            (Indexed256, Rgb(128, 128, 128), Some(Indexed(244))),
+            (Indexed256, Red, Some(Red)),
+            (Ansi16, Rgb(250, 10, 10), Some(LightRed)),
+            (Ansi16, Indexed(196), Some(LightRed)),
+            (Ansi16, Indexed(3), Some(Indexed(3))),
+            (TrueColor, Rgb(1, 2, 3), Some(Rgb(1, 2, 3))),
         ];
         for (depth, color, expected) in cases {
             assert_eq!(depth.color(color), expected, "{depth:?} {color:?}");

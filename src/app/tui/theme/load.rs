@@ -1,5 +1,5 @@
-//! From TOML to a [`Theme`]: inheritance, palette, slots, syntax map. Unknown names are refused
-//! with the nearest known one, because a misspelt slot would otherwise just look wrong.
+//! From TOML to a [`Theme`]: inheritance, palette, slots, syntax map. Unknown names are refused,
+//! because a misspelt slot would otherwise just look wrong.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::color::{self, ColorDepth};
-use super::slots::{SLOTS, SyntaxRule, Theme};
+use super::slots::{SyntaxRule, Theme};
 use crate::llm::nearest::nearest;
 
 /// The themes that are built in, and their sources.
@@ -18,7 +18,7 @@ const BUILT_IN: [(&str, &str); 3] = [
     ("ansi", include_str!("../../../../themes/ansi.toml")),
 ];
 
-/// Why a theme could not be loaded, with the theme's name and the nearest name that is known.
+/// Why a theme could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ThemeError(String);
@@ -65,43 +65,35 @@ impl Theme {
 
     /// The built-in theme `name`, in the colors of `depth`.
     pub fn load(name: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
-        Self::from_toml(name, source(name)?, depth)
-    }
-
-    /// A theme from the text of a theme file; it may inherit a built-in one.
-    pub fn from_toml(name: &str, text: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
-        let raw = read(name, text)?;
-        let merged = match &raw.inherits {
+        let raw = built_in(name)?;
+        let mut merged = match &raw.inherits {
             // Built-in themes inherit from a built-in root only, so this ends after one step.
-            Some(parent) => merge(read(parent, source(parent)?)?, raw),
+            Some(parent) => merge(built_in(parent)?, raw),
             None => raw,
         };
-        let merged = if depth == ColorDepth::None {
+        if depth == ColorDepth::None {
             // Without colors a background alone says nothing: the ansi theme says the same things
             // with reverse, bold and underline.
-            merge(merged, read("ansi", source("ansi")?)?)
-        } else {
-            merged
-        };
+            merged = merge(merged, built_in("ansi")?);
+        }
         resolve(name, &merged, depth)
     }
 }
 
-fn source(name: &str) -> Result<&'static str, ThemeError> {
-    BUILT_IN
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, text)| *text)
-        .ok_or_else(|| {
-            let names: Vec<_> = Theme::names().collect();
-            let near = nearest(name, names.iter().copied());
-            let near = near.map_or_else(
-                || "there".to_owned(),
-                |near| format!("did you mean '{near}'? There"),
-            );
-            let all = names.join(", ");
-            ThemeError(format!("unknown theme '{name}': {near} are {all}"))
-        })
+fn built_in(name: &str) -> Result<RawTheme, ThemeError> {
+    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return read(name, text);
+    }
+    let names: Vec<_> = Theme::names().collect();
+    let near = nearest(name, names.iter().copied());
+    let near = near.map_or_else(
+        || "there".to_owned(),
+        |near| format!("did you mean '{near}'? There"),
+    );
+    let all = names.join(", ");
+    Err(ThemeError(format!(
+        "unknown theme '{name}': {near} are {all}"
+    )))
 }
 
 fn read(name: &str, text: &str) -> Result<RawTheme, ThemeError> {
@@ -123,8 +115,7 @@ fn resolve(name: &str, raw: &RawTheme, depth: ColorDepth) -> Result<Theme, Theme
     for (slot, style) in &raw.ui {
         let style = resolve_style(name, raw, style)?;
         let Some(target) = theme.slot_mut(slot) else {
-            let hint = did_you_mean(nearest(slot, SLOTS.iter().copied()));
-            let error = format!("theme '{name}': unknown slot '{slot}' in [ui]{hint}");
+            let error = format!("theme '{name}': unknown slot '{slot}' in [ui]");
             return Err(ThemeError(error));
         };
         *target = depth.style(style);
@@ -150,10 +141,8 @@ fn resolve_style(name: &str, raw: &RawTheme, style: &RawStyle) -> Result<Style, 
         let Some(text) = text else { return Ok(None) };
         let value = raw.palette.get(text).unwrap_or(text);
         color::parse(value).map(Some).ok_or_else(|| {
-            let hint = did_you_mean(nearest(value, raw.palette.keys().map(String::as_str)));
-            ThemeError(format!(
-                "theme '{name}': '{value}' is neither a color nor in [palette]{hint}"
-            ))
+            let error = format!("theme '{name}': '{value}' is neither a color nor in [palette]");
+            ThemeError(error)
         })
     };
     let mut result = Style::new();
@@ -174,14 +163,11 @@ fn resolve_style(name: &str, raw: &RawTheme, style: &RawStyle) -> Result<Style, 
     Ok(result)
 }
 
-fn did_you_mean(name: Option<&str>) -> String {
-    name.map_or_else(String::new, |name| format!(": did you mean '{name}'?"))
-}
-
 #[cfg(test)]
 mod tests {
     use ratatui::style::Color;
 
+    use super::super::slots::SLOTS;
     use super::*;
 
     #[test]
@@ -202,7 +188,7 @@ mod tests {
 
     #[test]
     fn built_in_themes_style_every_slot() {
-        let dark = read("dark", source("dark").unwrap()).unwrap();
+        let dark = built_in("dark").unwrap();
         for slot in SLOTS {
             assert!(dark.ui.contains_key(*slot), "dark.toml lacks {slot}");
         }
@@ -238,29 +224,27 @@ mod tests {
     }
 
     #[test]
-    fn children_override_palette_and_slots() {
-        let text = "inherits = \"dark\"\n[palette]\naccent = \"#010203\"\n[ui]\nerror = { fg = \"accent\", bold = true }\n";
-        let theme = Theme::from_toml("mine", text, ColorDepth::TrueColor).unwrap();
-        assert_eq!(theme.accent.fg, Some(Color::Rgb(1, 2, 3)));
-        assert_eq!(theme.error.fg, Some(Color::Rgb(1, 2, 3)));
-        assert!(theme.error.add_modifier.contains(Modifier::BOLD));
-    }
-
-    #[test]
-    fn faults_are_named_with_a_suggestion() {
+    fn children_override_the_palette_and_faults_are_named() {
+        let accent = |name| Theme::load(name, ColorDepth::TrueColor).unwrap().accent;
+        assert_ne!(
+            accent("light"),
+            accent("dark"),
+            "light only has another palette"
+        );
         let cases = [
-            ("[ui]\ntool_nmae = \"red\"\n", "did you mean 'tool_name'"),
-            (
-                "[palette]\naccent = \"#010203\"\n[ui]\ntext = \"acent\"\n",
-                "did you mean 'accent'",
-            ),
+            ("[ui]\ntool_nmae = \"red\"\n", "unknown slot 'tool_nmae'"),
+            ("[ui]\ntext = \"acent\"\n", "'acent' is neither"),
             ("[ui]\ntext = { fg = \"red\", blink = true }\n", "bold"),
             ("[colors]\n", "unknown field"),
-            ("inherits = \"drak\"\n", "did you mean 'dark'"),
         ];
         for (text, expected) in cases {
-            let error = Theme::from_toml("mine", text, ColorDepth::TrueColor).unwrap_err();
-            assert!(error.to_string().contains(expected), "{error}");
+            let loaded = read("mine", text).and_then(|raw| resolve("mine", &raw, ColorDepth::None));
+            let error = loaded.unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         }
+        let error = Theme::load("drak", ColorDepth::None)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("did you mean 'dark'"), "{error}");
     }
 }

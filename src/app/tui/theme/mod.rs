@@ -7,4 +7,5 @@ mod slots;
 
 pub use color::ColorDepth;
 pub use load::ThemeError;
-pub use slots::{SyntaxRule, Theme};
+pub(crate) use slots::SyntaxRule;
+pub use slots::Theme;

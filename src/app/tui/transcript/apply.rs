@@ -109,9 +109,7 @@ pub(super) fn apply(
 fn stream(cells: &mut Cells, blocks: &mut BlockCells, event: &StreamEvent, time: i64) -> bool {
     let cell = |index: usize| blocks.get(index).copied().flatten();
     match event {
-        StreamEvent::TextStart { index } => {
-            open(cells, blocks, *index, &Content::text(""), time)
-        }
+        StreamEvent::TextStart { index } => open(cells, blocks, *index, &Content::text(""), time),
         StreamEvent::ThinkingStart { index } => {
             let block = Content::Thinking(Thinking::default());
             open(cells, blocks, *index, &block, time)

@@ -11,7 +11,6 @@ use crate::agent::{Details, NoticeLevel, ToolStatus};
 use crate::llm::Content;
 use crate::llm::message::content_text;
 
-/// One piece of the transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Rises with every change, so that drawing knows what to lay out anew.
@@ -20,39 +19,34 @@ pub struct Cell {
     pub content_epoch: u32,
     /// How much of it is shown.
     pub fold: Fold,
-    /// What it is.
     pub body: CellBody,
 }
 
-/// What a cell is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellBody {
     /// A user's message.
     User {
-        /// The text, pictures as a note.
+        /// Pictures are a note in it.
         text: String,
         /// Whether the agent has confirmed it.
         confirmed: bool,
     },
     /// Markdown of a model.
     Assistant {
-        /// The source.
         text: String,
         /// Whether more may come.
         live: bool,
     },
     /// A model's thinking.
     Thinking {
-        /// The source; empty when withheld.
+        /// Empty when withheld.
         text: String,
-        /// Under way, or done.
         state: ThinkingState,
     },
     /// A tool call with its result.
     Tool(Box<ToolCell>),
     /// Something the user should read.
     Notice {
-        /// How grave.
         level: NoticeLevel,
         /// What happened; the lines after the first are the way out.
         text: String,
@@ -62,35 +56,27 @@ pub enum CellBody {
 /// How far thinking is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkingState {
-    /// Since when (Unix ms).
     Live {
-        /// Start.
+        /// Unix ms.
         since: i64,
     },
-    /// For how long, where known: stored messages do not say.
     Done {
-        /// Milliseconds.
+        /// How long it took, where known: stored messages do not say.
         millis: Option<i64>,
     },
 }
 
-/// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCell {
-    /// The call's id.
     pub call_id: String,
-    /// The tool's name.
     pub name: String,
-    /// How far it is.
     pub state: ToolState,
-    /// What there is to show.
     pub details: Arc<Details>,
     /// Reads the details off the arguments while the model writes them, where it can.
     pub draft: Option<Box<Draft>>,
     /// What the model was told when the call failed or did not run; shown where the details do
     /// not say it.
     pub failure: String,
-    /// Milliseconds it ran.
     pub duration_ms: Option<u64>,
 }
 
@@ -123,17 +109,14 @@ impl ToolCell {
 pub enum ToolState {
     /// The model is still writing its arguments; so many bytes so far.
     Preparing {
-        /// Bytes of argument text.
         bytes: usize,
     },
     /// Complete, and not yet its turn.
     Waiting,
-    /// Since when it runs (Unix ms).
     Running {
-        /// Start.
+        /// Unix ms.
         since: i64,
     },
-    /// How it ended.
     Ended(ToolStatus),
 }
 
@@ -148,8 +131,7 @@ pub enum Fold {
 }
 
 impl Fold {
-    /// The other one.
-    pub fn toggled(self) -> Self {
+    pub(crate) fn toggled(self) -> Self {
         match self {
             Self::Folded => Self::Open,
             Self::Open => Self::Folded,
@@ -167,7 +149,6 @@ pub enum CellClass {
 }
 
 impl Cell {
-    /// A new cell.
     pub fn new(body: CellBody, fold: Fold) -> Self {
         Self {
             revision: 0,

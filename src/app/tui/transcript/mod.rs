@@ -11,6 +11,8 @@ mod draft;
 mod notices;
 mod rebuild;
 
-pub use cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState};
+pub(crate) use cell::{Cell, CellBody, ThinkingState, ToolCell, ToolState};
+pub use cell::{CellClass, Fold};
 pub use state::Transcript;
-pub use viewport::{Anchor, Drawn, Position, RowRef, ScrollBy, Viewport};
+pub(crate) use viewport::{Anchor, RowRef};
+pub use viewport::{Drawn, Position, ScrollBy};

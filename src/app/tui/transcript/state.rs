@@ -59,7 +59,7 @@ impl Transcript {
     }
 
     /// The time that running things are measured against (Unix ms).
-    pub fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         self.now
     }
 
@@ -68,8 +68,7 @@ impl Transcript {
         &self.viewport
     }
 
-    /// Cells that changed since the last frame.
-    pub fn dirty_cells(&self) -> &BTreeSet<usize> {
+    pub(crate) fn dirty_cells(&self) -> &BTreeSet<usize> {
         self.cells.dirty()
     }
 
@@ -99,12 +98,11 @@ impl Transcript {
         self.fold_key = key;
     }
 
-    /// The key that opens tool output; empty when there is none.
-    pub fn fold_key(&self) -> &str {
+    pub(crate) fn fold_key(&self) -> &str {
         &self.fold_key
     }
 
-    /// Adds something to read. The lines after the first are shown as the way out.
+    /// Adds a notice. The lines after the first are shown as the way out.
     pub fn push_notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         notices::push(&mut self.cells, level, text);
     }

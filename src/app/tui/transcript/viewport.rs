@@ -15,7 +15,6 @@ pub enum Position {
 /// A place in the transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
-    /// Index of the cell.
     pub cell: usize,
     /// Row within it, as laid out at `width`.
     pub row: u32,
@@ -45,9 +44,8 @@ pub enum ScrollBy {
 /// A row of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowRef {
-    /// Index of the cell.
     pub cell: usize,
-    /// Row within it.
+    /// Within the cell.
     pub row: u32,
 }
 
@@ -74,7 +72,6 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// Where the view stood in the last frame.
     pub fn position(&self) -> Position {
         self.drawn.position
     }
@@ -84,7 +81,6 @@ impl Viewport {
         &self.pending_scrolls
     }
 
-    /// The end of what the user has seen.
     pub fn seen(&self) -> Anchor {
         self.drawn.seen
     }

@@ -32,7 +32,7 @@ pub fn alert(theme: &Theme, kind: BlockQuoteKind) -> (&'static str, Style) {
 /// What stands before the next rows. Markers of items are used up.
 pub fn prefix(context: &RenderContext<'_>, containers: &mut [Container]) -> Prefix {
     let rest = continued(context, containers);
-    let mut first = Line::of(" ".repeat(context.margin), Style::new());
+    let mut first = context.indent();
     for container in containers {
         match container {
             Container::Item { marker: unused, .. } if unused.is_some() => {
@@ -47,7 +47,7 @@ pub fn prefix(context: &RenderContext<'_>, containers: &mut [Container]) -> Pref
 
 /// What stands before rows that go on: bars go through, markers do not.
 pub fn continued(context: &RenderContext<'_>, containers: &[Container]) -> Line {
-    let mut line = Line::of(" ".repeat(context.margin), Style::new());
+    let mut line = context.indent();
     for container in containers {
         push_indent(context, container, &mut line);
     }

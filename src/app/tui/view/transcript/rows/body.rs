@@ -6,14 +6,14 @@ use std::ops::Range;
 use ratatui::style::Style;
 
 use super::LayoutOptions;
-use super::title::{self, Subject};
+use super::title;
 use crate::agent::ToolStatus;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
 use crate::app::humanize::plural;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::mark_code;
-use crate::app::tui::text::diff::{self, DiffLine, DiffPlace};
+use crate::app::tui::text::diff::{self, DiffLine};
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
@@ -42,7 +42,7 @@ pub fn write(
     store: &mut CodeStore,
     rows: &mut Vec<Row>,
 ) {
-    let subject = title::write(context, tool, options.now, rows);
+    let subject_cut = title::write(context, tool, options.now, rows);
     let context = RenderContext {
         margin: if context.columns < 30 { 2 } else { 5 },
         ..context
@@ -68,7 +68,7 @@ pub fn write(
             };
             body.diffs(diff, folded);
         }
-        Details::Command(command) => body.command(command, subject),
+        Details::Command(command) => body.command(command, subject_cut),
         Details::Matches(_) => body.matches(),
         Details::Files(_) => body.lines(FILE_LINES),
         Details::Text(text) if text.first_line > 0 => body.numbered_lines(text),
@@ -166,9 +166,9 @@ impl<'a> Body<'a> {
     }
 
     fn hint(&mut self, text: &str) {
-        let mut line = Line::of(" ".repeat(self.context.margin), Style::new());
-        let room = self.context.columns.saturating_sub(self.context.margin);
-        line.push(&ellipsis(text, room), self.context.theme.fold_hint);
+        let mut line = self.context.indent();
+        let text = ellipsis(text, self.context.room());
+        line.push(&text, self.context.theme.fold_hint);
         self.push(line);
     }
 
@@ -181,41 +181,35 @@ impl<'a> Body<'a> {
     /// A line of the source that begins at byte `at`: one row when folded, wrapped when open.
     fn line(&mut self, at: usize, text: &str, style: Style) {
         let source = at as u32..(at + text.len()) as u32;
-        self.styled(&Line::from_source(&visible_line(text), style, source));
+        self.styled(Line::from_source(&visible_line(text), style, source));
     }
 
-    fn styled(&mut self, line: &Line) {
-        let margin = Line::of(" ".repeat(self.context.margin), Style::new());
-        match self.fold {
-            Fold::Open => wrap(
-                line,
-                &Prefix::both(margin),
-                self.context.columns,
-                Break::Anywhere,
-                self.rows,
-            ),
-            Fold::Folded => {
-                let room = self
-                    .context
-                    .columns
-                    .saturating_sub(self.context.margin)
-                    .max(1);
-                let kept = kept_bytes(&line.text, room);
-                let mut out = margin;
-                out.push_part(line, 0..kept);
-                if kept < line.text.len() {
-                    out.push("…", self.context.theme.faint);
-                }
-                self.rows.push(out.into_row());
+    fn styled(&mut self, line: Line) {
+        let indent = self.context.indent();
+        self.behind(&Prefix::both(indent), line);
+    }
+
+    /// A line behind its prefix: one row when folded, wrapped when open.
+    fn behind(&mut self, prefix: &Prefix, mut line: Line) {
+        let columns = self.context.columns;
+        if self.fold == Fold::Folded {
+            let room = columns.saturating_sub(prefix_width(&prefix.first, columns));
+            let kept = kept_bytes(&line.text, room.max(2));
+            if kept < line.text.len() {
+                let mut head = Line::default();
+                head.push_part(&line, 0..kept);
+                head.push("…", self.context.theme.faint);
+                line = head;
             }
         }
+        wrap(&line, prefix, columns, Break::Anywhere, self.rows);
     }
 
-    fn command(&mut self, command: &CommandDetails, subject: Subject) {
-        if self.fold == Fold::Open && subject == Subject::Cut {
+    fn command(&mut self, command: &CommandDetails, subject_cut: bool) {
+        if self.fold == Fold::Open && subject_cut {
             for line in command.command.trim().lines() {
                 let line = visible_line(line);
-                self.styled(&Line::of(format!("$ {line}"), self.context.theme.text));
+                self.styled(Line::of(format!("$ {line}"), self.context.theme.text));
             }
         }
         let output = self.source.trim_end_matches('\n');
@@ -245,7 +239,7 @@ impl<'a> Body<'a> {
             let text = format!("still running: {}", command.still_running.join(", "));
             let mut line = Line::of(visible_line(&text), self.context.theme.warning);
             line.end_at(end_of(self.rows));
-            self.styled(&line);
+            self.styled(line);
         }
     }
 
@@ -259,7 +253,7 @@ impl<'a> Body<'a> {
                 Line::from_source(&clean[..split], theme.match_location, byte(0)..byte(split));
             let rest = byte(split)..byte(line.len());
             styled.push_source(&clean[split..], theme.tool_output, rest);
-            body.styled(&styled);
+            body.styled(styled);
         });
     }
 
@@ -312,13 +306,12 @@ impl<'a> Body<'a> {
     }
 
     fn diff_lines(&mut self, lines: &[DiffLine], language: &str, block: u32) {
-        let place = DiffPlace { language, block };
         // Signs stand in the margin, so that numbers line up with the output of other tools.
         let context = RenderContext {
             margin: self.context.margin.saturating_sub(2),
             ..self.context
         };
-        diff::write(&context, lines, place, self.store, self.rows);
+        diff::write(&context, lines, (block, language), self.store, self.rows);
     }
 
     /// The heading of one of several files: its path, what becomes of it, how much changes.
@@ -332,9 +325,11 @@ impl<'a> Body<'a> {
             (None, FileChange::Deleted) => "  deleted".to_owned(),
             (None, FileChange::Changed) => String::new(),
         };
-        let mut line = Line::of(" ".repeat(self.context.margin), Style::new());
-        let room = self.context.columns.saturating_sub(self.context.margin);
-        let room = room.saturating_sub(width(&what) + width(gap) + width(&counts));
+        let mut line = self.context.indent();
+        let room = self
+            .context
+            .room()
+            .saturating_sub(width(&what) + width(gap) + width(&counts));
         line.push(
             &ellipsis_middle(&visible_line(&file.path), room.max(8)),
             theme.subheading,
@@ -363,28 +358,12 @@ impl<'a> Body<'a> {
 
     fn numbered(&mut self, index: usize, number: &str, text: &str, source: Range<u32>) {
         let theme = self.context.theme;
-        let mut first = Line::of(" ".repeat(self.context.margin), Style::new());
+        let mut first = self.context.indent();
         first.push(number, theme.line_number);
         let rest = Line::of(" ".repeat(width(&first.text)), Style::new());
-        let columns = self.context.columns;
-        let room = columns.saturating_sub(prefix_width(&first, columns)).max(2);
-        let mut line = Line::default();
-        let kept = match self.fold {
-            Fold::Folded => kept_bytes(text, room),
-            Fold::Open => text.len(),
-        };
-        line.push_source(&text[..kept], theme.tool_output, source);
-        if kept < text.len() {
-            line.push("…", theme.faint);
-        }
         let from_row = self.rows.len();
-        wrap(
-            &line,
-            &Prefix { first, rest },
-            columns,
-            Break::Anywhere,
-            self.rows,
-        );
+        let line = Line::from_source(text, theme.tool_output, source);
+        self.behind(&Prefix { first, rest }, line);
         mark_code(&mut self.rows[from_row..], 0, index, Style::new());
     }
 
@@ -395,7 +374,7 @@ impl<'a> Body<'a> {
             Fold::Folded => count.min(TEXT_LINES),
             Fold::Open => count,
         };
-        let margin = Prefix::both(Line::of(" ".repeat(self.context.margin), Style::new()));
+        let margin = Prefix::both(self.context.indent());
         for (index, line) in clean.lines().take(shown).enumerate() {
             // The first line says what went wrong; the rest is there to look at.
             let style = match index {

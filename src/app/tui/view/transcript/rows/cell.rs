@@ -173,23 +173,39 @@ fn gap(previous: Option<&Cell>, cell: &Cell) -> usize {
 }
 
 fn user(context: RenderContext<'_>, text: &str, rows: &mut Vec<Row>) {
-    let theme = context.theme;
+    let style = context.theme.user;
     let from_row = rows.len();
     let margin = " ".repeat(context.margin);
-    let mut prefix = Prefix::both(Line::of(format!("{margin}  "), theme.user));
-    prefix.first = Line::of(margin, theme.user);
-    prefix.first.push("❯ ", theme.user_mark);
-    for (at, line) in lines(text.trim_end_matches('\n')) {
+    let mut first = Line::of(margin.as_str(), style);
+    first.push("❯ ", context.theme.user_mark);
+    let rest = Line::of(format!("{margin}  "), style);
+    let prefix = Prefix { first, rest };
+    paragraph(
+        context,
+        text.trim_end_matches('\n'),
+        prefix,
+        [style, style],
+        rows,
+    );
+    for row in &mut rows[from_row..] {
+        row.fill = Style { fg: None, ..style };
+    }
+}
+
+/// The lines of a text behind its mark, the first in a style of its own.
+fn paragraph(
+    context: RenderContext<'_>,
+    text: &str,
+    mut prefix: Prefix,
+    [first, others]: [Style; 2],
+    rows: &mut Vec<Row>,
+) {
+    for (at, line) in lines(text) {
+        let style = if at == 0 { first } else { others };
         let source = at as u32..(at + line.len()) as u32;
-        let line = Line::from_source(&visible_line(line), theme.user, source);
+        let line = Line::from_source(&visible_line(line), style, source);
         wrap(&line, &prefix, context.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
-    }
-    for row in &mut rows[from_row..] {
-        row.fill = Style {
-            fg: None,
-            ..theme.user
-        };
     }
 }
 
@@ -204,7 +220,7 @@ fn thinking_title(context: RenderContext<'_>, state: ThinkingState, now: i64) ->
         } if millis >= 1000 => format!("thought for {}", duration(millis / 1000)),
         ThinkingState::Done { .. } => "thought".to_owned(),
     };
-    let mut line = Line::of(" ".repeat(context.margin), Style::new());
+    let mut line = context.indent();
     line.push(&format!("∴ {text}"), context.theme.thinking);
     line.into_row()
 }
@@ -217,13 +233,9 @@ fn notice(context: RenderContext<'_>, level: NoticeLevel, text: &str, rows: &mut
         NoticeLevel::Error => ("✗", theme.error),
     };
     let margin = " ".repeat(context.margin);
-    let mut prefix = Prefix::both(Line::of(format!("{margin}  "), Style::new()));
-    prefix.first = Line::of(format!("{margin}{mark} "), style);
-    for (at, line) in lines(text.trim_end()) {
-        let style = if at == 0 { style } else { theme.hint };
-        let source = at as u32..(at + line.len()) as u32;
-        let line = Line::from_source(&visible_line(line), style, source);
-        wrap(&line, &prefix, context.columns, Break::Words, rows);
-        prefix.first = prefix.rest.clone();
-    }
+    let prefix = Prefix {
+        first: Line::of(format!("{margin}{mark} "), style),
+        rest: Line::of(format!("{margin}  "), Style::new()),
+    };
+    paragraph(context, text.trim_end(), prefix, [style, theme.hint], rows);
 }

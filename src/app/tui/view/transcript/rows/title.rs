@@ -19,22 +19,8 @@ const TIME_FIELD: usize = 9;
 /// Columns a subject keeps before what is at the right has to go.
 const SUBJECT_FIELD: usize = 12;
 
-/// Whether all of a call's subject fitted into its title.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// All of it is there.
-    Whole,
-    /// Some of it is not.
-    Cut,
-}
-
-/// Writes it.
-pub fn write(
-    context: RenderContext<'_>,
-    tool: &ToolCell,
-    now: i64,
-    rows: &mut Vec<Row>,
-) -> Subject {
+/// Writes it. Answers whether some of the call's subject had to be left out.
+pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>) -> bool {
     let theme = context.theme;
     let (mark, mark_style) = match tool.state {
         ToolState::Preparing { .. } | ToolState::Running { .. } => ("●", theme.tool_running),
@@ -49,7 +35,7 @@ pub fn write(
         }
         _ => theme.tool_name,
     };
-    let mut line = Line::of(" ".repeat(context.margin), Style::new());
+    let mut line = context.indent();
     line.push(mark, mark_style);
     line.push(" ", Style::new());
     line.push(
@@ -60,37 +46,26 @@ pub fn write(
     let (subject, shorten) = subject(tool);
     let (summary, time) = (summary(tool), time(tool, now));
     let room = context.columns.saturating_sub(width(&line.text) + 2);
-    let time_field = if time.is_empty() {
-        0
-    } else {
-        TIME_FIELD.max(width(&time) + 2)
+    let mut time_field = match width(&time) {
+        0 => 0,
+        columns => TIME_FIELD.max(columns + 2),
     };
-    let summary_field = if summary.0.is_empty() {
-        0
-    } else {
-        width(&summary.0) + 2
+    let mut summary_field = match width(&summary.0) {
+        0 => 0,
+        columns => columns + 2,
     };
-    let least = width(&subject).min(SUBJECT_FIELD);
     // What matters least goes first when there is no room: the time, then the summary.
-    let time_field = if room >= least + summary_field + time_field {
-        time_field
-    } else {
-        0
-    };
-    let summary_field = if room >= least + summary_field + time_field {
-        summary_field
-    } else {
-        0
-    };
+    let least = width(&subject).min(SUBJECT_FIELD);
+    if room < least + summary_field + time_field {
+        time_field = 0;
+    }
+    if room < least + summary_field + time_field {
+        summary_field = 0;
+    }
     let subject_room = room.saturating_sub(summary_field + time_field);
     let shown = match shorten {
         Shorten::End | Shorten::Lines => ellipsis(&subject, subject_room),
         Shorten::Middle => ellipsis_middle(&subject, subject_room),
-    };
-    let cut = if shorten == Shorten::Lines || width(&subject) > subject_room {
-        Subject::Cut
-    } else {
-        Subject::Whole
     };
     if !shown.is_empty() {
         line.push("  ", Style::new());
@@ -111,7 +86,7 @@ pub fn write(
         }
     }
     rows.push(line.into_row());
-    cut
+    shorten == Shorten::Lines || width(&subject) > subject_room
 }
 
 /// How a summary is meant.
@@ -126,7 +101,6 @@ pub enum Tone {
 /// Appends a summary in its colors.
 pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
     let theme = context.theme;
-    let only_ink = |style: Style| Style { bg: None, ..style };
     match tone {
         Tone::Plain => line.push(text, theme.tool_summary),
         Tone::Bad => line.push(text, theme.error),
@@ -140,7 +114,7 @@ pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &
                 } else {
                     theme.diff_removed_number
                 };
-                line.push(part, only_ink(style));
+                line.push(part, Style { bg: None, ..style });
             }
         }
     }
@@ -172,12 +146,8 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         Details::Diff(diff) => (many_paths(diff), Shorten::End),
         Details::Command(command) => first_line(command.command.trim()),
         Details::Matches(matches) => (matches_subject(matches), Shorten::End),
-        Details::Files(files) if files.pattern.is_empty() => {
-            (files_subject(files), Shorten::Middle)
-        }
-        Details::Files(files) => (files_subject(files), Shorten::End),
-        Details::Text(text) if text.note.is_none() => (text_subject(text), Shorten::Middle),
-        Details::Text(text) => (text_subject(text), Shorten::End),
+        Details::Files(files) => files_subject(files),
+        Details::Text(text) => text_subject(text),
         Details::Attachment(file) if file.title.is_empty() => (file.path.clone(), Shorten::Middle),
         Details::Attachment(file) => (format!("{}  {}", file.title, file.path), Shorten::End),
         Details::Other(other) => (other.title.clone(), Shorten::End),
@@ -235,20 +205,23 @@ fn matches_subject(matches: &MatchesDetails) -> String {
     text
 }
 
-fn files_subject(files: &FilesDetails) -> String {
+fn files_subject(files: &FilesDetails) -> (String, Shorten) {
     match (files.pattern.is_empty(), is_here(&files.path)) {
-        (true, true) => ".".to_owned(),
-        (true, false) => files.path.clone(),
-        (false, true) => format!("\"{}\"", files.pattern),
-        (false, false) => format!("\"{}\" in {}", files.pattern, files.path),
+        (true, true) => (".".to_owned(), Shorten::Middle),
+        (true, false) => (files.path.clone(), Shorten::Middle),
+        (false, true) => (format!("\"{}\"", files.pattern), Shorten::End),
+        (false, false) => {
+            let text = format!("\"{}\" in {}", files.pattern, files.path);
+            (text, Shorten::End)
+        }
     }
 }
 
-fn text_subject(text: &TextDetails) -> String {
+fn text_subject(text: &TextDetails) -> (String, Shorten) {
     match (&text.note, text.path.is_empty()) {
-        (Some(note), true) => note.clone(),
-        (Some(note), false) => format!("{}  {note}", text.path),
-        (None, _) => text.path.clone(),
+        (Some(note), true) => (note.clone(), Shorten::End),
+        (Some(note), false) => (format!("{}  {note}", text.path), Shorten::End),
+        (None, _) => (text.path.clone(), Shorten::Middle),
     }
 }
 
