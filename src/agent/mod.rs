@@ -23,5 +23,5 @@ pub use handle::{AgentHandle, Command, SlowReader, Snapshot};
 pub use options::{AgentOptions, Resumed};
 pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
-pub use toolbox::{ToolSelection, ToolSet, Toolbox};
+pub use toolbox::{ToolSelection, Toolbox};
 pub use tools::ToolSettings;

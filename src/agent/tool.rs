@@ -297,6 +297,16 @@ impl DiffDetails {
             ..Self::default()
         }
     }
+
+    /// The changes to several files.
+    pub fn of_all(files: impl IntoIterator<Item = Self>) -> Self {
+        let mut files = files.into_iter();
+        let first = files.next().unwrap_or_default();
+        Self {
+            files: files.collect(),
+            ..first
+        }
+    }
 }
 
 /// What becomes of a file.

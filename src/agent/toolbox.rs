@@ -123,84 +123,48 @@ fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
     }
 }
 
-/// A named set of tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolSet {
-    /// Every tool there is.
-    #[default]
-    All,
-    /// What changes code, without the searching tools (bash searches too).
-    Coding,
-    /// What only looks.
-    ReadOnly,
-    /// None.
-    None,
-}
-
-/// The sets by the names users write.
-const SETS: [(&str, ToolSet); 4] = [
-    ("all", ToolSet::All),
-    ("coding", ToolSet::Coding),
-    ("read_only", ToolSet::ReadOnly),
-    ("none", ToolSet::None),
+/// The sets by the names users write, and what is in them; none means everything.
+const SETS: [(&str, Option<&[&str]>); 4] = [
+    ("all", None),
+    // What changes code, without the searching tools (bash searches too).
+    ("coding", Some(&["read", "bash", EDIT, "write", "attach"])),
+    ("read_only", Some(&["read", "grep", "find", "ls"])),
+    ("none", Some(&[])),
 ];
 
-impl ToolSet {
-    /// Its members; none means that everything is one.
-    fn members(self) -> Option<&'static [&'static str]> {
-        match self {
-            Self::All => None,
-            Self::Coding => Some(&["read", "bash", EDIT, "write", "attach"]),
-            Self::ReadOnly => Some(&["read", "grep", "find", "ls"]),
-            Self::None => Some(&[]),
-        }
-    }
-
-    fn contains(self, name: &str) -> bool {
-        self.members().is_none_or(|members| members.contains(&name))
-    }
-}
-
 /// Which tools a user lets the model use. Written as `all`, `coding`, `read_only` or `none`, or
-/// as names (`read,grep`), then `+name` and `-name`, in any order, joined by commas.
+/// as names (`read,grep`), then `+name` and `-name`, in any order, joined by commas. Names count
+/// instead of a set, and what is taken away is taken away last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSelection {
-    /// The base.
-    pub set: ToolSet,
-    /// When given, counts instead of the set.
-    pub allow: Option<Vec<String>>,
-    /// Allowed besides.
-    pub add: Vec<String>,
-    /// Applied last: blocked wins over everything.
-    pub block: Vec<String>,
+    /// The base; none is every tool.
+    base: Option<Vec<String>>,
+    add: Vec<String>,
+    block: Vec<String>,
 }
 
 impl ToolSelection {
     /// Whether the tool `name` may be used; `editing` are the names of the editing tools.
     fn allows(&self, name: &str, editing: &[String]) -> bool {
         let name = policy_name(name, editing);
-        let listed = |list: &[String]| {
+        let listed = |list: &Vec<String>| {
             list.iter()
                 .any(|listed| policy_name(listed, editing) == name)
         };
-        let base = match &self.allow {
-            Some(allow) => listed(allow),
-            None => self.set.contains(name),
-        };
-        (base || listed(&self.add)) && !listed(&self.block)
+        (self.base.as_ref().is_none_or(listed) || listed(&self.add)) && !listed(&self.block)
     }
 
     fn check_names(&self, known: &[String]) -> Result<(), String> {
-        let of_sets = SETS.iter().filter_map(|(_, set)| set.members()).flatten();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let of_sets = SETS.iter().filter_map(|(_, members)| *members).flatten();
         let tolerated: Vec<&str> = of_sets.copied().collect();
-        let allow = self.allow.iter().flatten();
-        for name in allow.chain(&self.add).chain(&self.block) {
-            if !known.contains(&name.as_str()) && !tolerated.contains(&name.as_str()) {
-                return Err(unknown(name, &known));
-            }
-        }
-        Ok(())
+        let mut named = self
+            .base
+            .iter()
+            .flatten()
+            .chain(&self.add)
+            .chain(&self.block);
+        let wrong = named.find(|name| !known.contains(name) && !tolerated.contains(&name.as_str()));
+        wrong.map_or(Ok(()), |name| Err(unknown(name, known)))
     }
 }
 
@@ -210,11 +174,8 @@ impl FromStr for ToolSelection {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut selection = Self::default();
         let mut set = None;
-        for item in text
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-        {
+        let items = text.split(',').map(str::trim);
+        for item in items.filter(|item| !item.is_empty()) {
             let named_set = SETS
                 .iter()
                 .find(|(name, _)| *name == item.replace('-', "_"));
@@ -222,24 +183,24 @@ impl FromStr for ToolSelection {
                 selection.add.push(name.trim().to_owned());
             } else if let Some(name) = item.strip_prefix('-') {
                 selection.block.push(name.trim().to_owned());
-            } else if let Some((_, named)) = named_set {
-                if set.replace(*named).is_some_and(|before| before != *named) {
+            } else if let Some(named) = named_set {
+                if set.replace(named).is_some_and(|before| before != named) {
                     return Err(format!("two tool sets in '{text}': give one"));
                 }
             } else {
-                selection
-                    .allow
-                    .get_or_insert_default()
-                    .push(item.to_owned());
+                let names = selection.base.get_or_insert_default();
+                names.push(item.to_owned());
             }
         }
-        selection.set = set.unwrap_or_default();
+        let members = set.and_then(|(_, members)| *members);
+        let members = members.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        selection.base = selection.base.or(members);
         Ok(selection)
     }
 }
 
-fn unknown(name: &str, known: &[&str]) -> String {
-    let hint = match nearest(name, known.iter().copied()) {
+fn unknown(name: &str, known: &[String]) -> String {
+    let hint = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!(" (did you mean '{near}'?)"),
         None => String::new(),
     };
@@ -249,157 +210,15 @@ fn unknown(name: &str, known: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::future::BoxFuture;
-    use serde_json::json;
-
-    use super::super::tool::{Details, TextDetails, ToolContext, ToolError, ToolOutput};
     use super::*;
-
-    struct Named(ToolSpec);
-
-    impl Tool for Named {
-        fn spec(&self) -> &ToolSpec {
-            &self.0
-        }
-
-        fn edit_format(&self) -> Option<EditFormat> {
-            match self.0.name.as_str() {
-                "edit" => Some(EditFormat::Edit),
-                "apply_patch" => Some(EditFormat::ApplyPatch),
-                "replace" => Some(EditFormat::Replace),
-                _ => None,
-            }
-        }
-
-        fn schema(&self) -> Schema {
-            Schema::lenient(&self.0.parameters)
-        }
-
-        fn preview(&self, _: &Value) -> Details {
-            Details::Text(TextDetails::default())
-        }
-
-        fn execute(
-            &self,
-            _: Value,
-            _: ToolContext,
-        ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-            Box::pin(async { Err(ToolError::new("not for running")) })
-        }
-    }
-
-    fn all() -> Vec<Arc<dyn Tool>> {
-        named(&["read", "write", "edit", "bash", "grep", "find", "ls"])
-    }
-
-    fn named(names: &[&str]) -> Vec<Arc<dyn Tool>> {
-        names
-            .iter()
-            .map(|&name| {
-                Arc::new(Named(ToolSpec {
-                    name: name.into(),
-                    description: String::new(),
-                    parameters: json!({
-                        "type": "object",
-                        "properties": { "n": { "type": "integer" } },
-                    }),
-                    ..ToolSpec::default()
-                })) as Arc<dyn Tool>
-            })
-            .collect()
-    }
-
-    // K23, Q 9 to 11
-    #[test]
-    fn one_shape_of_editing_is_offered_and_policy_is_for_all_of_them() {
-        use EditFormat::{ApplyPatch, Edit, Replace};
-        let every = ["read", "edit", "apply_patch", "replace", "write"];
-        for (tools, selection, format, expected) in [
-            (&every[..], "", Edit, "read edit write"),
-            (&every, "", ApplyPatch, "read apply_patch write"),
-            (&every, "", Replace, "read replace write"),
-            (&every, "coding", ApplyPatch, "read apply_patch write"),
-            (&every, "read_only", ApplyPatch, "read"),
-            (&every, "edit", Replace, "replace"),
-            (&every, "apply_patch", Edit, "edit"),
-            (&every, "-edit", ApplyPatch, "read write"),
-            (&every, "-replace", Edit, "read write"),
-            (&every[..2], "", ApplyPatch, "read edit"),
-            (&every[2..4], "", Edit, "apply_patch"),
-        ] {
-            let got = offered(named(tools), selection, format);
-            assert_eq!(got, expected, "{tools:?} {selection:?} {format:?}");
-        }
-        let toolbox = Toolbox::select(named(&every), &"-edit".parse().unwrap()).unwrap();
-        assert!(matches!(toolbox.find("apply_patch"), Lookup::Blocked));
-        let toolbox = Toolbox::new(named(&every));
-        assert!(matches!(toolbox.find("replace"), Lookup::Tool(_)));
-    }
-
-    fn names(text: &str) -> String {
-        offered(all(), text, EditFormat::Edit)
-    }
-
-    fn offered(tools: Vec<Arc<dyn Tool>>, selection: &str, format: EditFormat) -> String {
-        let toolbox = Toolbox::select(tools, &selection.parse().unwrap()).unwrap();
-        let specs = toolbox.specs(format).into_iter();
-        let names: Vec<_> = specs.map(|spec| spec.name).collect();
-        names.join(" ")
-    }
-
-    // K20, K21
-    #[test]
-    fn sets_lists_and_signs() {
-        for (text, expected) in [
-            ("", "read write edit bash grep find ls"),
-            ("all", "read write edit bash grep find ls"),
-            ("coding", "read write edit bash"),
-            ("read_only", "read grep find ls"),
-            ("read-only", "read grep find ls"),
-            ("none", ""),
-            ("grep, read", "read grep"),
-            ("coding,+grep", "read write edit bash grep"),
-            ("-bash", "read write edit grep find ls"),
-            ("none,+ls", "ls"),
-            ("all,read", "read"),
-            ("read,bash,-bash", "read"),
-            ("+bash,-bash,read", "read"),
-            ("coding,-attach", "read write edit bash"),
-        ] {
-            assert_eq!(names(text), expected, "{text:?}");
-        }
-    }
+    use crate::agent::tools::{ToolSettings, builtin};
 
     #[test]
-    fn wrong_names_are_told() {
-        let text = Toolbox::select(all(), &"reed".parse().unwrap())
-            .err()
-            .unwrap();
-        assert!(text.starts_with("unknown tool 'reed' (did you mean 'read'?): there are read, "));
-        assert!("all,none".parse::<ToolSelection>().is_err());
-        assert!("all,all".parse::<ToolSelection>().is_ok());
-    }
-
-    // K22
-    #[test]
-    fn blocked_is_not_unknown() {
-        let toolbox = Toolbox::select(all(), &"-bash".parse().unwrap()).unwrap();
-        assert!(matches!(toolbox.find("read"), Lookup::Tool(_)));
-        assert!(matches!(toolbox.find("bash"), Lookup::Blocked));
-        assert!(matches!(toolbox.find("foo"), Lookup::Unknown));
-        assert_eq!(
-            toolbox.check("read", json!({ "n": "5" })),
-            Ok(json!({ "n": 5 }))
-        );
-        let compiled =
-            |toolbox: &Toolbox| toolbox.schemas.iter().filter(|s| s.get().is_some()).count();
-        assert_eq!(compiled(&toolbox), 1, "schemas compile when first needed");
-        assert_eq!(compiled(&toolbox.clone()), 1, "and once for all clones");
-    }
-
-    #[test]
-    fn the_first_of_two_tools_with_one_name_counts() {
-        let twice = all().into_iter().chain(all()).collect();
-        assert_eq!(Toolbox::new(twice).tools().len(), 7);
+    fn schemas_compile_when_first_needed_and_once_for_all_clones() {
+        let toolbox = Toolbox::new(builtin(&ToolSettings::default()));
+        let clone = toolbox.clone();
+        toolbox.check("ls", Value::Null).unwrap_err();
+        let compiled = |schema: &&Arc<OnceLock<Schema>>| schema.get().is_some();
+        assert_eq!(clone.schemas.iter().filter(compiled).count(), 1);
     }
 }

@@ -7,6 +7,7 @@ mod patch_conformance;
 mod read;
 mod replace;
 mod search;
+mod selection;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -195,6 +196,11 @@ fn each_tool_says_what_a_call_does() {
         (
             "edit",
             json!({"file_path": "f", "edits": 5}),
+            writes(&["f"]),
+        ),
+        (
+            "edit",
+            json!({"file_path": "f", "edits": [{"old_text": []}]}),
             writes(&["f"]),
         ),
         ("replace", json!({"path": "f"}), writes(&["f"])),

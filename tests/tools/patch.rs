@@ -195,6 +195,9 @@ fn lenient_forms_that_models_write() {
         format!("{body}\n*** End Patch"),
         format!("  *** Begin Patch  \n  {body}\n  *** End Patch  "),
         patch.replace("Update File: f", "Update File: `f`"),
+        patch.replace("*** Update File: f", "***Update File:\"f\""),
+        patch.replace("Update File: f", "update file: f ***"),
+        patch.replace("End Patch", "end patch \""),
         patch.replace("Update File: f", "Update File: a/f"),
         patch.replace("Update File: f", "Update File: ./f"),
     ] {

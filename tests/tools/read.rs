@@ -53,6 +53,41 @@ fn texts_come_as_they_are() {
     }
 }
 
+#[test]
+fn paths_are_understood_as_models_write_them() {
+    let shop = Workshop::new();
+    let odd = "it\u{2019}s 5\u{202f}PM.png";
+    for name in ["a.txt", "a%b", "@b.txt", odd, "caf\u{e9}.md", "@types/c.ts"] {
+        shop.put(name, name);
+    }
+    let url = |name: &str| format!("file://{}", shop.path(name).display());
+    for (raw, expected) in [
+        ("a.txt", "a.txt"),
+        ("@a.txt", "a.txt"),
+        ("@b.txt", "@b.txt"),
+        ("it's 5 PM.png", odd),
+        ("@it's 5 PM.png", odd),
+        ("cafe\u{301}.md", "caf\u{e9}.md"),
+        ("@types/c.ts", "@types/c.ts"),
+        (&url("a%2Etxt"), "a.txt"),
+        (&url("a%b"), "a%b"),
+    ] {
+        assert_eq!(
+            shop.ok("read", json!({"file_path": raw})),
+            expected,
+            "{raw}"
+        );
+    }
+    let error = shop.err("read", json!({"file_path": "~"}));
+    assert_eq!(error, "~ is a folder, not a file. Use ls to list it.");
+    // A new file must not land in one that looks alike.
+    shop.ok(
+        "write",
+        json!({"file_path": "it's 5 PM.png", "content": "new"}),
+    );
+    assert_eq!(shop.bytes(odd), odd.as_bytes());
+}
+
 // J9
 #[test]
 fn pages_say_where_to_go_on() {

@@ -244,6 +244,16 @@ fn a_new_file_lands_where_its_path_says() {
     assert_eq!(around, 1, "nothing beside the working directory");
 }
 
+// H5
+#[test]
+fn whoever_reads_the_old_file_reads_it_to_its_end() {
+    let shop = Workshop::new();
+    let reader = std::fs::File::open(shop.put("f", "old")).unwrap();
+    shop.ok("write", json!({"file_path": "f", "content": "new"}));
+    assert_eq!(std::io::read_to_string(reader).unwrap(), "old");
+    assert_eq!(shop.bytes("f"), b"new");
+}
+
 #[test]
 fn a_path_that_names_a_folder_gets_no_file() {
     let shop = Workshop::new();

@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::iter;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -25,35 +26,26 @@ pub enum Purpose {
 /// understood. What does not exist as written is looked for with other blanks, quotes and Unicode
 /// compositions, since models cannot tell those apart.
 pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
-    let expanded = expand(raw);
-    let written = cwd.join(&expanded);
-    if exists(&written) {
-        return written;
+    let written = expand(raw);
+    let stripped = raw.strip_prefix('@').filter(|rest| !rest.is_empty());
+    let stripped = stripped.map(expand);
+    let mut meant = iter::once(&written)
+        .chain(&stripped)
+        .map(|path| cwd.join(path));
+    if let Some(path) = meant.clone().find(|path| exists(path)) {
+        return path;
     }
-    let stripped = expanded
-        .to_str()
-        .and_then(|text| text.strip_prefix('@'))
-        .filter(|rest| !rest.is_empty())
-        .map(|rest| (expand(rest), cwd.join(expand(rest))));
-    if let Some((_, path)) = &stripped
-        && exists(path)
+    if purpose == Purpose::Existing
+        && let Some(path) = meant.find_map(|path| look_alike(&path))
     {
-        return path.clone();
-    }
-    if purpose == Purpose::Existing {
-        let found = look_alike(&written)
-            .or_else(|| stripped.as_ref().and_then(|(_, path)| look_alike(path)));
-        if let Some(found) = found {
-            return found;
-        }
+        return path;
     }
     // A new file: `@` is a part of its name unless only the folder without it is there.
-    let folder_exists = |path: &Path| path.parent().is_some_and(exists);
-    let own_folder = written.parent() != Some(cwd) && folder_exists(&written);
-    match stripped {
-        Some((rest, path)) if !own_folder && folder_exists(&path) => with_plain_blanks(&rest, cwd),
-        _ => with_plain_blanks(&expanded, cwd),
-    }
+    let folder = |path: &Path| cwd.join(path).parent().map(Path::to_path_buf);
+    let own_folder = folder(&written).is_some_and(|folder| folder != cwd && exists(&folder));
+    let stripped =
+        stripped.filter(|path| !own_folder && folder(path).is_some_and(|it| exists(&it)));
+    with_plain_blanks(&stripped.unwrap_or(written), cwd)
 }
 
 /// `path` for users: relative to `cwd` where it is below, with nothing in it that could disturb a
@@ -69,14 +61,7 @@ pub fn display(path: &Path, cwd: &Path) -> String {
 
 /// A name as text: invalid UTF-8 and control characters become U+FFFD.
 pub fn readable(name: &OsStr) -> String {
-    let text = name.to_string_lossy();
-    if text.chars().any(char::is_control) {
-        text.chars()
-            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-            .collect()
-    } else {
-        text.into_owned()
-    }
+    name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
 
 /// The path behind all symbolic links, also when the last parts do not exist yet.
@@ -119,20 +104,16 @@ fn expand(raw: &str) -> PathBuf {
 }
 
 fn percent_decode(text: &str) -> OsString {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3))
-            .flatten()
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        if let Some(code) = code {
-            out.push(code);
-            at += 3;
+    let mut parts = text.split('%');
+    let mut out = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).map(|hex| u8::from_str_radix(hex, 16));
+        if let Some(Ok(byte)) = code {
+            out.push(byte);
+            out.extend_from_slice(&part.as_bytes()[2..]);
         } else {
-            out.push(bytes[at]);
-            at += 1;
+            out.push(b'%');
+            out.extend_from_slice(part.as_bytes());
         }
     }
     OsString::from_vec(out)
@@ -198,72 +179,4 @@ pub fn is_odd_blank(c: char) -> bool {
         c,
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_understood_as_models_write_them() {
-        let dir = tempfile::tempdir().unwrap();
-        let cwd = dir.path();
-        fs::create_dir(cwd.join("@types")).unwrap();
-        for name in [
-            "a.txt",
-            "@b.txt",
-            "it\u{2019}s 5\u{202f}PM.png",
-            "caf\u{e9}.md",
-        ] {
-            fs::write(cwd.join(name), "x").unwrap();
-        }
-        let url = format!("file://{}/a%2Etxt", cwd.display());
-        let cases = [
-            ("a.txt", "a.txt"),
-            ("@a.txt", "a.txt"),
-            ("@b.txt", "@b.txt"),
-            ("it's 5 PM.png", "it\u{2019}s 5\u{202f}PM.png"),
-            ("cafe\u{301}.md", "caf\u{e9}.md"),
-            (url.as_str(), "a.txt"),
-            ("@types/new.ts", "@types/new.ts"),
-            ("@new.ts", "new.ts"),
-            ("@scope/new.ts", "@scope/new.ts"),
-            ("new\u{a0}file", "new file"),
-        ];
-        for (raw, expected) in cases {
-            assert_eq!(
-                resolve(raw, cwd, Purpose::Existing),
-                cwd.join(expected),
-                "{raw}"
-            );
-        }
-        let new = resolve("it's 5 PM.png", cwd, Purpose::MayBeNew);
-        assert_eq!(new, cwd.join("it's 5 PM.png"));
-        assert_eq!(
-            resolve("~", cwd, Purpose::Existing),
-            std::env::home_dir().unwrap()
-        );
-    }
-
-    #[test]
-    fn real_follows_dangling_links_and_refuses_loops() {
-        let dir = tempfile::tempdir().unwrap();
-        let cwd = dir.path().canonicalize().unwrap();
-        std::os::unix::fs::symlink("deep/target", cwd.join("dangling")).unwrap();
-        std::os::unix::fs::symlink("loop", cwd.join("loop")).unwrap();
-        assert_eq!(
-            real(&cwd.join("dangling")).unwrap(),
-            cwd.join("deep/target")
-        );
-        assert!(real(&cwd.join("loop")).is_err());
-    }
-
-    #[test]
-    fn names_cannot_disturb_a_line() {
-        use std::os::unix::ffi::OsStrExt;
-        assert_eq!(
-            readable(OsStr::from_bytes(b"a\x1b[31m\n\xff")),
-            "a\u{fffd}[31m\u{fffd}\u{fffd}"
-        );
-    }
 }

@@ -93,11 +93,21 @@ impl<'a> Index<'a> {
 
     /// The first place from line `from` on where the lines are `pattern`.
     pub fn find(&self, fuzz: Fuzz, pattern: &[impl AsRef<[u8]>], from: usize) -> Option<usize> {
-        self.all(fuzz, pattern, from)?.next()
+        self.all(fuzz, pattern, from).next()
     }
 
-    /// All such places, also where they share lines. None when there can be no such place.
+    /// All such places, also where they share lines.
     pub fn all(
+        &self,
+        fuzz: Fuzz,
+        pattern: &[impl AsRef<[u8]>],
+        from: usize,
+    ) -> impl Iterator<Item = usize> {
+        self.search(fuzz, pattern, from).into_iter().flatten()
+    }
+
+    /// The places of `pattern`; none when one of its lines is nowhere.
+    fn search(
         &self,
         fuzz: Fuzz,
         pattern: &[impl AsRef<[u8]>],

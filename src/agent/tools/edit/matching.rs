@@ -188,8 +188,7 @@ fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<(Range<usize>, Shift)
     }
     let old_lines: Vec<&[u8]> = diff::lines(old).into_iter().map(body).collect();
     let index = Index::new(text, LineEnds::Lf);
-    let places = index.all(Fuzz::Indentation, &old_lines, 0);
-    let places: Vec<usize> = places.into_iter().flatten().collect();
+    let places: Vec<usize> = index.all(Fuzz::Indentation, &old_lines, 0).collect();
     let first = match places[..] {
         [] => return Err(NoMatch::NotFound),
         [first] => first,

@@ -3,58 +3,29 @@
 //! line end stays without. Reads and writes no file.
 
 use super::explain::explain;
-use super::parse::{Hunk, Sign};
+use super::parse::{Hunk, HunkLine, Sign};
 use super::seek::{Position, old_lines, seek};
 use crate::agent::tools::edit::index::{Fuzz, Index, LineEnds};
 use crate::agent::tools::edit::splice::line_end_for;
 
-/// What came of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A file's new bytes.
 pub struct Applied {
-    /// Its new bytes.
+    /// The bytes.
     pub bytes: Vec<u8>,
-    /// Hunks that did not fit as they stand.
-    pub reports: Vec<HunkReport>,
-}
-
-/// How a hunk was placed that did not fit as it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HunkReport {
-    /// Which hunk of its file, from 1.
-    pub hunk: usize,
-    /// What was ignored to place it.
-    pub fuzz: Fuzz,
-    /// Whether its place is not where its order and its context lines say.
-    pub displaced: bool,
-}
-
-/// A hunk that fits nowhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HunkFailure {
-    /// Which hunk of its file, from 1.
-    pub hunk: usize,
-    /// What was looked for and what is there instead, in words.
-    pub text: String,
+    /// What the model should know of the hunks that did not fit as they stand.
+    pub notes: Vec<String>,
 }
 
 /// Puts `hunks` into `content`.
 ///
 /// # Errors
-/// Every hunk that fits nowhere.
-pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<HunkFailure>> {
-    let result = apply_on(
-        &Index::new(content, LineEnds::Lf),
-        content,
-        hunks,
-        LineEnds::Lf,
-    );
+/// Every hunk that fits nowhere, with what was looked for and what is there instead.
+pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<String>> {
+    let result = apply_on(content, hunks, LineEnds::Lf);
     // A lone CR is no line end. In a file that has some, a hunk may have been written by lines that
     // end there all the same (as in the public scenario 024); that is tried only where nothing fits.
     if result.is_err() && has_lone_cr(content) {
-        let index = Index::new(content, LineEnds::LfOrCr);
-        if let Ok(applied) = apply_on(&index, content, hunks, LineEnds::LfOrCr) {
-            return Ok(applied);
-        }
+        return apply_on(content, hunks, LineEnds::LfOrCr).or(result);
     }
     result
 }
@@ -65,13 +36,12 @@ pub fn is_exact_and_unique(content: &[u8], hunks: &[Hunk]) -> bool {
     hunks.iter().all(|hunk| {
         let old = old_lines(hunk);
         let pattern = &old[..old.len() - hunk.blank_end.min(old.len())];
-        let hits = index.all(Fuzz::Exact, pattern, 0).into_iter().flatten();
         if pattern.is_empty() {
             hunk.context
                 .iter()
                 .all(|line| index.find(Fuzz::Exact, &[line], 0).is_some())
         } else {
-            hits.take(2).count() == 1
+            index.all(Fuzz::Exact, pattern, 0).take(2).count() == 1
         }
     })
 }
@@ -84,40 +54,34 @@ struct Edit<'h> {
     hunk: usize,
 }
 
-fn apply_on(
-    index: &Index<'_>,
-    content: &[u8],
-    hunks: &[Hunk],
-    ends: LineEnds,
-) -> Result<Applied, Vec<HunkFailure>> {
-    let (mut failures, mut reports) = (Vec::new(), Vec::new());
+fn apply_on(content: &[u8], hunks: &[Hunk], ends: LineEnds) -> Result<Applied, Vec<String>> {
+    let index = Index::new(content, ends);
+    let (mut failures, mut notes) = (Vec::new(), Vec::new());
     let mut edits: Vec<Edit<'_>> = Vec::new();
-    let mut before = Position {
-        start: 0,
-        len: 0,
-        fuzz: Fuzz::Exact,
-        displaced: false,
+    let mut before = Position::default();
+    let failure = |number: usize, why: String| {
+        let line = hunks[number].line;
+        format!("hunk {} (line {line} of the patch): {why}", number + 1)
     };
     for (number, hunk) in hunks.iter().enumerate() {
-        let place = match seek(index, hunk, before.start + before.len) {
+        let place = match seek(&index, hunk, before.start + before.len) {
             Ok(place) => place,
             Err(no_match) => {
-                failures.push(HunkFailure {
-                    hunk: number + 1,
-                    text: explain(index, hunk, &no_match),
-                });
+                failures.push(failure(number, explain(&index, hunk, &no_match)));
                 continue;
             }
         };
+        if place.fuzz > Fuzz::Exact {
+            let ignored = place.fuzz.ignored();
+            notes.push(format!("hunk {} matched ignoring {ignored}", number + 1));
+        }
         // Hunks that share context lines are in order.
-        let displaced = place.displaced
-            && !(place.start >= before.start && place.start <= before.start + before.len);
-        if place.fuzz > Fuzz::Exact || displaced {
-            reports.push(HunkReport {
-                hunk: number + 1,
-                fuzz: place.fuzz,
-                displaced,
-            });
+        let shared = before.start..=before.start + before.len;
+        if place.displaced && !shared.contains(&place.start) {
+            let hunk = number + 1;
+            notes.push(format!(
+                "hunk {hunk} was found at another position than given"
+            ));
         }
         edits.extend(changes(hunk, place, number));
         before = place;
@@ -125,47 +89,34 @@ fn apply_on(
     edits.sort_by_key(|edit| edit.at);
     for pair in edits.windows(2) {
         if pair[1].at < pair[0].at + pair[0].removed {
-            let (hunk, other) = (pair[1].hunk + 1, pair[0].hunk + 1);
+            let other = pair[0].hunk + 1;
             let text = format!("it changes the same lines as hunk {other}; make them one hunk");
-            failures.push(HunkFailure { hunk, text });
+            failures.push(failure(pair[1].hunk, text));
         }
     }
     if !failures.is_empty() {
         return Err(failures);
     }
-    let bytes = assemble(index, content, &edits, ends);
-    Ok(Applied { bytes, reports })
+    let bytes = assemble(&index, content, &edits, ends);
+    Ok(Applied { bytes, notes })
 }
 
 /// The runs of changed lines of a hunk at its place.
 fn changes(hunk: &Hunk, place: Position, number: usize) -> Vec<Edit<'_>> {
-    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let mut edits = Vec::new();
     let mut at = place.start;
-    let mut open = false;
-    for line in &hunk.lines {
-        if line.sign == Sign::Context {
-            open = false;
-            at += 1;
-            continue;
-        }
-        if !open {
+    let is_context = |line: &HunkLine| line.sign == Sign::Context;
+    for run in hunk.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+        let (added, old): (Vec<_>, Vec<_>) = run.iter().partition(|line| line.sign == Sign::Added);
+        if !is_context(&run[0]) {
             edits.push(Edit {
                 at,
-                removed: 0,
-                added: Vec::new(),
+                removed: old.len(),
+                added: added.into_iter().map(|line| line.text.as_str()).collect(),
                 hunk: number,
             });
-            open = true;
         }
-        let Some(edit) = edits.last_mut() else {
-            continue;
-        };
-        if line.sign == Sign::Added {
-            edit.added.push(&line.text);
-        } else {
-            edit.removed += 1;
-            at += 1;
-        }
+        at += old.len();
     }
     edits
 }

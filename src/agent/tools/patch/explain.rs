@@ -19,7 +19,7 @@ pub fn explain(index: &Index<'_>, hunk: &Hunk, no_match: &NoMatch) -> String {
     match no_match {
         NoMatch::Context(line) => {
             let mut text = format!("the line after @@ is not in the file:\n  {}", cut(line));
-            if let Some((place, _)) = likeliest(index, &old_lines(hunk), 0) {
+            if let Some(place) = likeliest(index, &old_lines(hunk), 0) {
                 text.push_str("\nThe file has this where the hunk may belong:\n");
                 show(index, place, &mut text);
             }
@@ -38,7 +38,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     if index.lines().is_empty() {
         return "the file is empty".to_owned();
     }
-    let Some((place, _)) = likeliest(index, &old, from) else {
+    let Some(place) = likeliest(index, &old, from) else {
         let first = old.iter().find(|line| !line.trim().is_empty());
         let mut text = format!(
             "none of its lines is in the file; the first is:\n  {}",
@@ -80,8 +80,8 @@ fn hunk_line(hunk: &Hunk, nth: usize) -> usize {
     old.map(|line| line.line).nth(nth).unwrap_or(hunk.line)
 }
 
-/// Where most of `old` is in the file, and how much of it: places of its longest lines are tried.
-fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usize)> {
+/// Where most of `old` is in the file: places of its longest lines are tried.
+fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<usize> {
     let mut by_length: Vec<usize> = (0..old.len())
         .filter(|at| !old[*at].trim().is_empty())
         .collect();
@@ -89,22 +89,15 @@ fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usi
     let mut best: Option<(usize, usize)> = None;
     let mut tried = 0;
     for nth in by_length.into_iter().take(20) {
-        let below = index
-            .all(Fuzz::Indentation, &old[nth..=nth], from)
-            .into_iter()
-            .flatten();
-        let above = index
-            .all(Fuzz::Indentation, &old[nth..=nth], 0)
-            .into_iter()
-            .flatten();
+        let line = &old[nth..=nth];
+        let below = index.all(Fuzz::Indentation, line, from);
+        let above = index.all(Fuzz::Indentation, line, 0);
         for at in below.chain(above).take(MAX_PLACES) {
             let Some(place) = at.checked_sub(nth) else {
                 continue;
             };
-            let compared = 0..old.len().min(100);
-            let score =
-                compared.filter(|line| index.is(Fuzz::Indentation, place + line, old[*line]));
-            let score = score.count();
+            let is_there = |line: &usize| index.is(Fuzz::Indentation, place + line, old[*line]);
+            let score = (0..old.len().min(100)).filter(is_there).count();
             if best.is_none_or(|(_, most)| score > most) {
                 best = Some((place, score));
             }
@@ -114,7 +107,7 @@ fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<(usize, usi
             break;
         }
     }
-    best
+    best.map(|(place, _)| place)
 }
 
 /// The lines around line `at`, numbered.

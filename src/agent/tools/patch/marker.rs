@@ -56,27 +56,3 @@ pub fn unquoted(path: &str) -> &str {
     }
     path
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn markers_as_models_write_them() {
-        for (line, expected) in [
-            ("*** Begin Patch", Some(Marker::Begin)),
-            ("  *** end patch \"", Some(Marker::End)),
-            ("*** Add File: a b.txt", Some(Marker::Add("a b.txt"))),
-            ("***Update File:`x:y`", Some(Marker::Update("x:y"))),
-            ("*** Delete File: x ***", Some(Marker::Delete("x"))),
-            ("*** Move to: \"q\"", Some(Marker::MoveTo("q"))),
-            ("*** End of File", Some(Marker::EndOfFile)),
-            ("*** Update File:", Some(Marker::Update(""))),
-            ("*** Frobnicate File: foo", None),
-            ("***", None),
-            ("** Begin Patch", None),
-        ] {
-            assert_eq!(marker(line), expected, "{line:?}");
-        }
-    }
-}

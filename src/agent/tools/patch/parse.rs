@@ -2,16 +2,9 @@
 //! against the files anyway; otherwise the first fault is told with its line. Never panics, reads
 //! no file.
 
-use std::fmt;
+use std::fmt::Display;
 
 use super::marker::{Marker, marker};
-
-/// A patch: what is to be done to which file, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Patch {
-    /// One for each file section.
-    pub sections: Vec<Section>,
-}
 
 /// What is to be done to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,31 +70,13 @@ pub enum Sign {
     Added,
 }
 
-/// Why a text is no patch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The line of the text, from 1; 0 when it is none in particular.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(out, "{}", self.message),
-            line => write!(out, "line {line}: {}", self.message),
-        }
-    }
-}
-
 const SECTIONS: &str = "*** Add File: PATH, *** Delete File: PATH or *** Update File: PATH";
 
-/// Reads a patch.
+/// Reads a patch: what is to be done to which file, in order.
 ///
 /// # Errors
 /// The first line that cannot be meant, or that there is nothing to do.
-pub fn parse(text: &str) -> Result<Patch, Fault> {
+pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     let lines = lines(text);
     let last = lines.iter().rposition(|(_, line)| !line.trim().is_empty());
     let mut reader = Reader::default();
@@ -109,22 +84,17 @@ pub fn parse(text: &str) -> Result<Patch, Fault> {
         let next = lines.get(index + 1).map_or("", |(_, line)| line);
         reader.line(*number, line, next, Some(index) == last)?;
     }
-    if reader.patch.sections.is_empty() {
-        return fault(
-            0,
-            format!(
-                "there is no file section in it. Write {SECTIONS} for each file between \
-                 *** Begin Patch and *** End Patch"
-            ),
-        );
+    if reader.sections.is_empty() {
+        return Err(format!(
+            "there is no file section in it. Write {SECTIONS} for each file between *** Begin \
+             Patch and *** End Patch"
+        ));
     }
     if !reader.over {
-        return fault(
-            0,
-            "there is no *** End Patch, so it may have been cut off; send all of it again",
-        );
+        let text = "there is no *** End Patch, so it may have been cut off; send all of it again";
+        return Err(text.to_owned());
     }
-    Ok(reader.patch)
+    Ok(reader.sections)
 }
 
 /// The lines of the patch, from its first marker on (models write a shell command or other words
@@ -145,7 +115,7 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
 
 #[derive(Default)]
 struct Reader {
-    patch: Patch,
+    sections: Vec<Section>,
     /// The line where the last section begins, while lines go to it.
     open: Option<usize>,
     /// Whether lines go to the last hunk.
@@ -157,7 +127,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, number: usize, line: &str, next: &str, last: bool) -> Result<(), Fault> {
+    fn line(&mut self, number: usize, line: &str, next: &str, last: bool) -> Result<(), String> {
         // In a hunk a blank makes a line context, whatever it looks like.
         let found = if self.in_hunk && !line.starts_with("***") {
             marker(line).filter(|marker| *marker == Marker::End && last)
@@ -167,64 +137,55 @@ impl Reader {
         match found {
             Some(Marker::Begin) => {
                 self.over = false;
-                return self.close_section();
+                self.close_section()
             }
             Some(Marker::End) => {
                 self.over = true;
-                return self.close_section();
+                self.close_section()
             }
             Some(Marker::EndOfFile) if !self.over => {
                 self.end_of_file();
-                return Ok(());
+                Ok(())
             }
-            Some(_) if self.over => {
-                return fault(number, "a file section after *** End Patch");
-            }
-            Some(Marker::MoveTo(path)) => return self.move_to(number, path),
-            Some(Marker::Add(path)) => {
-                return self.open_section(number, path, Change::Add(String::new()));
-            }
-            Some(Marker::Delete(path)) => return self.open_section(number, path, Change::Delete),
+            Some(_) if self.over => fault(number, "a file section after *** End Patch"),
+            Some(Marker::MoveTo(path)) => self.move_to(number, path),
+            Some(Marker::Add(path)) => self.open_section(number, path, Change::Add(String::new())),
+            Some(Marker::Delete(path)) => self.open_section(number, path, Change::Delete),
             Some(Marker::Update(path)) => {
                 let (move_to, hunks) = (None, Vec::new());
-                return self.open_section(number, path, Change::Update { move_to, hunks });
+                self.open_section(number, path, Change::Update { move_to, hunks })
             }
-            _ => {}
+            _ if self.over => Ok(()),
+            _ => self.body_line(number, line, next),
         }
-        if self.over {
-            return Ok(());
-        }
-        self.body_line(number, line, next)
     }
 
-    fn open_section(&mut self, line: usize, path: &str, change: Change) -> Result<(), Fault> {
+    fn open_section(&mut self, line: usize, path: &str, change: Change) -> Result<(), String> {
         self.close_section()?;
         if path.is_empty() {
             return fault(line, "the path is missing");
         }
         let path = path.to_owned();
-        self.patch.sections.push(Section { path, change });
+        self.sections.push(Section { path, change });
         (self.open, self.blanks) = (Some(line), 0);
         Ok(())
     }
 
-    fn close_section(&mut self) -> Result<(), Fault> {
+    fn close_section(&mut self) -> Result<(), String> {
         self.in_hunk = false;
         let Some(line) = self.open.take() else {
             return Ok(());
         };
-        if let Some(section) = self.patch.sections.last_mut()
+        if let Some(section) = self.sections.last_mut()
             && let Change::Update { move_to, hunks } = &mut section.change
         {
             hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
             if hunks.is_empty() && move_to.is_none() {
                 let path = &section.path;
+                let wanted = "give @@ and lines that begin with a space, - or +";
                 return fault(
                     line,
-                    format!(
-                        "the update of {path} has no hunk: give @@ and lines that begin with a \
-                         space, - or +"
-                    ),
+                    format_args!("the update of {path} has no hunk: {wanted}"),
                 );
             }
         }
@@ -234,10 +195,10 @@ impl Reader {
     /// The change that lines go to.
     fn change(&mut self) -> Option<&mut Change> {
         self.open?;
-        Some(&mut self.patch.sections.last_mut()?.change)
+        Some(&mut self.sections.last_mut()?.change)
     }
 
-    fn move_to(&mut self, number: usize, path: &str) -> Result<(), Fault> {
+    fn move_to(&mut self, number: usize, path: &str) -> Result<(), String> {
         match self.change() {
             Some(Change::Update { .. }) if path.is_empty() => {
                 fault(number, "the path to move to is missing")
@@ -259,8 +220,8 @@ impl Reader {
         }
     }
 
-    fn body_line(&mut self, number: usize, line: &str, next: &str) -> Result<(), Fault> {
-        let section = self.open.and(self.patch.sections.last_mut());
+    fn body_line(&mut self, number: usize, line: &str, next: &str) -> Result<(), String> {
+        let section = self.open.and(self.sections.last_mut());
         let Some(Section { change, .. }) = section else {
             return match line.trim() {
                 "" => Ok(()),
@@ -279,25 +240,17 @@ impl Reader {
                 } else if line.starts_with("***") {
                     return unknown_marker(number, line);
                 } else if !(content.is_empty() && line.starts_with("@@")) {
-                    return fault(
-                        number,
-                        format!(
-                            "every line of an added file begins with +; this one is `{}`",
-                            cut(line)
-                        ),
-                    );
+                    let text = "every line of an added file begins with +; this one is";
+                    return fault(number, format_args!("{text} `{}`", cut(line)));
                 }
                 Ok(())
             }
             // Some write out what goes.
             Change::Delete if line.trim().is_empty() || line.starts_with(['-', '@']) => Ok(()),
-            Change::Delete => fault(
-                number,
-                format!(
-                    "nothing can follow *** Delete File:; here is `{}`",
-                    cut(line)
-                ),
-            ),
+            Change::Delete => {
+                let text = "nothing can follow *** Delete File:; here is";
+                fault(number, format_args!("{text} `{}`", cut(line)))
+            }
             Change::Update { hunks, .. } => {
                 update_line(hunks, &mut self.in_hunk, number, line, next)
             }
@@ -311,7 +264,7 @@ fn update_line(
     number: usize,
     line: &str,
     next: &str,
-) -> Result<(), Fault> {
+) -> Result<(), String> {
     if line.starts_with("***") {
         return unknown_marker(number, line);
     }
@@ -396,19 +349,14 @@ fn ranges(rest: &str) -> Option<(usize, usize)> {
     numbers(new).and_then(|_| numbers(old))
 }
 
-fn unknown_marker<T>(number: usize, line: &str) -> Result<T, Fault> {
-    fault(
-        number,
-        format!(
-            "`{}` is not a file section; one begins with {SECTIONS}",
-            cut(line)
-        ),
-    )
+fn unknown_marker<T>(number: usize, line: &str) -> Result<T, String> {
+    let line = cut(line);
+    let text = format_args!("`{line}` is not a file section; one begins with {SECTIONS}");
+    fault(number, text)
 }
 
-fn fault<T>(line: usize, message: impl Into<String>) -> Result<T, Fault> {
-    let message = message.into();
-    Err(Fault { line, message })
+fn fault<T>(line: usize, message: impl Display) -> Result<T, String> {
+    Err(format!("line {line}: {message}"))
 }
 
 fn cut(line: &str) -> String {

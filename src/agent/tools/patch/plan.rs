@@ -2,14 +2,12 @@
 //! the files as they are, or as sections before it leave them. Reads files, writes none.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use super::apply::{HunkReport, apply, is_exact_and_unique};
-use super::parse::{Change, Hunk, Patch, Section};
+use super::apply::{apply, is_exact_and_unique};
+use super::parse::{Change, Hunk, Section};
 use crate::agent::tool::{DiffDetails, FileChange, ToolError};
-use crate::agent::tools::edit::index::Fuzz;
 use crate::agent::tools::edit::locked_file::{CurrentFile, LockedFile, ResolvedPath};
 use crate::agent::tools::edit::seen_files::Freshness;
 use crate::agent::tools::edit::{atomic, diff};
@@ -41,11 +39,11 @@ pub fn paths_of(section: &Section) -> Vec<String> {
     paths.into_iter().map(str::to_owned).collect()
 }
 
-/// The files that `patch` speaks of: for each section its file, and behind it where that moves to.
+/// The files that a patch speaks of: for each section its file, and behind it where that moves to.
 /// Asks the file system, which may block.
-pub fn resolve(patch: &Patch, cwd: &Path) -> Result<Vec<ResolvedPath>, ToolError> {
-    let mut paths = Vec::with_capacity(patch.sections.len());
-    for section in &patch.sections {
+pub fn resolve(patch: &[Section], cwd: &Path) -> Result<Vec<ResolvedPath>, ToolError> {
+    let mut paths = Vec::with_capacity(patch.len());
+    for section in patch {
         let purpose = match section.change {
             Change::Add(_) => Purpose::MayBeNew,
             Change::Delete | Change::Update { .. } => Purpose::Existing,
@@ -74,11 +72,14 @@ fn without_prefix(path: &str) -> Option<&str> {
 }
 
 /// What is to be done, all of it possible as far as can be known before.
+#[derive(Default)]
 pub struct Plan {
     /// The files, in the order the patch first speaks of them.
     pub files: Vec<File>,
-    /// What was done to which file, a line for each, for the model.
-    pub report: String,
+    by_path: HashMap<PathBuf, usize>,
+    /// What was done to which file, for the model.
+    pub report: Vec<String>,
+    failures: Vec<String>,
 }
 
 /// One file, as it is and as it is going to be.
@@ -136,10 +137,10 @@ impl File {
 ///
 /// # Errors
 /// Everything that does not fit, in words; nothing was changed.
-pub fn plan(patch: &Patch, locked: Vec<LockedFile>) -> Result<Plan, ToolError> {
-    let mut work = Work::default();
+pub fn plan(patch: &[Section], locked: Vec<LockedFile>) -> Result<Plan, ToolError> {
+    let mut plan = Plan::default();
     let mut locked = locked.into_iter();
-    for section in &patch.sections {
+    for section in patch {
         let Some(file) = locked.next() else { break };
         let to = match &section.change {
             Change::Update {
@@ -147,23 +148,26 @@ pub fn plan(patch: &Patch, locked: Vec<LockedFile>) -> Result<Plan, ToolError> {
             } => locked.next(),
             _ => None,
         };
-        if let Err(failure) = work.section(&section.change, file, to) {
-            work.failures.push(failure);
+        if let Err(failure) = plan.section(&section.change, file, to) {
+            plan.failures.push(failure);
         }
     }
-    work.check_permissions();
-    work.finish()
+    plan.check_permissions();
+    if plan.failures.is_empty() {
+        return Ok(plan);
+    }
+    let more = plan.failures.len().saturating_sub(MAX_FAILURES);
+    plan.failures.truncate(MAX_FAILURES);
+    if more > 0 {
+        plan.failures.push(format!("and {more} more"));
+    }
+    let failures = plan.failures.join("\n");
+    Err(ToolError::new(format!(
+        "The patch was not applied; no file was changed.\n{failures}"
+    )))
 }
 
-#[derive(Default)]
-struct Work {
-    files: Vec<File>,
-    by_path: HashMap<PathBuf, usize>,
-    report: String,
-    failures: Vec<String>,
-}
-
-impl Work {
+impl Plan {
     fn section(
         &mut self,
         change: &Change,
@@ -207,14 +211,11 @@ impl Work {
 
     fn add(&mut self, file: usize, content: &str, shown: &str) -> Result<(), String> {
         self.must_be_fresh(file, "it was not overwritten")?;
-        let verb = if self.files[file].is_there() {
-            "M"
-        } else {
-            "A"
-        };
         self.must_fit(file)?;
-        self.files[file].after = After::Bytes(content.as_bytes().to_vec());
-        self.tell(format_args!("{verb} {shown}"));
+        let file = &mut self.files[file];
+        let verb = if file.is_there() { "M" } else { "A" };
+        file.after = After::Bytes(content.as_bytes().to_vec());
+        self.report.push(format!("{verb} {shown}"));
         Ok(())
     }
 
@@ -222,7 +223,7 @@ impl Work {
         self.must_exist(file, shown)?;
         self.must_be_fresh(file, "it was not deleted")?;
         self.files[file].after = After::Gone;
-        self.tell(format_args!("D {shown}"));
+        self.report.push(format!("D {shown}"));
         Ok(())
     }
 
@@ -251,24 +252,17 @@ impl Work {
         let applied = match fits {
             Ok(applied) if safe => applied,
             failures => {
-                let mut text = String::new();
-                for failure in failures.err().unwrap_or_default().iter().take(MAX_FAILURES) {
-                    let line = hunks[failure.hunk - 1].line;
-                    let _ = writeln!(
-                        text,
-                        "{shown}, hunk {} (line {line} of the patch): {}",
-                        failure.hunk, failure.text
-                    );
-                }
+                let failures = failures.err().unwrap_or_default().into_iter();
+                let failures = failures.map(|failure| format!("{shown}, {failure}"));
+                let mut lines: Vec<String> = failures.take(MAX_FAILURES).collect();
                 if stale {
-                    let _ = writeln!(
-                        text,
+                    lines.push(format!(
                         "{shown} has changed on disk since you last read it, so only hunks that are \
                          exact and in one place are safe. {}",
                         self.changes(file)
-                    );
+                    ));
                 }
-                return Err(text.trim_end().to_owned());
+                return Err(lines.join("\n"));
             }
         };
         let after = [mark, &applied.bytes].concat();
@@ -277,11 +271,18 @@ impl Work {
                 "No changes made to {shown}. The patch produced identical content."
             ));
         }
-        let notes = notes(&applied.reports, stale);
+        let mut notes = applied.notes;
+        if stale {
+            notes.push("it had changed on disk since you last read it".to_owned());
+        }
+        let notes = match &notes[..] {
+            [] => String::new(),
+            notes => format!(" ({})", notes.join("; ")),
+        };
         match to {
             None => {
                 self.files[file].after = After::Bytes(after);
-                self.tell(format_args!("M {shown}{notes}"));
+                self.report.push(format!("M {shown}{notes}"));
             }
             Some(to) => {
                 self.files[file].after = After::Gone;
@@ -290,14 +291,10 @@ impl Work {
                 self.files[to].after = After::Bytes(after);
                 self.files[to].moved_from = Some(file);
                 let new = self.files[to].locked.path.shown.clone();
-                self.tell(format_args!("M {shown} -> {new}{notes}"));
+                self.report.push(format!("M {shown} -> {new}{notes}"));
             }
         }
         Ok(())
-    }
-
-    fn tell(&mut self, line: std::fmt::Arguments<'_>) {
-        let _ = writeln!(self.report, "{line}");
     }
 
     fn must_exist(&self, file: usize, shown: &str) -> Result<(), String> {
@@ -357,62 +354,15 @@ impl Work {
         }
     }
 
-    fn finish(mut self) -> Result<Plan, ToolError> {
-        if self.failures.is_empty() {
-            return Ok(Plan {
-                files: self.files,
-                report: self.report,
-            });
-        }
-        let more = self.failures.len().saturating_sub(MAX_FAILURES);
-        self.failures.truncate(MAX_FAILURES);
-        if more > 0 {
-            self.failures.push(format!("and {more} more"));
-        }
-        let failures = self.failures.join("\n");
-        Err(ToolError::new(format!(
-            "The patch was not applied; no file was changed.\n{failures}"
-        )))
-    }
-}
-
-/// What the model should know of how its hunks were placed.
-fn notes(reports: &[HunkReport], stale: bool) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for report in reports {
-        let hunk = report.hunk;
-        if report.fuzz > Fuzz::Exact {
-            notes.push(format!(
-                "hunk {hunk} matched ignoring {}",
-                report.fuzz.ignored()
-            ));
-        }
-        if report.displaced {
-            notes.push(format!(
-                "hunk {hunk} was found at another position than given"
-            ));
-        }
-    }
-    if stale {
-        notes.push("it had changed on disk since you last read it".to_owned());
-    }
-    if notes.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", notes.join("; "))
-    }
-}
-
-impl Plan {
     /// What users see: a diff for each file.
     pub fn details(&self) -> DiffDetails {
-        let mut shown = Vec::new();
-        let mut bytes = 0;
         let moved: Vec<usize> = self
             .files
             .iter()
             .filter_map(|file| file.moved_from)
             .collect();
+        let mut shown = Vec::new();
+        let mut bytes = 0;
         for (number, file) in self.files.iter().enumerate() {
             let gone_elsewhere = file.after == After::Gone && moved.contains(&number);
             if file.after == After::Same || gone_elsewhere {
@@ -425,10 +375,7 @@ impl Plan {
             }
             shown.push(details);
         }
-        let mut shown = shown.into_iter();
-        let mut details = shown.next().unwrap_or_default();
-        details.files = shown.collect();
-        details
+        DiffDetails::of_all(shown)
     }
 
     fn difference(&self, file: &File) -> DiffDetails {

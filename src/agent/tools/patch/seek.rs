@@ -7,7 +7,7 @@ use super::parse::{Hunk, Sign};
 use crate::agent::tools::edit::index::{Fuzz, Index};
 
 /// Where a hunk is in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct Position {
     /// Its first line, from 0.
     pub start: usize,
@@ -20,7 +20,6 @@ pub struct Position {
 }
 
 /// Why a hunk has no position.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoMatch {
     /// This context line is not there.
     Context(String),
@@ -48,38 +47,31 @@ pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Position, N
             None => Ok(insertion(index, hunk, from)),
         };
     }
-    let patterns = if shorter.len() < old.len() {
-        vec![&old[..], shorter]
-    } else {
-        vec![&old[..]]
+    let mut patterns = vec![&old[..], shorter];
+    patterns.dedup();
+    let attempts = || {
+        Fuzz::ALL
+            .into_iter()
+            .flat_map(|fuzz| patterns.iter().map(move |pattern| (fuzz, *pattern)))
+    };
+    let position = |start, fuzz, pattern: &[&str], displaced| Position {
+        start,
+        len: pattern.len(),
+        fuzz,
+        displaced,
     };
     if missing_context.is_none() {
-        for fuzz in Fuzz::ALL {
-            for pattern in &patterns {
-                let Some(start) = first(index, hunk, fuzz, pattern, from) else {
-                    continue;
-                };
-                let position = Position {
-                    start,
-                    len: pattern.len(),
-                    fuzz,
-                    displaced: false,
-                };
+        for (fuzz, pattern) in attempts() {
+            if let Some(start) = first(index, hunk, fuzz, pattern, from) {
+                let position = position(start, fuzz, pattern, false);
                 return certain(index, hunk, pattern, position, from);
             }
         }
     }
-    for fuzz in Fuzz::ALL {
-        for pattern in &patterns {
-            let mut hits = index.all(fuzz, pattern, 0).into_iter().flatten();
-            if let (Some(start), None) = (hits.next(), hits.next()) {
-                return Ok(Position {
-                    start,
-                    len: pattern.len(),
-                    fuzz,
-                    displaced: true,
-                });
-            }
+    for (fuzz, pattern) in attempts() {
+        let mut hits = index.all(fuzz, pattern, 0);
+        if let (Some(start), None) = (hits.next(), hits.next()) {
+            return Ok(position(start, fuzz, pattern, true));
         }
     }
     Err(missing_context.map_or(NoMatch::Lines(from), NoMatch::Context))
@@ -134,7 +126,7 @@ fn first(
     };
     let wanted = line.saturating_sub(1);
     let mut nearest: Option<usize> = None;
-    for at in index.all(fuzz, pattern, from)? {
+    for at in index.all(fuzz, pattern, from) {
         if nearest.is_some_and(|before| before.abs_diff(wanted) <= at.abs_diff(wanted)) {
             break;
         }
@@ -159,12 +151,7 @@ fn certain(
     if position.fuzz < Fuzz::Indentation || !shifted || pinned {
         return Ok(position);
     }
-    match index
-        .all(position.fuzz, pattern, from)
-        .into_iter()
-        .flatten()
-        .count()
-    {
+    match index.all(position.fuzz, pattern, from).count() {
         0 | 1 => Ok(position),
         count => Err(NoMatch::Ambiguous(count)),
     }
@@ -187,8 +174,6 @@ fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Position {
     };
     Position {
         start,
-        len: 0,
-        fuzz: Fuzz::Exact,
-        displaced: false,
+        ..Position::default()
     }
 }

@@ -74,7 +74,7 @@ impl TypedTool for ApplyPatch {
     fn effects(&self, args: Args) -> Effects {
         parse(&args.patch).map_or_else(
             |_| Effects::unknown(),
-            |patch| Effects::write(patch.sections.iter().flat_map(paths_of).collect()),
+            |patch| Effects::write(patch.iter().flat_map(paths_of).collect()),
         )
     }
 
@@ -98,7 +98,7 @@ impl TypedTool for ApplyPatch {
             let plan = plan(&patch, locked)?;
             commit(&plan)?;
             Ok(ToolOutput::new(
-                format!("Patch applied:\n{}", plan.report.trim_end()),
+                format!("Patch applied:\n{}", plan.report.join("\n")),
                 Details::Diff(plan.details()),
             ))
         })
@@ -109,26 +109,20 @@ impl TypedTool for ApplyPatch {
 /// The files a patch is going to change, without their diffs.
 fn preview(text: &str) -> DiffDetails {
     let patch = parse(text).unwrap_or_default();
-    let mut files = patch.sections.into_iter().map(|section| {
+    DiffDetails::of_all(patch.into_iter().map(|section| {
         let path = |path: &str| paths::readable(path.as_ref());
         let moved = match &section.change {
             Change::Update { move_to, .. } => move_to.as_deref(),
             Change::Add(_) | Change::Delete => None,
         };
         DiffDetails {
-            path: path(moved.unwrap_or(&section.path)),
             moved_from: moved.map(|_| path(&section.path)),
             change: match section.change {
                 Change::Add(_) => FileChange::Added,
                 Change::Delete => FileChange::Deleted,
                 Change::Update { .. } => FileChange::Changed,
             },
-            ..DiffDetails::default()
+            ..DiffDetails::of(path(moved.unwrap_or(&section.path)))
         }
-    });
-    let first = files.next().unwrap_or_default();
-    DiffDetails {
-        files: files.collect(),
-        ..first
-    }
+    }))
 }
