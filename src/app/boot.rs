@@ -216,10 +216,10 @@ fn auth(
     let runtime = current_thread()?;
     let outcome = runtime.block_on(async {
         let processes = Processes::new();
-        let commands = keys::ShellCommands::new(&processes, dirs.config.clone(), env);
+        let commands = keys::run_in_shell(&processes, dirs.config.clone(), env);
         let auth = AuthContext {
             catalog,
-            keys: keys.with_commands(Arc::new(commands)),
+            keys: keys.with_commands(commands),
         };
         auth.run(what).await
     });
@@ -329,8 +329,8 @@ impl RunContext {
     ) -> Result<AgentHandle, StartError> {
         let Loaded { args, settings, .. } = &plan.loaded;
         let processes = Processes::new();
-        let commands = keys::ShellCommands::new(&processes.scope(), dirs.config.clone(), env);
-        let keys = plan.loaded.keys.clone().with_commands(Arc::new(commands));
+        let commands = keys::run_in_shell(&processes.scope(), dirs.config.clone(), env);
+        let keys = plan.loaded.keys.clone().with_commands(commands);
         let tools = tools::builtin(&settings.tools);
         let toolbox = Toolbox::select(tools, &settings.tool_set).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {

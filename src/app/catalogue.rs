@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use std::time::Duration;
 use super::outcome::StartError;
 use crate::llm::BuiltIn;
 use crate::llm::http::{self, Http};
+use crate::llm::replace_file::replace_file;
 
 /// How long a server may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -54,7 +54,7 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let text = fetch(url).await.map_err(&failed)?;
     let fetched = BuiltIn::parse(Cow::Owned(text.clone())).map_err(&failed)?;
     let count = BuiltIn::default().check_update(&fetched).map_err(&failed)?;
-    store(file, &text).map_err(|error| failed(format!("{}: {error}", file.display())))?;
+    replace_file(file, &text, None).map_err(|error| failed(format!("{}: {error}", file.display())))?;
     let as_of = fetched.as_of();
     let in_force = newest(file);
     Ok(if in_force.as_of() > as_of {
@@ -81,15 +81,4 @@ async fn fetch(url: &str) -> Result<String, String> {
         }
     }
     String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned())
-}
-
-/// Puts the text in the place of the file at once, or not at all.
-fn store(file: &Path, text: &str) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(text.as_bytes())?;
-    temporary.as_file().sync_all()?;
-    temporary.persist(file)?;
-    Ok(())
 }

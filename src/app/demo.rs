@@ -38,51 +38,7 @@ impl Scratch {
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Output};
-
     use super::*;
-    use crate::llm::scripted::ReplyStep;
-
-    fn run_tests(scratch: &Scratch) -> Output {
-        Command::new("bash")
-            .args(["-c", "PATH=/nowhere; source tests/run.sh"])
-            .current_dir(scratch.path())
-            .env_remove("BASH_ENV")
-            .output()
-            .unwrap()
-    }
-
-    /// The bug is real, the edit of the script repairs it, and the tests need no other program.
-    #[test]
-    fn the_edit_of_the_demo_repairs_its_project() {
-        let scratch = Scratch::create().unwrap();
-        let before = run_tests(&scratch);
-        assert_eq!(before.status.code(), Some(1));
-        let said = String::from_utf8_lossy(&before.stdout).into_owned();
-        assert!(said.contains("FAIL the thirteenth stays ashore"), "{said}");
-
-        let script = demo_script();
-        let edit = script
-            .replies
-            .iter()
-            .flat_map(|reply| &reply.steps)
-            .find_map(|step| match step {
-                ReplyStep::Call { call, args } if call == "edit" => Some(args),
-                _ => None,
-            })
-            .unwrap();
-        let path = scratch.path().join(edit["file_path"].as_str().unwrap());
-        let text = fs::read_to_string(&path).unwrap();
-        let old = edit["old_text"].as_str().unwrap();
-        assert_eq!(text.matches(old).count(), 1);
-        fs::write(&path, text.replace(old, edit["new_text"].as_str().unwrap())).unwrap();
-
-        let after = run_tests(&scratch);
-        let said = String::from_utf8_lossy(&after.stdout).into_owned();
-        assert_eq!(after.status.code(), Some(0), "{said}");
-        assert!(said.contains("9 of 9 passed"), "{said}");
-        assert!(after.stderr.is_empty(), "{after:?}");
-    }
 
     #[test]
     fn nothing_is_left_of_it() {

@@ -11,6 +11,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
 use super::config;
 use crate::llm::catalog::Named;
 use crate::llm::catalog::pattern::Name;
@@ -213,6 +216,51 @@ impl Models {
         Ok(self.config_file.clone())
     }
 }
+
+/// A row of a list that fits what was typed.
+pub struct Match {
+    /// Its index.
+    pub row: usize,
+    /// Whether it holds only the letters that were typed, in their order, and not the words.
+    pub scattered: bool,
+    /// How well it fits; more is better.
+    pub score: u32,
+}
+
+/// The rows whose name holds the words of `query`, or at least their letters in this order. Case does
+/// not count, and `.` and `_` are as good as `-`.
+pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
+    let plain = |text: &str| -> String {
+        let plain = |c: char| match c {
+            '.' | '_' => '-',
+            c => c.to_ascii_lowercase(),
+        };
+        text.chars().map(plain).collect()
+    };
+    let query = plain(query);
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let pattern = Pattern::new(
+        &query,
+        CaseMatching::Ignore,
+        Normalization::Smart,
+        AtomKind::Fuzzy,
+    );
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut letters = Vec::new();
+    let fit = |(row, entry): (usize, &ModelEntry)| {
+        let model = &entry.model;
+        let name = plain(&format!("{}/{} {}", model.provider, model.id, model.name));
+        let score = pattern.score(Utf32Str::new(&name, &mut letters), &mut matcher)?;
+        let scattered = !words.iter().all(|word| name.contains(word));
+        Some(Match {
+            row,
+            scattered,
+            score,
+        })
+    };
+    rows.iter().enumerate().filter_map(fit).collect()
+}
+
 /// Puts the newest version of each provider's models first; the providers keep their order, and so
 /// do models of one version. What has no version follows.
 fn newest_first(rows: &mut [ModelEntry]) {

@@ -11,6 +11,7 @@ pub mod window_check;
 pub mod quirks;
 pub mod nearest;
 mod options;
+pub(crate) mod replace_file;
 pub mod catalog;
 pub mod local;
 pub mod auth;

@@ -24,6 +24,16 @@ async fn the_show_tells_the_truth() {
     }
     let prompt = script.prompt.clone();
     let scratch = Scratch::create().unwrap();
+    // The bug is real, and the tests need no other program.
+    let before = std::process::Command::new("bash")
+        .args(["-c", "PATH=/nowhere; source tests/run.sh"])
+        .current_dir(scratch.path())
+        .env_remove("BASH_ENV")
+        .output()
+        .unwrap();
+    assert_eq!(before.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&before.stdout);
+    assert!(told.contains("FAIL the thirteenth stays ashore"), "{told}");
     let spill = tempfile::tempdir().unwrap();
     let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
     let handle = tiller::agent::start(AgentOptions {

@@ -112,18 +112,16 @@ impl AuthContext {
     async fn list(&self, json: bool) -> Result<Outcome, StartError> {
         let mut rows = Vec::new();
         for provider in self.providers() {
-            match self.key_location(&provider) {
-                Ok(KeyLocation::None) => {}
-                Ok(location) => {
-                    // A command may want a finger on a reader: it runs when its key is needed.
-                    let key = match &location {
-                        KeyLocation::Command(..) => None,
-                        _ => self.keys.fetch(&provider, &location).await.transpose(),
-                    };
-                    rows.push((provider, location, key));
-                }
-                Err(_) => {}
-            }
+            let Ok(location) = self.key_location(&provider) else {
+                continue;
+            };
+            let key = match &location {
+                KeyLocation::None => continue,
+                // It may want a finger on a reader: it runs when its key is needed.
+                KeyLocation::Command(..) => None,
+                _ => self.keys.fetch(&provider, &location).await.transpose(),
+            };
+            rows.push((provider, location, key));
         }
         let text = match json {
             true => {
@@ -158,10 +156,8 @@ impl AuthContext {
         let providers: Vec<String> = match provider {
             Some(provider) => vec![self.known(provider)?.to_owned()],
             None => {
-                let has_key = |provider: &String| {
-                    self.key_location(provider)
-                        .is_ok_and(|location| location != KeyLocation::None)
-                };
+                let location = |provider: &String| self.key_location(provider);
+                let has_key = |it: &String| location(it).is_ok_and(|it| it != KeyLocation::None);
                 self.providers().into_iter().filter(has_key).collect()
             }
         };

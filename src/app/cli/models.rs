@@ -1,16 +1,15 @@
 //! `tiller models`: which models there are and what is known of them, for users and, with `--json`,
 //! for programs. Asks nobody and fetches no key.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use serde_json::{Value, json};
 
 use super::out;
 use crate::app::args::ModelsArgs;
 use crate::app::humanize::{decimal, window};
-use crate::app::models::{KeyState, ModelEntry};
+use crate::app::models::{KeyState, ModelEntry, search};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
@@ -32,7 +31,7 @@ pub fn models(
         let model = &it.model;
         (model.provider.clone(), model.id.to_lowercase())
     });
-    let list = filter(list, &pattern);
+    let list = filter(&list, &pattern);
     if what.json {
         let rows = list.iter().map(|it| record(it, default));
         return Ok(out::print(&format!("{}\n", Value::Array(rows.collect()))));
@@ -61,31 +60,14 @@ fn nothing(what: &ModelsArgs, pattern: &str) -> String {
 
 /// The models whose name holds all words of `pattern`, in their order; if there are none, those in
 /// which its letters follow each other, the best first.
-fn filter(list: Vec<ModelEntry>, pattern: &str) -> Vec<ModelEntry> {
-    let plain = |text: &str| text.to_lowercase().replace(['.', '_'], "-");
-    let words: Vec<String> = pattern.split_whitespace().map(plain).collect();
-    let name = |it: &ModelEntry| format!("{} {}", it.model.full_id(), it.model.name);
-    let holds = |it: &&ModelEntry| {
-        let name = plain(&name(it));
-        words.iter().all(|word| name.contains(word))
-    };
-    let exact: Vec<ModelEntry> = list.iter().filter(holds).cloned().collect();
-    if !exact.is_empty() {
-        return exact;
+fn filter(list: &[ModelEntry], pattern: &str) -> Vec<ModelEntry> {
+    let mut found = search(list, pattern);
+    if found.iter().any(|it| !it.scattered) {
+        found.retain(|it| !it.scattered);
+    } else {
+        found.sort_by_key(|it| Reverse(it.score));
     }
-    let pattern = Pattern::parse(pattern, CaseMatching::Ignore, Normalization::Smart);
-    let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-    let mut letters = Vec::new();
-    let mut found: Vec<(u32, ModelEntry)> = list
-        .into_iter()
-        .filter_map(|it| {
-            let id = it.model.full_id();
-            let score = pattern.score(Utf32Str::new(&id, &mut letters), &mut matcher)?;
-            Some((score, it))
-        })
-        .collect();
-    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    found.into_iter().map(|(_, it)| it).collect()
+    found.iter().map(|it| list[it.row].clone()).collect()
 }
 
 const HEAD: [&str; 8] = [
@@ -218,7 +200,7 @@ mod tests {
             ("clsnt", &ids[..1]),
             ("zzz", &[]),
         ] {
-            let found: Vec<String> = filter(listed(&ids), pattern)
+            let found: Vec<String> = filter(&listed(&ids), pattern)
                 .iter()
                 .map(|listed| listed.model.full_id())
                 .collect();

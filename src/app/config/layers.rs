@@ -40,11 +40,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why a setting cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(pub String);
-
 /// All layers, weakest first.
 #[derive(Clone, Debug)]
 pub struct Layers {
@@ -61,29 +56,27 @@ impl Layers {
     }
 
     /// Adds a settings file. A file that does not exist adds nothing.
-    pub fn add_file(&mut self, path: &Path, origin: Origin) -> Result<(), ConfigError> {
+    pub fn add_file(&mut self, path: &Path, origin: Origin) -> Result<(), String> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => {
-                return Err(ConfigError(format!(
+                return Err(format!(
                     "cannot read the settings file {}: {error}",
                     path.display()
-                )));
+                ));
             }
         };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            ConfigError(format!("{} is not valid TOML:\n{error}", path.display()))
+            format!("{} is not valid TOML:\n{error}", path.display())
         })?;
         self.add(origin, table)
     }
 
     /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
-    pub fn add_assignment(&mut self, text: &str) -> Result<(), ConfigError> {
+    pub fn add_assignment(&mut self, text: &str) -> Result<(), String> {
         let (key, value) = text.split_once('=').ok_or_else(|| {
-            ConfigError(format!(
-                "--config '{text}' is not KEY=VALUE, for example agent.max_iterations=50"
-            ))
+            format!("--config '{text}' is not KEY=VALUE, for example agent.max_iterations=50")
         })?;
         let (key, value) = (key.trim(), value.trim());
         let string = Value::String(value.to_owned());
@@ -100,7 +93,7 @@ impl Layers {
         flag: &'static str,
         key: &str,
         value: impl Into<Value>,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), String> {
         self.add(Origin::Flag(flag), nested(key, value.into()))
     }
 
@@ -152,26 +145,16 @@ impl Layers {
             .find_map(|(origin, table)| get(table, key).map(|value| (value, origin)))
     }
 
-    fn add(&mut self, origin: Origin, table: Table) -> Result<(), ConfigError> {
+    fn add(&mut self, origin: Origin, table: Table) -> Result<(), String> {
         if let Some((_, defaults)) = self.layers.first() {
             check(defaults, defaults, &table, "", &origin)?;
         }
         // Stable order: a project file read after a flag must still lose to it.
         let at = self
             .layers
-            .partition_point(|(existing, _)| rank(existing) <= rank(&origin));
+            .partition_point(|(existing, _)| *existing <= origin);
         self.layers.insert(at, (origin, table));
         Ok(())
-    }
-}
-
-fn rank(origin: &Origin) -> u8 {
-    match origin {
-        Origin::Default => 0,
-        Origin::User(_) => 1,
-        Origin::Project(_) => 2,
-        Origin::Command => 3,
-        Origin::Flag(_) => 4,
     }
 }
 
@@ -230,25 +213,25 @@ fn check(
     table: &Table,
     prefix: &str,
     origin: &Origin,
-) -> Result<(), ConfigError> {
+) -> Result<(), String> {
     for (name, value) in table {
         let key = dotted(prefix, name);
         match (schema.get(name), value) {
             (None, Value::String(_)) if schema.is_empty() => {}
             (None, _) if schema.is_empty() => {
-                return Err(ConfigError(format!(
+                return Err(format!(
                     "setting {key} = {value} ({origin}): expected a string"
-                )));
+                ));
             }
             (None, _) => return Err(unknown(root, &key, origin)),
             (Some(Value::Table(inner)), Value::Table(given)) => {
                 check(root, inner, given, &key, origin)?;
             }
             (Some(expected), given) if !fits(expected, given) => {
-                return Err(ConfigError(format!(
+                return Err(format!(
                     "setting {key} = {given} ({origin}): expected {}, such as {expected}",
                     kind(expected)
-                )));
+                ));
             }
             _ => {}
         }
@@ -276,7 +259,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn unknown(root: &Table, key: &str, origin: &Origin) -> ConfigError {
+fn unknown(root: &Table, key: &str, origin: &Origin) -> String {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);
     // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
@@ -288,14 +271,14 @@ fn unknown(root: &Table, key: &str, origin: &Origin) -> ConfigError {
         Some(known) => format!("did you mean {known}?"),
         None => "`tiller config show` lists all settings".to_owned(),
     };
-    ConfigError(format!("unknown setting {key} ({origin}): {way_out}"))
+    format!("unknown setting {key} ({origin}): {way_out}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn user(layers: &mut Layers, text: &str) -> Result<(), ConfigError> {
+    fn user(layers: &mut Layers, text: &str) -> Result<(), String> {
         layers.add(Origin::User("/c/config.toml".into()), text.parse().unwrap())
     }
 
@@ -344,7 +327,7 @@ mod tests {
             ("qqq = 2", "`tiller config show` lists all settings"),
         ];
         for (text, hint) in cases {
-            let error = user(&mut layers, text).unwrap_err().to_string();
+            let error = user(&mut layers, text).unwrap_err();
             assert!(
                 error.contains(hint) && error.contains("/c/config.toml"),
                 "{text}: {error}"
@@ -366,7 +349,7 @@ mod tests {
             ("[models.aliases]\nfast = 3", "models.aliases.fast = 3"),
             ("models.fallback = \"a\"", "a list of strings"),
         ] {
-            let error = user(&mut layers, text).unwrap_err().to_string();
+            let error = user(&mut layers, text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }
@@ -389,7 +372,6 @@ mod tests {
             layers
                 .add_assignment("nonsense")
                 .unwrap_err()
-                .0
                 .contains("KEY=VALUE")
         );
     }
@@ -432,13 +414,9 @@ mod tests {
         std::fs::write(&path, "[agent\n").unwrap();
         let error = layers
             .add_file(&path, Origin::User(path.clone()))
-            .unwrap_err()
-            .to_string();
+            .unwrap_err();
         assert!(error.contains("config.toml is not valid TOML"), "{error}");
-        let error = layers
-            .add_file(dir.path(), Origin::Command)
-            .unwrap_err()
-            .to_string();
+        let error = layers.add_file(dir.path(), Origin::Command).unwrap_err();
         assert!(error.contains("cannot read the settings file"), "{error}");
     }
 }

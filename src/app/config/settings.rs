@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
+use toml::Value;
 
-use super::layers::{ConfigError, Layers};
+use super::layers::Layers;
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
@@ -46,7 +47,7 @@ pub struct Settings {
 impl Settings {
     /// Reads the merged layers. Types were checked when the layers were added; what is left is
     /// whether words mean something.
-    pub fn resolve(layers: &Layers) -> Result<Self, ConfigError> {
+    pub fn resolve(layers: &Layers) -> Result<Self, String> {
         let read = Reader(layers);
         Ok(Self {
             rules: LoopRules {
@@ -105,33 +106,28 @@ impl Settings {
 struct Reader<'a>(&'a Layers);
 
 impl Reader<'_> {
-    fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, ConfigError> {
-        let Some((value, origin)) = self.0.get(key) else {
-            return Err(ConfigError(format!("setting {key} has no value")));
-        };
-        value.clone().try_into().map_err(|error| {
-            let error = error.to_string();
-            ConfigError(format!(
-                "setting {key} = {value} ({origin}): {}",
-                error.trim_end()
-            ))
+    fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, String> {
+        self.convert(key, |value| {
+            let read = value.clone().try_into();
+            read.map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())
         })
     }
 
-    fn parsed<T>(
+    fn parsed<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+        self.convert(key, |value| parse(value.as_str().unwrap_or_default()))
+    }
+
+    fn convert<T>(
         &self,
         key: &str,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, ConfigError> {
-        let text: String = self.get(key)?;
-        parse(&text).map_err(|error| {
-            let origin = self.0.get(key).map(|(_, origin)| origin.to_string());
-            let origin = origin.unwrap_or_default();
-            ConfigError(format!("setting {key} = \"{text}\" ({origin}): {error}"))
-        })
+        convert: impl Fn(&Value) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let value = self.0.get(key);
+        let (value, origin) = value.ok_or_else(|| format!("setting {key} has no value"))?;
+        convert(value).map_err(|error| format!("setting {key} = {value} ({origin}): {error}"))
     }
 
-    fn one_of(&self, key: &str, words: &[&str]) -> Result<String, ConfigError> {
+    fn one_of(&self, key: &str, words: &[&str]) -> Result<String, String> {
         self.parsed(key, |text| {
             if words.contains(&text) {
                 Ok(text.to_owned())
@@ -141,7 +137,7 @@ impl Reader<'_> {
         })
     }
 
-    fn servers(&self) -> Result<ServerAddrs, ConfigError> {
+    fn servers(&self) -> Result<ServerAddrs, String> {
         let mut addresses = BTreeMap::new();
         for server in LocalServer::ALL {
             let facts = server.facts();
@@ -159,7 +155,7 @@ impl Reader<'_> {
         })
     }
 
-    fn queue_mode(&self, key: &str) -> Result<QueueMode, ConfigError> {
+    fn queue_mode(&self, key: &str) -> Result<QueueMode, String> {
         Ok(match self.one_of(key, &["all", "one"])?.as_str() {
             "one" => QueueMode::One,
             _ => QueueMode::All,
@@ -308,7 +304,7 @@ mod tests {
         ] {
             let mut layers = Layers::defaults();
             layers.add_assignment(text).unwrap();
-            let error = Settings::resolve(&layers).unwrap_err().to_string();
+            let error = Settings::resolve(&layers).unwrap_err();
             assert!(
                 error.contains(hint) && error.contains("--config"),
                 "{error}"

@@ -8,6 +8,6 @@ mod env_file;
 mod commands;
 mod scrub;
 
-pub use commands::ShellCommands;
+pub use commands::run_in_shell;
 pub(crate) use load::load;
 pub use scrub::scrub_environ;

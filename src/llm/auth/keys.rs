@@ -15,22 +15,17 @@ use tokio::sync::OnceCell;
 use super::{KeyLocation, Redactor, Secret, Store};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// Runs the commands that print keys.
-pub trait KeyCommands: Send + Sync {
-    /// What `command` printed. It has an end, also when the command has none.
-    ///
-    /// # Errors
-    /// It failed, printed nothing or took too long; in words for the user.
-    fn run(&self, command: &str) -> BoxFuture<'static, Result<Secret, String>>;
-}
+/// Runs a command that prints a key. It has an end, also when the command has none; what is wrong is
+/// told in words for the user.
+pub type RunCommand = Arc<dyn Fn(&str) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync>;
 
 /// Where keys are looked for. Clones share what was fetched.
 #[derive(Clone, Default)]
 pub struct Keys {
     environment: Arc<HashMap<String, String>>,
     files: Arc<Mutex<Arc<KeyFiles>>>,
-    reader: Option<StreamReader>,
-    commands: Option<Arc<dyn KeyCommands>>,
+    reader: Option<FileReader>,
+    run_command: Option<RunCommand>,
     fetched: Arc<Mutex<HashMap<String, Fetched>>>,
     redactor: Redactor,
 }
@@ -45,7 +40,7 @@ pub struct KeyFiles {
 }
 
 /// Reads the files anew.
-type StreamReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
+type FileReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
 
 /// A key that a command prints: there, on its way, or not asked for yet.
 type Fetched = Arc<OnceCell<Secret>>;
@@ -83,8 +78,8 @@ impl Keys {
     }
 
     /// The same with a way to run commands.
-    pub fn with_commands(mut self, commands: Arc<dyn KeyCommands>) -> Self {
-        self.commands = Some(commands);
+    pub fn with_commands(mut self, run: RunCommand) -> Self {
+        self.run_command = Some(run);
         self
     }
 
@@ -177,8 +172,8 @@ impl Keys {
     }
 
     async fn command(&self, command: &str) -> Result<Secret, String> {
-        match &self.commands {
-            Some(commands) => commands.run(command).await,
+        match &self.run_command {
+            Some(run) => run(command).await,
             None => Err("commands cannot be run here".to_owned()),
         }
     }
@@ -244,17 +239,13 @@ mod tests {
         assert_eq!(keys.get("A"), None);
     }
 
-    /// Prints `key-1`, then `key-2`, and so on; fails when it is told to.
-    #[derive(Default)]
-    struct Counting {
-        runs: AtomicUsize,
-        same: bool,
-    }
-
-    impl KeyCommands for Counting {
-        fn run(&self, command: &str) -> BoxFuture<'static, Result<Secret, String>> {
-            let run = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
-            let run = if self.same { 1 } else { run };
+    /// Keys whose command prints `key-1`, then `key-2`, and so on, at most `last`; and how often it
+    /// ran. The command `fail` fails.
+    fn counting(last: usize) -> (Keys, Arc<AtomicUsize>) {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&runs);
+        let run = move |command: &str| {
+            let run = last.min(counter.fetch_add(1, Ordering::Relaxed) + 1);
             let got = match command {
                 "fail" => Err("exit code 3: no such entry".to_owned()),
                 _ => Ok(Secret::new(format!("key-{run}"))),
@@ -264,7 +255,8 @@ mod tests {
                 got
             }
             .boxed()
-        }
+        };
+        (Keys::default().with_commands(Arc::new(run)), runs)
     }
 
     fn command(text: &str) -> KeyLocation {
@@ -273,8 +265,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_runs_once_and_once_more_when_its_key_is_refused() {
-        let commands = Arc::new(Counting::default());
-        let keys = Keys::default().with_commands(commands.clone());
+        let (keys, runs) = counting(2);
         let location = command("print");
         let (first, second) =
             tokio::join!(keys.fetch("lab", &location), keys.fetch("lab", &location));
@@ -285,23 +276,19 @@ mod tests {
             keys.clone().fetch("lab", &location).await.unwrap(),
             Some(first.clone())
         );
-        assert_eq!(commands.runs.load(Ordering::Relaxed), 1);
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
 
         let new = keys.renew("lab", &location, &first).await.unwrap();
         assert_eq!(new.expose(), "key-2");
         // Another request that was refused with the old key takes the new one.
         assert_eq!(keys.renew("lab", &location, &first).await, Some(new));
-        assert_eq!(commands.runs.load(Ordering::Relaxed), 2);
+        assert_eq!(runs.load(Ordering::Relaxed), 2);
         assert_eq!(keys.redactor().redact("(key-1 key-2)"), "(*** ***)");
     }
 
     #[tokio::test]
     async fn a_command_that_prints_the_refused_key_again_has_no_other() {
-        let commands = Arc::new(Counting {
-            same: true,
-            ..Counting::default()
-        });
-        let keys = Keys::default().with_commands(commands);
+        let (keys, _) = counting(1);
         let location = command("print");
         let key = keys.fetch("lab", &location).await.unwrap().unwrap();
         assert_eq!(keys.renew("lab", &location, &key).await, None);
@@ -309,8 +296,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_failed_command_is_told_and_tried_again() {
-        let commands = Arc::new(Counting::default());
-        let keys = Keys::default().with_commands(commands.clone());
+        let (keys, runs) = counting(2);
         for _ in 0..2 {
             let error = keys.fetch("lab", &command("fail")).await.unwrap_err();
             assert_eq!(error.class, ErrorClass::Auth);
@@ -320,6 +306,6 @@ mod tests {
                  entry\nIt is api_key under [providers.lab] in /c/models.toml: try it in a shell"
             );
         }
-        assert_eq!(commands.runs.load(Ordering::Relaxed), 2);
+        assert_eq!(runs.load(Ordering::Relaxed), 2);
     }
 }

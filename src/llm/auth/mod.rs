@@ -10,7 +10,7 @@ mod keys;
 mod credentials;
 
 pub use credentials::{KeyLocation, KeySpec, ProviderAuth};
-pub use keys::{KeyCommands, KeyFiles, Keys};
+pub use keys::{KeyFiles, Keys, RunCommand};
 pub use redact::Redactor;
 pub use secret::Secret;
 pub use store::Store;

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
 use super::Secret;
+use crate::llm::replace_file::replace_file;
 
 /// The stored keys.
 #[derive(Clone, Debug, Default)]
@@ -116,20 +117,15 @@ impl Store {
             Some(key) => self.entries.insert(provider.to_owned(), key),
             None => self.entries.remove(provider),
         };
-        write(&path, &self.text()).map_err(fault)
+        replace_file(&path, &self.text(), None).map_err(fault)
     }
 
     fn text(&self) -> String {
-        let mut text = HEAD.to_owned();
-        for (provider, key) in &self.entries {
-            let mut entry = Table::new();
-            entry.insert("key".to_owned(), Value::from(key.expose()));
-            let mut table = Table::new();
-            table.insert(provider.clone(), entry.into());
-            text.push('\n');
-            text.push_str(&table.to_string());
-        }
-        text
+        let entries = self.entries.iter().map(|(provider, key)| {
+            let key = ("key".to_owned(), Value::from(key.expose()));
+            (provider.clone(), Value::Table(Table::from_iter([key])))
+        });
+        format!("{HEAD}\n{}", Table::from_iter(entries))
     }
 }
 
@@ -153,20 +149,6 @@ fn parse(text: &str) -> Result<(BTreeMap<String, Secret>, Option<String>), Strin
         }
     }
     Ok((entries, empty))
-}
-
-/// All or nothing, and never readable by others. A symlink stays one.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // Temporary files are made with mode 600.
-    let mut file = tempfile::Builder::new()
-        .prefix(".auth")
-        .tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
 }
 
 #[cfg(test)]

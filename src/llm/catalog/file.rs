@@ -250,21 +250,17 @@ fn reworded(message: &str) -> String {
 impl ModelEntry {
     /// Lays what the entry says over `model`; its quirks are `snapshot`'s.
     pub fn apply(&self, model: &mut Model) {
-        if let Some(name) = &self.name {
-            model.name.clone_from(name);
-        }
-        if let Some(api) = self.api {
-            model.api = api;
-        }
-        if let Some(base_url) = &self.base_url {
-            model.base_url.clone_from(base_url);
-        }
-        if let Some(tokens) = self.context_window {
-            model.context_window = tokens;
-        }
-        if let Some(tokens) = self.max_output {
-            model.max_output = tokens;
-        }
+        set(&mut model.name, &self.name);
+        set(&mut model.api, &self.api);
+        set(&mut model.base_url, &self.base_url);
+        set(&mut model.context_window, &self.context_window);
+        set(&mut model.max_output, &self.max_output);
+        set(&mut model.limits, &self.limits);
+        set(&mut model.tools, &self.tools);
+        set(&mut model.edit_format, &self.edit_format);
+        set(&mut model.prices, &self.prices);
+        // The first tier whose bound is passed counts, from the last on.
+        model.prices.tiers.sort_by_key(|tier| tier.above);
         if let Some(Thinking(levels)) = &self.thinking {
             model.reasoning = levels.is_some();
             model.thinking_levels = levels.clone().unwrap_or_default();
@@ -272,21 +268,13 @@ impl ModelEntry {
         if let Some(input) = &self.input {
             model.vision = input.contains(&Input::Image);
         }
-        if let Some(limits) = &self.limits {
-            model.limits = *limits;
-        }
-        if let Some(prices) = &self.prices {
-            model.prices.clone_from(prices);
-            // The first tier whose bound is passed counts, from the last on.
-            model.prices.tiers.sort_by_key(|tier| tier.above);
-        }
-        if let Some(tools) = self.tools {
-            model.tools = tools;
-        }
-        if let Some(format) = self.edit_format {
-            model.edit_format = format;
-        }
         options::overlay(&mut model.options, &self.options);
+    }
+}
+
+fn set<T: Clone>(field: &mut T, written: &Option<T>) {
+    if let Some(value) = written {
+        field.clone_from(value);
     }
 }
 

@@ -4,11 +4,8 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
-
 use super::picker::{Pager, Picker};
-use crate::app::models::{KeyState, ModelEntry, ModelList};
+use crate::app::models::{KeyState, Match, ModelEntry, ModelList, search};
 use crate::llm::Model;
 
 /// The models there are, as last read, and those that were used.
@@ -89,40 +86,20 @@ pub fn same(one: &Model, other: &Model) -> bool {
 /// The entries that match `query`, best first: those that hold its words before those that only hold its
 /// letters, those that can be used before those without a key, and then those in use lately.
 fn matches(query: &str, models: &ModelsState) -> Vec<usize> {
-    let rows = models.listing.rows.iter().enumerate();
-    let lately = |row: &ModelEntry| {
-        let used = models.used.iter().position(|used| same(used, &row.model));
-        used.unwrap_or(usize::MAX)
+    let rows = &models.listing.rows;
+    let lately = |it: &Match| {
+        let mut used = models.used.iter();
+        let at = used.position(|used| same(used, &rows[it.row].model));
+        at.unwrap_or(usize::MAX)
     };
-    let keyless = |row: &ModelEntry| matches!(row.key, KeyState::Missing(_));
+    let keyless = |it: &Match| matches!(rows[it.row].key, KeyState::Missing(_));
+    let mut found = search(rows, query);
     if query.trim().is_empty() {
-        let mut matches: Vec<_> = rows
-            .map(|(at, row)| ((lately(row), keyless(row)), at))
-            .collect();
-        matches.sort_unstable();
-        return matches.into_iter().map(|(_, at)| at).collect();
+        found.sort_by_cached_key(|it| (lately(it), keyless(it)));
+    } else {
+        found.sort_by_cached_key(|it| (it.scattered, keyless(it), Reverse(it.score), lately(it)));
     }
-    let words = query.to_lowercase();
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let pattern = Pattern::new(
-        query,
-        CaseMatching::Ignore,
-        Normalization::Smart,
-        AtomKind::Fuzzy,
-    );
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut letters = Vec::new();
-    let mut matches: Vec<_> = rows
-        .filter_map(|(at, row)| {
-            let text = format!("{}/{} {}", row.model.provider, row.model.id, row.model.name);
-            let score = pattern.score(Utf32Str::new(&text, &mut letters), &mut matcher)?;
-            let text = text.to_lowercase();
-            let scattered = !words.iter().all(|word| text.contains(word));
-            Some(((scattered, keyless(row), Reverse(score), lately(row)), at))
-        })
-        .collect();
-    matches.sort_unstable();
-    matches.into_iter().map(|(_, at)| at).collect()
+    found.into_iter().map(|it| it.row).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,28 @@
+//! Puts a text in the place of a small file of tiller's own. Files that tools edit have more to be kept
+//! (`agent::tools::edit`).
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Replaces what `path` holds: all of `text` is there or nothing has changed. A link stays a link; a
+/// folder that is missing is made. Only the owner may read the file unless `permissions` say more.
+pub(crate) fn replace_file(
+    path: &Path,
+    text: &str,
+    permissions: Option<Permissions>,
+) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".tiller-")
+        .tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    Ok(())
+}
