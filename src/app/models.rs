@@ -212,7 +212,7 @@ impl Models {
     /// # Errors
     /// The file cannot be read, understood or written; it is as it was.
     pub fn save_default(&self, full_id: &str) -> Result<PathBuf, String> {
-        config::set_in_file(&self.config_file, &["models", "default"], full_id)?;
+        config::set_in_file(&self.config_file, "models", "default", full_id)?;
         Ok(self.config_file.clone())
     }
 }

@@ -97,6 +97,22 @@ fn the_list_is_for_people_and_for_programs() {
         "the default is marked"
     );
 
+    // Words in any case and order; else letters, the best first.
+    let words = sandbox
+        .run(&["models", "5.5", "Sonnet", "anthropic/"])
+        .stdout;
+    let mut rows = words.lines().skip(1).peekable();
+    assert!(rows.peek().is_some(), "{words}");
+    assert!(
+        rows.all(|row| row.contains("anthropic/claude-sonnet-5")),
+        "{words}"
+    );
+    let letters = sandbox.run(&["models", "lbquick"]).stdout;
+    assert!(
+        letters.lines().nth(1).unwrap().starts_with("lab/quick"),
+        "{letters}"
+    );
+
     let none = sandbox.run(&["models", "nosuchmodel"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
     assert!(

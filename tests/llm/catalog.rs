@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tiller::llm::catalog::Named;
+use tiller::llm::catalog::pattern::{MatchQuality, Name, match_id};
 use tiller::llm::{
     Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
     ThinkingFormat, ThinkingLevel, WindowSource,
@@ -432,6 +433,7 @@ fn a_wrong_file_is_named() {
             "'base_url' is missing",
         ),
         ("[providers\n", "line 1: "),
+        ("a = 1\n[x\n", "line 2: "),
         (
             "[hosts.mine]\naddresses = ['lab.example']\n",
             "[providers.ID.quirks]",
@@ -445,6 +447,22 @@ fn a_wrong_file_is_named() {
             error.starts_with(&file.display().to_string()) && error.contains(expected),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn a_wrong_file_is_told_with_its_line_and_the_right_word() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.toml");
+    let cases = include_str!("wrong_models.toml").split("\n\n").skip(1);
+    for case in cases {
+        let (text, expected) = case.split_once("# => ").unwrap();
+        std::fs::write(&file, text).unwrap();
+        let error = Catalog::open(&file, CatalogOptions::default())
+            .err()
+            .unwrap();
+        let expected = format!("{}: {}", file.display(), expected.trim_end());
+        assert_eq!(error, expected, "{text}");
     }
 }
 
@@ -843,4 +861,58 @@ fn what_the_user_says_of_a_host_wins() {
     assert!(m.reasoning_parts, "what the user does not say stays");
     let other = quirks("mistral/other");
     assert_eq!((other.ids, other.stream_usage), (IdRule::Any, false));
+}
+
+#[test]
+fn a_pattern_fits_words_before_parts() {
+    let cases = [
+        ("sonnet", "claude-sonnet-5-5", Some(MatchQuality::Words)),
+        ("Sonnet-5.5", "claude-sonnet-5-5", Some(MatchQuality::Words)),
+        (
+            "claude-sonnet-5.5",
+            "claude-sonnet-5-5",
+            Some(MatchQuality::Whole),
+        ),
+        ("sonn", "claude-sonnet-5-5", Some(MatchQuality::Part)),
+        ("gpt-6", "gpt-6-sol", Some(MatchQuality::Words)),
+        ("gpt-6", "gpt-6.1-sol", None),
+        ("gpt-6.1", "gpt-6.1-sol", Some(MatchQuality::Words)),
+        ("gpt", "gpt-6.1-sol", Some(MatchQuality::Words)),
+        ("opus", "claude-sonnet-5-5", None),
+        ("", "claude-sonnet-5-5", None),
+        (" ", "claude-sonnet-5-5", None),
+        ("é", "İ-é", Some(MatchQuality::Words)),
+    ];
+    for (pattern, id, expected) in cases {
+        assert_eq!(match_id(pattern, id), expected, "{pattern} in {id}");
+    }
+}
+
+#[test]
+fn the_newest_of_a_family() {
+    let ids = [
+        "claude-sonnet-4-5-20250929",
+        "claude-sonnet-4-5-2025-09-30",
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-6",
+        "claude-sonnet-5",
+        "claude-sonnet-5-5",
+    ];
+    for pair in ids.windows(2) {
+        let (older, newer) = (Name::parse(pair[0]), Name::parse(pair[1]));
+        assert_eq!(older.family, newer.family);
+        assert!(older.age() < newer.age(), "{pair:?}");
+    }
+    for (id, version) in [
+        ("gpt-4o-2024-08-06", &[][..]),
+        ("gpt-5-2025-08-07", &[5]),
+        ("gemini-2.5-computer-use-preview-10-2025", &[2, 5]),
+        ("claude-3-7-sonnet-20250219", &[3, 7]),
+        ("codestral-2508", &[2508]),
+        ("gpt-2000", &[]),
+    ] {
+        assert_eq!(Name::parse(id).version, version, "{id}");
+    }
+    assert_eq!(Name::parse("o3-mini").family, ["o", "mini"]);
+    assert_eq!(Name::parse("kimi-k3.1-pro").family, ["kimi", "k", "pro"]);
 }

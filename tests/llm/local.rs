@@ -278,3 +278,74 @@ async fn names_mean_what_the_servers_have() {
         "{error}"
     );
 }
+
+#[test]
+fn addresses_of_this_machine_are_read() {
+    for (text, expected) in [
+        ("127.0.0.1:11434", "http://127.0.0.1:11434"),
+        ("127.0.0.1", "http://127.0.0.1:7"),
+        (":9000", "http://127.0.0.1:9000"),
+        ("9000", "http://127.0.0.1:9000"),
+        ("0.0.0.0", "http://127.0.0.1:7"),
+        ("0.0.0.0:5", "http://127.0.0.1:5"),
+        ("[::]:5", "http://127.0.0.1:5"),
+        ("::", "http://127.0.0.1:7"),
+        ("::1", "http://[::1]:7"),
+        ("[::1]", "http://[::1]:7"),
+        ("[::1]:5", "http://[::1]:5"),
+        ("LocalHost:5", "http://localhost:5"),
+        ("http://localhost:5/", "http://localhost:5"),
+        ("http://localhost", "http://localhost:80"),
+        ("HTTP://127.0.0.2:5/api", "http://127.0.0.2:5"),
+        ("", "http://127.0.0.1:7"),
+        (" 127.0.0.1:5 ", "http://127.0.0.1:5"),
+    ] {
+        let address = Address::parse(text, 7).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(address.url(), expected, "{text}");
+    }
+}
+
+#[test]
+fn other_machines_are_refused_with_the_way_out() {
+    for text in [
+        "192.168.1.5:11434",
+        "example.com",
+        "localhost.example.com:1",
+        "[2001:db8::1]:5",
+        "user@127.0.0.1.example.com",
+    ] {
+        let error = Address::parse(text, 7).unwrap_err();
+        assert!(error.contains("models.toml"), "{text}: {error}");
+    }
+    for text in [
+        "https://127.0.0.1",
+        "127.0.0.1:99999",
+        "127.0.0.1:0",
+        "127.0.0.1:x",
+    ] {
+        assert!(Address::parse(text, 7).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn ollama_is_where_its_own_variable_says() {
+    for (settled, host, expected) in [
+        (None, None, Some("127.0.0.1:11434")),
+        (None, Some("0.0.0.0:9"), Some("127.0.0.1:9")),
+        (None, Some("192.168.1.5:9"), None),
+        (Some(":8"), Some(":9"), Some("127.0.0.1:8")),
+    ] {
+        let settled_at = settled.and_then(|text| Address::parse(text, 7).ok());
+        let addrs = ServerAddrs {
+            addresses: settled_at
+                .map(|address| (LocalServer::Ollama, address))
+                .into_iter()
+                .collect(),
+            ..ServerAddrs::default()
+        };
+        let addrs = addrs.with_ollama_env(|name| host.filter(|_| name == "OLLAMA_HOST"));
+        let found = addrs.addresses.get(&LocalServer::Ollama);
+        let found = found.map(Address::to_string);
+        assert_eq!(found.as_deref(), expected, "{settled:?} {host:?}");
+    }
+}

@@ -6,6 +6,7 @@
 
 pub mod kit;
 mod local;
+mod auth;
 mod catalog;
 mod classify;
 mod windows;

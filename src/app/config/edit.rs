@@ -5,16 +5,15 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::llm::replace_file::replace_file;
 
-/// Sets the string at `keys` (a table's name and so on, the value's name last) in `file`, which is
-/// made if need be.
+/// Sets the string `name` of `table` in `file`, which is made if need be.
 ///
 /// # Errors
 /// The file cannot be read, understood or written; it is as it was. The text names it.
-pub fn set_in_file(file: &Path, keys: &[&str], value: &str) -> Result<(), String> {
+pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let error = |message: String| format!("{}: {message}", file.display());
     let io_error = |io: io::Error| error(io.to_string());
     let (text, permissions) = match fs::read_to_string(file) {
@@ -25,34 +24,29 @@ pub fn set_in_file(file: &Path, keys: &[&str], value: &str) -> Result<(), String
         Err(io) if io.kind() == ErrorKind::NotFound => (String::new(), None),
         Err(io) => return Err(io_error(io)),
     };
-    let text = set(&text, keys, value).map_err(error)?;
+    let text = set(&text, table, name, value).map_err(error)?;
     if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
         return Err(error("it is read-only; it was not changed".to_owned()));
     }
     replace_file(file, &text, permissions).map_err(io_error)
 }
 
-/// `text` with the string at `keys` set.
-fn set(text: &str, keys: &[&str], value: &str) -> Result<String, String> {
+/// `text` with the string `name` of `table` set.
+fn set(text: &str, table: &str, name: &str, value: &str) -> Result<String, String> {
     let mut document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| format!("it is not valid TOML:\n{error}"))?;
     if document.is_empty() && !text.trim().is_empty() {
         // Nothing but comments: what is new comes below them.
-        return Ok(format!("{}\n\n{}", text.trim_end(), set("", keys, value)?));
+        let new = set("", table, name, value)?;
+        return Ok(format!("{}\n\n{new}", text.trim_end()));
     }
-    let Some((name, tables)) = keys.split_last() else {
-        return Ok(text.to_owned());
-    };
-    let mut table: &mut dyn TableLike = document.as_table_mut();
-    for key in tables {
-        let inner = table
-            .entry(key)
-            .or_insert_with(|| Item::Table(Table::new()));
-        table = inner
-            .as_table_like_mut()
-            .ok_or_else(|| format!("'{key}' is not a table"))?;
-    }
+    let inner = document
+        .entry(table)
+        .or_insert_with(|| Item::Table(Table::new()));
+    let table = inner
+        .as_table_like_mut()
+        .ok_or_else(|| format!("'{table}' is not a table"))?;
     let mut new = Value::from(value);
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
@@ -74,7 +68,9 @@ mod tests {
 
     use super::*;
 
-    const KEYS: &[&str] = &["models", "default"];
+    fn set_default(file: &Path, value: &str) -> Result<(), String> {
+        set_in_file(file, "models", "default", value)
+    }
 
     #[test]
     fn everything_else_stays_as_it_was() {
@@ -103,10 +99,14 @@ mod tests {
             ("# mine\n\n", "# mine\n\n[models]\ndefault = \"a/b\"\n"),
             (
                 "[models.aliases]\nfast = \"x\"\n",
-                "[models.aliases]\nfast = \"x\"\n\n[models]\ndefault = \"a/b\"\n",
+                "[models]\ndefault = \"a/b\"\n[models.aliases]\nfast = \"x\"\n",
             ),
         ] {
-            assert_eq!(set(before, KEYS, "a/b").unwrap(), after, "{before}");
+            assert_eq!(
+                set(before, "models", "default", "a/b").unwrap(),
+                after,
+                "{before}"
+            );
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("config.toml");
             fs::write(&file, text).unwrap();
-            let error = set_in_file(&file, KEYS, "a/b").unwrap_err();
+            let error = set_default(&file, "a/b").unwrap_err();
             assert!(error.contains("config.toml"), "{error}");
             assert_eq!(fs::read_to_string(&file).unwrap(), text);
         }
@@ -130,7 +130,7 @@ mod tests {
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
         let link = folder.path().join("config.toml");
         symlink(&real, &link).unwrap();
-        set_in_file(&link, KEYS, "a/\"b\"").unwrap();
+        set_default(&link, "a/\"b\"").unwrap();
         assert!(link.symlink_metadata().unwrap().is_symlink());
         let text = fs::read_to_string(&real).unwrap();
         assert!(text.starts_with("# x\n") && text.contains("a/"), "{text}");
@@ -140,7 +140,7 @@ mod tests {
         );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         fs::set_permissions(&real, fs::Permissions::from_mode(0o440)).unwrap();
-        let error = set_in_file(&link, KEYS, "c/d").unwrap_err();
+        let error = set_default(&link, "c/d").unwrap_err();
         assert!(error.contains("read-only"), "{error}");
     }
 
@@ -148,7 +148,7 @@ mod tests {
     fn a_file_that_is_not_there_is_made_with_its_folder() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a/config.toml");
-        set_in_file(&file, KEYS, "a/b").unwrap();
+        set_default(&file, "a/b").unwrap();
         assert_eq!(
             fs::read_to_string(&file).unwrap(),
             "[models]\ndefault = \"a/b\"\n"

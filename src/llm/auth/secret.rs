@@ -36,21 +36,3 @@ impl fmt::Debug for Secret {
         f.write_str("***")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mask_shows_the_end_of_a_long_key_and_nothing_of_a_short_one() {
-        for (key, expected) in [
-            ("sk-ant-api03-abcdefgh1234", "***1234"),
-            ("0123456789abcdef", "***cdef"),
-            ("0123456789abcde", "***"),
-            ("", "***"),
-            ("schlüsselschlüsselß€ßé", "***ß€ßé"),
-        ] {
-            assert_eq!(Secret::new(key).masked(), expected, "{key}");
-        }
-    }
-}

@@ -28,7 +28,6 @@ pub struct ModelsFile {
     pub families: Vec<Family>,
     /// What is known of servers beside the providers, by the name of the server.
     pub hosts: BTreeMap<String, Host>,
-    /// The providers by id.
     pub providers: BTreeMap<String, ProviderEntry>,
 }
 
@@ -46,9 +45,7 @@ pub struct Host {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderEntry {
-    /// A name for display.
     pub name: Option<String>,
-    /// The API.
     pub api: Option<Api>,
     /// Scheme, host and path prefix.
     pub base_url: Option<String>,
@@ -56,7 +53,6 @@ pub struct ProviderEntry {
     pub api_key: Option<String>,
     /// Variables the key is looked for in.
     pub env: Vec<String>,
-    /// The variable that overrides `base_url`.
     pub base_url_env: Option<String>,
     /// The model to take when none was named.
     pub default: Option<String>,
@@ -66,9 +62,7 @@ pub struct ProviderEntry {
     pub headers: BTreeMap<String, String>,
     /// How its server wants to be spoken to.
     pub quirks: QuirksTable,
-    /// Fields of every request.
     pub options: Map<String, Json>,
-    /// Its models.
     pub models: Vec<ModelEntry>,
 }
 
@@ -78,25 +72,20 @@ pub struct ProviderEntry {
 pub struct ModelEntry {
     /// The id the provider knows it by.
     pub id: String,
-    /// A name for display.
     pub name: Option<String>,
     /// Another API than the provider's.
     pub api: Option<Api>,
     /// Another address than the provider's.
     pub base_url: Option<String>,
-    /// Tokens.
     pub context_window: Option<u64>,
-    /// Tokens.
     pub max_output: Option<u64>,
     /// Whether and how it thinks.
     pub thinking: Option<Thinking>,
-    /// What it takes.
     pub input: Option<Vec<Input>>,
     /// Most images and bytes of one request.
     pub limits: Option<InputLimits>,
     /// US dollars per million tokens.
     pub prices: Option<Prices>,
-    /// Whether it takes tools.
     pub tools: Option<bool>,
     /// The shape in which it edits files best.
     pub edit_format: Option<EditFormat>,
@@ -110,9 +99,7 @@ pub struct ModelEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Input {
-    /// Text.
     Text,
-    /// Images.
     Image,
 }
 
@@ -275,121 +262,5 @@ impl ModelEntry {
 fn set<T: Clone>(field: &mut T, written: &Option<T>) {
     if let Some(value) = written {
         field.clone_from(value);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrong_file_is_told_with_its_line_and_the_right_word() {
-        let model = |line: &str| format!("[[providers.lab.models]]\nid = 'a'\n{line}\n");
-        let cases = [
-            (
-                "[provider.lab]\n".to_owned(),
-                "line 1: unknown key 'provider': did you mean 'providers'?",
-            ),
-            (
-                "[providers.lab]\nbase_ur = 'x'\n".into(),
-                "line 2: unknown key 'base_ur': did you mean 'base_url'?",
-            ),
-            (
-                model("contextwindow = 1"),
-                "line 3: unknown key 'contextwindow': did you mean 'context_window'?",
-            ),
-            (
-                model("prices = { inputs = 1 }"),
-                "line 3, prices: unknown key 'inputs': did you mean 'input'?",
-            ),
-            (
-                "[providers.lab]\nzzz = 1\n".into(),
-                "line 2: unknown key 'zzz': known are name, api, base_url, api_key, env, \
-                 base_url_env, default, resells, headers, quirks, options, models",
-            ),
-            (
-                "[[providers.lab.models]]\nname = 'a'\n".into(),
-                "providers.lab.models[0]: 'id' is missing",
-            ),
-            (
-                "[providers.lab.models]\nid = 'a'\n".into(),
-                "line 1: invalid type: map, expected a sequence",
-            ),
-            (
-                "[providers.lab]\napi = 'openai-chats'\n".into(),
-                "line 2, api: unknown value 'openai-chats': did you mean 'openai-chat'?",
-            ),
-            (
-                "[providers.lab]\napi = 'scripted'\n".into(),
-                "providers.lab.api: no server speaks 'scripted'",
-            ),
-            (
-                model("thinking = ['loud']"),
-                "line 3, thinking: unknown thinking level 'loud': use off, minimal, low, medium, \
-                 high, xhigh or max",
-            ),
-            (
-                model("thinking = 3"),
-                "line 3, thinking: expected true, false or a list of levels",
-            ),
-            (
-                model("input = ['sound']"),
-                "line 3, input: unknown value 'sound': known are text, image",
-            ),
-            (
-                model("context_window = 'big'"),
-                "line 3, context_window: invalid type: string \"big\", expected u64",
-            ),
-            (
-                model("max_output = -1"),
-                "line 3, max_output: invalid value: integer `-1`, expected u64",
-            ),
-            (
-                model("prices = { input = nan }"),
-                "providers.lab.models[0].prices.input = NaN: expected a number from 0",
-            ),
-            (
-                model("prices = { tiers = [{ over = 1 }] }"),
-                "line 3, prices: unknown key 'over': known are above, input, output, cache_read, \
-                 cache_write",
-            ),
-            (
-                model("edit_format = 'patch'"),
-                "line 3, edit_format: unknown value 'patch': known are edit, apply_patch, replace",
-            ),
-            (
-                "[providers.lab.headers]\nx-team = 1\n".into(),
-                "line 2, x-team: invalid type: integer `1`, expected a string",
-            ),
-            (
-                "[providers.lab.headers]\n'x team' = 'a'\n".into(),
-                "providers.lab.headers: 'x team' cannot be the name of a header",
-            ),
-            (
-                "[providers.lab]\nquirks = { developer = true }\n".into(),
-                "line 2, quirks: unknown key 'developer': did you mean 'developer_role'?",
-            ),
-            (
-                "[providers.lab]\nquirks = { thinking = 'swich' }\n".into(),
-                "line 2, quirks: unknown value 'swich': did you mean 'switch'?",
-            ),
-            (
-                model("quirks = { cache_key = 1 }"),
-                "line 3, quirks: invalid type: integer `1`, expected a boolean",
-            ),
-            (
-                "[providers.lab.options]\nmessages = []\n".into(),
-                "providers.lab.options.messages is written by tiller",
-            ),
-            (
-                "[providers.lab]\nenv = 'LAB_KEY'\n".into(),
-                "line 2, env: invalid type: string \"LAB_KEY\", expected a sequence",
-            ),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(parse(&text).err().as_deref(), Some(expected), "{text}");
-        }
-        assert!(parse("a = 1\n[x\n").err().unwrap().starts_with("line 2: "));
-        assert!(parse("").is_ok_and(|file| file.providers.is_empty()));
     }
 }
