@@ -54,7 +54,8 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let text = fetch(url).await.map_err(&failed)?;
     let fetched = BuiltIn::parse(Cow::Owned(text.clone())).map_err(&failed)?;
     let count = BuiltIn::default().check_update(&fetched).map_err(&failed)?;
-    replace_file(file, &text, None).map_err(|error| failed(format!("{}: {error}", file.display())))?;
+    replace_file(file, &text, None)
+        .map_err(|error| failed(format!("{}: {error}", file.display())))?;
     let as_of = fetched.as_of();
     let in_force = newest(file);
     Ok(if in_force.as_of() > as_of {
