@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::{
-    Api, Content, Message, Model, Request, StopReason, ThinkingLevel, WindowSource, anthropic,
-    google, openai,
+    Api, Content, Image, Message, Model, Request, StopReason, ThinkingLevel, WindowSource,
+    anthropic, google, openai,
 };
 
 use super::kit::{
@@ -570,14 +570,60 @@ fn gateways_may_know_neither_betas_nor_new_fields() {
 
 #[test]
 fn images_beyond_the_limit_of_a_request_become_notes_in_steps() {
-    let images = |count: usize| {
+    let one = |length: usize| {
+        Content::Image(Image {
+            data: "x".repeat(length),
+            mime_type: "image/png".into(),
+        })
+    };
+    let check = |sizes: &[usize], limits: Option<(u64, u64)>, kept: usize| {
         let mut model = model(Wire::Anthropic, "https://host");
         model.context_window = 200_000;
-        let messages = (0..count).map(|n| user(vec![text(&n.to_string()), image()]));
+        if let Some((images, bytes)) = limits {
+            model.limits.images = Some(images);
+            model.limits.request_bytes = Some(bytes);
+        }
+        let messages = sizes
+            .iter()
+            .enumerate()
+            .map(|(n, size)| user(vec![text(&n.to_string()), one(*size)]));
         let body = body(Wire::Anthropic, &request(model, messages.collect()));
-        body.to_string().matches("\"base64\"").count()
+        let sent: Vec<usize> = body["messages"][0]["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|block| Some(block["source"]["data"].as_str()?.len()))
+            .collect();
+        // The newest.
+        assert_eq!(sent, sizes[sizes.len() - kept..], "{sizes:?}");
     };
-    for (count, sent) in [(100, 100), (101, 50), (150, 99), (151, 100), (152, 50)] {
-        assert_eq!(images(count), sent, "{count}");
+    for (count, kept) in [(100, 100), (101, 50), (150, 99), (151, 100), (152, 50)] {
+        check(&vec![4; count], None, kept);
+    }
+    // What the catalog knows counts: four images and, an eighth for the text left out, 100 bytes.
+    let ten = [10; 12];
+    for (sizes, kept) in [
+        (&[][..], 0),
+        (&ten[..4], 4),
+        (&ten[..5], 2),
+        (&ten[..6], 3),
+        (&ten[..7], 4),
+        (&ten[..8], 2),
+        (&[60, 30, 20, 5, 5], 4),
+        (&[200], 1),
+        (&[200, 200], 1),
+    ] {
+        check(sizes, Some((4, 114)), kept);
+    }
+
+    // Thinking that saw an image that is gone goes with it.
+    for (images, kind) in [(2, "thinking"), (1, "text")] {
+        let mut model = model(Wire::Anthropic, "https://host");
+        model.limits.images = Some(images);
+        let answer = vec![thought("Hm.", Some("c2ln")), text("Seen.")];
+        let answer = said(&model, StopReason::Stop, answer);
+        let messages = vec![user(vec![image()]), answer, user(vec![image()])];
+        let body = body(Wire::Anthropic, &request(model, messages));
+        assert_eq!(body["messages"][1]["content"][0]["type"], kind);
     }
 }

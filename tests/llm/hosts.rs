@@ -1,6 +1,7 @@
 //! The hosts of Chat Completions, one by one: what each is sent, how its reasoning is read, and in
 //! which form it goes back.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::openai::{self, chat::ChatDecoder};
 use tiller::llm::{
@@ -709,4 +710,106 @@ fn what_the_provider_bills_beats_the_prices() {
         [stream.as_bytes()],
     );
     assert!((message.usage.cost.total - 0.5).abs() < 1e-9);
+}
+
+/// The reasoning and the text of an answer whose text comes in `pieces`.
+fn tagged<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
+    let model = host("lab", "m");
+    let deltas = pieces.into_iter().map(|piece| json!({ "content": piece }));
+    let message = read(&model, &deltas.collect::<Vec<_>>());
+    let (mut thinking, mut text) = (String::new(), String::new());
+    for block in &message.content {
+        match block {
+            Content::Thinking(block) => thinking.push_str(&block.thinking),
+            Content::Text(block) => text.push_str(&block.text),
+            other => panic!("{other:?}"),
+        }
+    }
+    (thinking, text)
+}
+
+#[test]
+fn reasoning_between_tags_stands_before_the_answer() {
+    for (all, thinking, text) in [
+        ("<think>\nhm\n</think>\n\nyes", "hm\n", "yes"),
+        ("\n <think>hm</think>", "hm", ""),
+        ("<think></think>yes", "", "yes"),
+        ("<think>\n\n</think>\n\nyes", "", "yes"),
+        ("<think>never < closed </thin", "never < closed </thin", ""),
+        ("yes <think>no</think>", "", "yes <think>no</think>"),
+        ("<thinking>no</thinking>", "", "<thinking>no</thinking>"),
+        ("<thi", "", "<thi"),
+        ("  indented", "", "  indented"),
+        ("<think>ä</</think>ö</think>", "ä</", "ö</think>"),
+        ("", "", ""),
+    ] {
+        assert_eq!(tagged([all]), (thinking.into(), text.into()), "{all}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn tags_in_any_split_are_read_the_same(
+        text in "[ \n]?(<think>)?[a<>/think ]{0,12}(</think>)?[ \nb<é]{0,4}",
+        cuts in proptest::collection::vec(0usize..40, 0..6),
+    ) {
+        let cuts = cuts.into_iter().map(|cut| cut.min(text.len()));
+        let mut cuts: Vec<usize> = cuts.filter(|cut| text.is_char_boundary(*cut)).collect();
+        cuts.extend([0, text.len()]);
+        cuts.sort_unstable();
+        let pieces: Vec<&str> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(tagged(pieces), tagged([text.as_str()]));
+    }
+}
+
+#[test]
+fn reasoning_details_are_put_together() {
+    let text =
+        |text: &str, index: u64| json!({ "type": "reasoning.text", "text": text, "index": index });
+    let deltas = [
+        json!([{ "type": "reasoning.text", "text": "a", "index": 0, "format": "f", "signature": null }]),
+        json!([text("b", 0), { "type": "other" }, 3]),
+        json!([{ "type": "reasoning.text", "text": "", "signature": "sig", "index": 0 }]),
+        json!([text("c", 1)]),
+        json!([{ "type": "reasoning.encrypted", "data": "x", "id": "call_1", "index": 2 }]),
+        json!([{ "type": "reasoning.encrypted", "data": "y", "index": 2 }]),
+        json!([{ "type": "reasoning.summary", "summary": "s" }]),
+        json!([{ "type": "reasoning.summary", "summary": "t" }]),
+        json!("no list"),
+    ];
+    let message = read(
+        &host("openrouter", "m"),
+        &deltas.map(|details| json!({ "reasoning_details": details })),
+    );
+    let Content::Thinking(thinking) = &message.content[0] else {
+        panic!("{message:?}");
+    };
+    let stored = thinking.thinking_signature.as_deref().unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(stored).unwrap(),
+        json!([
+            { "type": "reasoning.text", "text": "ab", "index": 0, "format": "f", "signature": "sig" },
+            text("c", 1),
+            { "type": "reasoning.encrypted", "data": "x", "id": "call_1", "index": 2 },
+            { "type": "reasoning.encrypted", "data": "y", "index": 2 },
+            { "type": "reasoning.summary", "summary": "st" },
+        ])
+    );
+}
+
+#[test]
+fn signatures_of_other_apis_send_no_reasoning() {
+    let model = host("lab", "m");
+    for signature in [
+        "[]",
+        "[1]",
+        r#"[{"type":"x"}]"#,
+        "EqQBCk",
+        r#"{"id":"rs"}"#,
+        "content",
+    ] {
+        let body = body(&request(model.clone(), conversation(&model, signature)));
+        let sent = reasoning(&body["messages"][2]);
+        assert_eq!(sent, json!({ "content": "Reading." }), "{signature}");
+    }
 }

@@ -10,6 +10,8 @@ mod auth;
 mod catalog;
 mod classify;
 mod windows;
+mod sse;
+mod http;
 mod recorded;
 mod responses;
 mod handover;

@@ -13,7 +13,6 @@ use crate::llm::model::Model;
 const MIB: usize = 1024 * 1024;
 
 /// Most images in one request, and most bytes of them as base64.
-#[derive(Clone, Copy, Debug)]
 struct Limits {
     count: usize,
     bytes: usize,
@@ -38,7 +37,7 @@ fn limits(model: &Model) -> Limits {
 }
 
 /// The images that are left out.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct LeftOut {
     images: HashSet<*const Image>,
     /// The message at which the last step was made: thinking before it saw images that are gone.
@@ -48,14 +47,7 @@ pub(super) struct LeftOut {
 impl LeftOut {
     /// The images of `messages` that are not sent to `model`.
     pub fn of(messages: &[Arc<Message>], model: &Model) -> Self {
-        Self::beyond(limits(model), messages)
-    }
-
-    pub fn contains(&self, image: &Image) -> bool {
-        self.images.contains(&std::ptr::from_ref(image))
-    }
-
-    fn beyond(limits: Limits, messages: &[Arc<Message>]) -> Self {
+        let limits = limits(model);
         let mut out = Self::default();
         let mut kept: VecDeque<&Image> = VecDeque::new();
         let mut bytes = 0;
@@ -83,68 +75,8 @@ impl LeftOut {
         }
         out
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::llm::message::UserMessage;
-
-    fn with_images(sizes: &[usize]) -> Vec<Arc<Message>> {
-        let message = |size: &usize| {
-            Arc::new(Message::User(UserMessage {
-                content: vec![Content::Image(Image {
-                    data: "x".repeat(*size),
-                    mime_type: "image/png".into(),
-                })],
-                origin: None,
-                timestamp: 0,
-            }))
-        };
-        sizes.iter().map(message).collect()
-    }
-
-    #[test]
-    fn the_catalog_knows_better() {
-        let mut model = Model::new("lab", "m", Api::OpenAiChat, "");
-        assert_eq!(limits(&model).count, 100);
-        model.limits.images = Some(5);
-        model.limits.request_bytes = Some(800);
-        let limits = limits(&model);
-        assert_eq!((limits.count, limits.bytes), (5, 700));
-    }
-
-    #[test]
-    fn the_oldest_are_left_out_in_steps() {
-        let limits = Limits {
-            count: 4,
-            bytes: 100,
-        };
-        let ten = [10; 12];
-        for (sizes, left_out, since) in [
-            (&[][..], 0, 0),
-            (&ten[..4], 0, 0),
-            (&ten[..5], 3, 4),
-            (&ten[..6], 3, 4),
-            (&ten[..7], 3, 4),
-            (&ten[..8], 6, 7),
-            (&[60, 30, 20, 5, 5], 1, 2),
-            (&[200], 0, 0),
-            (&[200, 200], 1, 1),
-        ] {
-            let messages = with_images(sizes);
-            let out = LeftOut::beyond(limits, &messages);
-            assert_eq!(
-                (out.images.len(), out.since),
-                (left_out, since),
-                "{sizes:?}"
-            );
-            for (at, message) in messages.iter().enumerate() {
-                let Content::Image(image) = &message.content()[0] else {
-                    unreachable!()
-                };
-                assert_eq!(out.contains(image), at < left_out, "{sizes:?}");
-            }
-        }
+    pub fn contains(&self, image: &Image) -> bool {
+        self.images.contains(&std::ptr::from_ref(image))
     }
 }

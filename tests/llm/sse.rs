@@ -1,0 +1,103 @@
+//! Server-sent events, read from bytes in any split.
+
+use proptest::prelude::*;
+use tiller::llm::sse::{SseParser, TooLarge};
+
+fn parse(pieces: &[&[u8]]) -> Vec<(String, String)> {
+    let mut parser = SseParser::default();
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.push(piece, |event| events.push(event)).unwrap();
+    }
+    events.extend(parser.finish());
+    events
+        .into_iter()
+        .map(|event| (event.event, event.data))
+        .collect()
+}
+
+#[test]
+fn lines_of_every_kind() {
+    type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)]);
+    let cases: &[Case] = &[
+        (b"data: a\n\ndata: b\n\n", &[("", "a"), ("", "b")]),
+        (b"event: x\r\ndata: a\r\n\r\n", &[("x", "a")]),
+        (b"data: a\r\rdata: b\r\r", &[("", "a"), ("", "b")]),
+        (b"\xef\xbb\xbfdata: a\n\n", &[("", "a")]),
+        (b": comment\n\ndata: a\n\n", &[("", "a")]),
+        (b"data: a\ndata: b\n\n", &[("", "a\nb")]),
+        (b"data\n\n", &[("", "")]),
+        (b"data:\n\n", &[("", "")]),
+        (b"data:  two\n\n", &[("", " two")]),
+        (b"id: 1\nretry: 5\n data: x\ndata: a\n\n", &[("", "a")]),
+        (b"event: lost\n\ndata: a\n\n", &[("", "a")]),
+        (b"data: tail", &[("", "tail")]),
+        (b"data: tail\n", &[("", "tail")]),
+        (b"data: \xe2\x82\xac\xff\n\n", &[("", "\u{20ac}\u{fffd}")]),
+        (b"", &[]),
+        (b"\n\n\r\n", &[]),
+    ];
+    for (bytes, expected) in cases {
+        let shown = String::from_utf8_lossy(bytes);
+        let found = parse(&[bytes]);
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|(e, d)| (e.as_str(), d.as_str()))
+            .collect();
+        assert_eq!(&found, expected, "{shown:?}");
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        assert_eq!(parse(&single), parse(&[bytes]), "{shown:?} byte by byte");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_split_is_the_same(
+        text in "(data|event|id|: |:|a|é|€|\u{feff}|\n|\r|\r\n| ){0,40}",
+        cuts in proptest::collection::vec(0usize..200, 0..8),
+    ) {
+        let bytes = text.as_bytes();
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+        cuts.sort_unstable();
+        let (mut pieces, mut from) = (Vec::new(), 0);
+        for cut in cuts {
+            pieces.push(&bytes[from..cut]);
+            from = cut;
+        }
+        pieces.push(&bytes[from..]);
+        prop_assert_eq!(parse(&pieces), parse(&[bytes]));
+    }
+}
+
+#[test]
+fn an_endless_event_is_refused() {
+    let mut parser = SseParser::with_limit(100);
+    let mut fed = 0;
+    while parser.push(b"data: 0123456789\n", |_| {}).is_ok() {
+        fed += 1;
+        assert!(fed < 20, "many lines of one event count together");
+    }
+    assert_eq!(
+        SseParser::with_limit(10).push(&[b'x'; 11], |_| {}),
+        Err(TooLarge)
+    );
+    let mut parser = SseParser::with_limit(100);
+    for _ in 0..100 {
+        assert_eq!(
+            parser.push(b"data: 0123456789\n\n", |_| {}),
+            Ok(()),
+            "events of their own do not"
+        );
+    }
+}
+
+/// Looking at the whole line again with each piece would take minutes here.
+#[test]
+fn a_long_line_in_small_pieces_is_one_event() {
+    let line = vec![b'x'; 8 << 20];
+    let pieces: Vec<&[u8]> = [b"data: ".as_slice()]
+        .into_iter()
+        .chain(line.chunks(100))
+        .collect();
+    assert_eq!(parse(&pieces)[0].1.len(), line.len());
+}
