@@ -4,6 +4,7 @@
 
 mod bench;
 mod results;
+mod output;
 mod survivors;
 mod killed;
 mod scopes;

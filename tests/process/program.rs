@@ -54,6 +54,42 @@ async fn a_command_that_kills_its_supervisor_is_ended() {
     census.wait_for_none().await;
 }
 
+#[tokio::test]
+async fn secrets_are_kept_from_commands() {
+    let names = [
+        "ANTHROPIC_API_KEY",
+        "openai_api_key",
+        "GITHUB_TOKEN",
+        "MY_SECRET_THING",
+        "PGPASSWORD",
+        "AWS_CREDENTIALS_FILE",
+        "AWS_SECRET_ACCESS_KEY",
+        "Deploy_Private_Key",
+        "TOKENS",
+        "KEYBOARD",
+        "[X",
+    ];
+    for (settings, seen) in [
+        ("", "KEYBOARD TOKENS [X"),
+        // One that is no glob is taken letter by letter.
+        (
+            "tools.bash.secret_env = [\"tok*\", \"[x\", \"*_*\"]",
+            "KEYBOARD PGPASSWORD",
+        ),
+    ] {
+        let server = server(
+            "tr '\\0' '\\n' < /proc/$$/environ | grep =hush | sed s/=hush// | LC_ALL=C sort | tr '\\n' ' '",
+        );
+        let mut sandbox = sandbox(&server);
+        sandbox.write("../config/config.toml", settings);
+        for name in names {
+            sandbox.set(name, "hush");
+        }
+        sandbox.run(&["-p", "go", "-m", MODEL]);
+        assert_eq!(server.request(1).results()[0].trim(), seen);
+    }
+}
+
 // H8
 #[tokio::test]
 async fn signals_to_tiller_end_the_command() {

@@ -1,11 +1,15 @@
-//! Scopes: ending one ends its own commands and nothing else, also when a supervisor is lost.
+//! Scopes: ending one ends its own commands and nothing else, also when a supervisor is lost; and
+//! what a lost supervisor has reported counts.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use std::time::Instant;
 
-use tiller::agent::process::{Processes, Running, Spawn};
+use tiller::agent::process::{Exit, Orphans, Processes, Running, Spawn, Status};
 
 use super::bench::Bench;
-use crate::support::census::{Census, person};
+use crate::support::census::{Census, DEADLINE, person};
 
 fn start(processes: &Processes, command: &str) -> Running {
     let spawn = Spawn {
@@ -78,4 +82,38 @@ async fn a_lost_supervisor_costs_no_other_child_its_life() {
     let _ = child.kill();
     child.wait().unwrap();
     assert!(matches!(state, Some('S' | 'R' | 'D')), "{state:?}");
+}
+
+// It reads no request and no order, so nothing can be sent to it.
+#[tokio::test]
+async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, ended) = (
+        folder.path().join("supervisor"),
+        folder.path().join("ended"),
+    );
+    let reports = r#"printf '{"Shell":{"Exited":3}}\n"Done"\n' >&0; exec 0>&-; : >ended"#;
+    fs::write(&program, format!("#!/bin/sh\n{reports}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let processes = Processes::with_supervisor(program, Orphans::Leave);
+    let spawn = Spawn {
+        command: "exit 3".to_owned(),
+        cwd: folder.path().to_owned(),
+        environment: std::env::vars_os().collect(),
+    };
+    let running = processes.start(spawn).unwrap();
+    // The test's only thread is held, so that nothing was sent yet.
+    let deadline = Instant::now() + DEADLINE;
+    while !ended.exists() {
+        assert!(Instant::now() < deadline);
+        std::thread::yield_now();
+    }
+    running.stop();
+    processes.empty().await;
+    let expected = Status {
+        shell: Some(Exit::Exited(3)),
+        gone: true,
+        left: Vec::new(),
+    };
+    assert_eq!(*running.status().borrow(), expected);
 }

@@ -247,11 +247,21 @@ fn the_schemas_name_what_a_call_may_say() {
 #[test]
 fn grep_output_is_bounded() {
     let shop = Workshop::new();
-    shop.put("long", "x".repeat(2000));
-    assert_eq!(
-        shop.ok("grep", grep("x", json!({}))),
-        format!("long:1: {}...", "x".repeat(500))
-    );
+    let (char, broken) = ("\u{e9}", [&b"x"[..], &[0xff; 2000]].concat());
+    for (line, shown) in [
+        ("x".repeat(500).into_bytes(), "x".repeat(500)),
+        ("x".repeat(2000).into_bytes(), "x".repeat(500) + "..."),
+        (char.repeat(500).into_bytes(), char.repeat(500)),
+        (char.repeat(501).into_bytes(), char.repeat(500) + "..."),
+        (broken, format!("x{}...", "\u{fffd}".repeat(499))),
+    ] {
+        shop.put("long", line);
+        let pattern = format!("x|{char}");
+        assert_eq!(
+            shop.ok("grep", grep(&pattern, json!({}))),
+            format!("long:1: {shown}")
+        );
+    }
     shop.put("many", "a line of text\n".repeat(10_000));
     let text = shop.ok("grep", grep("line", json!({"limit": 100_000})));
     assert!(text.len() < 51_200 + 100, "{}", text.len());
@@ -427,6 +437,35 @@ fn find_lists_names_in_order() {
 }
 
 #[test]
+fn what_globs_mean() {
+    for (pattern, path, expected) in [
+        ("*.rs", "a/b.rs", true),
+        ("*.rs", "b.rs", true),
+        ("*.{rs,toml}", "x/Cargo.toml", true),
+        ("main", "src/main", true),
+        ("main", "src/main.rs", false),
+        ("src/*.rs", "src/a.rs", true),
+        ("src/*.rs", "src/a/b.rs", false),
+        ("src/**/*.rs", "src/a.rs", true),
+        ("src/**/*.rs", "src/a/b/c.rs", true),
+        ("**/b.rs", "a/b.rs", true),
+        ("**/*", "a", true),
+        ("./src/*.rs", "src/a.rs", true),
+        ("/a.rs", "a.rs", true),
+        ("/a.rs", "b/a.rs", false),
+        ("!*.rs", "a.rs", false),
+        ("!*.rs", "a.c", true),
+        ("[ab].c", "x/b.c", true),
+        ("*", ".hidden", true),
+    ] {
+        let shop = Workshop::new();
+        shop.put(path, "");
+        let found = shop.ok("find", json!({"pattern": pattern}));
+        assert_eq!(found == path, expected, "{pattern} {path}: {found}");
+    }
+}
+
+#[test]
 fn ls_lists_one_folder() {
     let shop = Workshop::new();
     assert_eq!(shop.ok("ls", json!({})), "(empty folder)");
@@ -549,6 +588,23 @@ fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_left_out_is_counted_and_the_first_are_named() {
+    let shop = Workshop::new();
+    for n in 0..8 {
+        fifo(
+            shop.put(&format!("{n}/f"), "")
+                .with_file_name(".ignore")
+                .as_path(),
+        );
+    }
+    let found = shop.ok("find", json!({"pattern": "none"}));
+    assert!(
+        found.ends_with(": 0/.ignore, 1/.ignore, 2/.ignore, 3/.ignore, 4/.ignore and 3 more]"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Runs a command and captures its output, for callers that want the output only at the end.
 
+use std::future::pending;
 use std::io;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{Exit, Processes, Running, Spawn};
+use super::processes::{Processes, Running, Spawn};
+use super::wire::Exit;
 
 /// How long to wait for more output once the shell has ended.
 const DRAIN: Duration = Duration::from_millis(100);
@@ -34,24 +36,22 @@ pub async fn run_captured(
     let mut output = Vec::new();
     let exit = timeout(limit, exit(&mut running, &mut output, max_bytes))
         .await
-        .ok();
+        .unwrap_or_default();
     if exit.is_some() {
         let _ = timeout(DRAIN, collect(&mut running, &mut output, max_bytes)).await;
     }
     Ok(Captured { output, exit })
 }
 
-async fn exit(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) -> Exit {
+async fn exit(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) -> Option<Exit> {
     let mut status = running.status();
     let exited = async {
-        match status.wait_for(|status| status.shell.is_some()).await {
-            Ok(status) => status.shell.clone().unwrap_or(Exit::Unseen(None)),
-            Err(_) => Exit::Unseen(None),
-        }
+        let status = status.wait_for(|status| status.shell.is_some()).await;
+        status.ok()?.shell.clone()
     };
     tokio::select! {
         exit = exited => exit,
-        never = async { collect(running, output, max_bytes).await; std::future::pending().await } => never,
+        never = async { collect(running, output, max_bytes).await; pending().await } => never,
     }
 }
 

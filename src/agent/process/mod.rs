@@ -25,7 +25,8 @@ mod orphans;
 mod environment;
 
 pub use captured::{Captured, run_captured};
-pub use environment::{Secrets, environment};
+pub use environment::Secrets;
 pub use processes::{Processes, Running, Spawn};
-pub use registry::{Exit, Orphans, Status};
+pub use registry::{Orphans, Status};
 pub use supervisor::supervise_main;
+pub use wire::Exit;

@@ -19,12 +19,12 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::orphans;
-use super::registry::{Exit, Registry, Status};
+use super::registry::{Registry, Status};
 use super::table::{self, State};
 use super::tree::{GIVE_UP, GRACE, Urgency};
-use super::wire::{Order, Report};
+use super::wire::{Exit, Order, Report};
 
-/// A supervisor that does not acknowledge an order within this time is given up.
+/// How long a supervisor may take beyond the time that it gives the processes.
 const ANSWER: Duration = Duration::from_millis(500);
 /// How often a supervisor is checked for having been stopped by a signal.
 const CHECK: Duration = Duration::from_millis(500);
@@ -85,17 +85,19 @@ impl Monitor {
                 Ok(()) = self.orders.changed() => {
                     given = *self.orders.borrow_and_update();
                     self.wake();
-                    let _ = writer.write_all(&[given.byte()]).await;
-                    deadline = Some(Instant::now() + ANSWER);
+                    let _ = writer.write_all(&[given as u8]).await;
+                    let grace = if given == Order::Stop { GRACE } else { Duration::ZERO };
+                    deadline = Some(Instant::now() + grace + GIVE_UP + ANSWER);
                     next_check = Instant::now() + CHECK_ENDING;
                 }
                 line = reports.next_line() => {
                     let Some(line) = line? else { return Ok(()) };
-                    match Report::parse(&line) {
-                        Some(Report::Ack) => deadline = time_to_end(given).map(|time| Instant::now() + time),
-                        Some(report) => self.status.send_modify(|status| note(status, report)),
-                        None => {}
-                    }
+                    let report = serde_json::from_str(&line)?;
+                    self.status.send_modify(|status| match report {
+                        Report::Shell(exit) => status.shell = Some(exit),
+                        Report::Left(process) => status.left.push(process),
+                        Report::Done => status.gone = true,
+                    });
                 }
                 () = sleep_until(next_check) => {
                     if given > Order::Run {
@@ -105,7 +107,7 @@ impl Monitor {
                     } else {
                         let now = table::entry(self.pid);
                         if now.is_some_and(|entry| entry.state == State::Stopped) {
-                            let _ = writer.write_all(&[Order::Run.byte()]).await;
+                            let _ = writer.write_all(&[Order::Run as u8]).await;
                             self.wake();
                         }
                         next_check = Instant::now() + CHECK;
@@ -155,64 +157,5 @@ impl Monitor {
         });
         let left = ended.await.unwrap_or_default();
         left.iter().map(ToString::to_string).collect()
-    }
-}
-
-/// How long a supervisor may take from the moment it acknowledges `order`.
-fn time_to_end(order: Order) -> Option<Duration> {
-    match order {
-        Order::Run => None,
-        Order::Stop => Some(GRACE + GIVE_UP + ANSWER),
-        Order::Kill => Some(GIVE_UP + ANSWER),
-    }
-}
-
-fn note(status: &mut Status, report: Report) {
-    match report {
-        Report::NotStarted(why) => status.shell = Some(Exit::NotStarted(why)),
-        Report::Exited(code) => status.shell = Some(Exit::Exited(code)),
-        Report::Killed(signal) => status.shell = Some(Exit::Killed(signal)),
-        Report::Left(process) => status.left.push(process),
-        Report::Done => status.gone = true,
-        Report::Ack => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::process::Command;
-
-    use super::*;
-    use crate::agent::process::registry::Orphans;
-    use crate::agent::process::wire;
-
-    #[tokio::test]
-    async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
-        let (control, mut supervisor) = StdUnixStream::pair().unwrap();
-        control.set_nonblocking(true).unwrap();
-        wire::send(&mut supervisor, &Report::Exited(3));
-        wire::send(&mut supervisor, &Report::Done);
-        drop(supervisor);
-        let orders = watch::Sender::new(Order::Run);
-        let status = watch::Sender::new(Status::default());
-        let told = status.subscribe();
-        let child = Command::new("true").spawn().unwrap();
-        let monitor = Monitor {
-            pid: Pid::from_raw(child.id().unwrap() as i32),
-            child,
-            started: 0,
-            orders: orders.subscribe(),
-            status,
-            registry: Arc::new(Registry::new("true".into(), Orphans::Leave)),
-            id: 1,
-        };
-        orders.send(Order::Stop).unwrap();
-        monitor.run(control, wire::request("exit 3")).await;
-        let expected = Status {
-            shell: Some(Exit::Exited(3)),
-            gone: true,
-            left: Vec::new(),
-        };
-        assert_eq!(*told.borrow(), expected);
     }
 }

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::sync::watch;
 
-use super::wire::Order;
+use super::wire::{Exit, Order};
 
 /// What happens to processes whose supervisor was killed by their command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +35,6 @@ pub struct Status {
     pub gone: bool,
     /// Processes that could not be ended, as `pid name`.
     pub left: Vec<String>,
-}
-
-/// How a shell ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// With this exit code.
-    Exited(i32),
-    /// By this signal.
-    Killed(i32),
-    /// It could not be started, for this reason.
-    NotStarted(String),
-    /// Unknown: its supervisor was killed, by this signal if known.
-    Unseen(Option<i32>),
 }
 
 #[derive(Debug)]
@@ -98,16 +85,8 @@ impl Registry {
     ) -> io::Result<(u64, Pid, Child)> {
         let mut commands = self.lock();
         self.set_subreaper(true);
-        let spawned =
-            spawn().and_then(|child| Ok((child.id().ok_or(io::ErrorKind::NotFound)?, child)));
-        let (pid, child) = match spawned {
-            Ok(spawned) => spawned,
-            Err(error) => {
-                self.set_subreaper(!commands.by_id.is_empty());
-                return Err(error);
-            }
-        };
-        let supervisor = Pid::from_raw(pid as i32);
+        let child = spawn().inspect_err(|_| self.set_subreaper(!commands.by_id.is_empty()))?;
+        let supervisor = Pid::from_raw(child.id().unwrap_or_default() as i32);
         commands.last_id += 1;
         let id = commands.last_id;
         let command = Command {

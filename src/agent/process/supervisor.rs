@@ -25,7 +25,7 @@ use signal_hook::consts::signal as signals;
 
 use super::table;
 use super::tree::{self, Descendants, GRACE, Remaining, Urgency};
-use super::wire::{self, Order, Report};
+use super::wire::{self, Exit, Order, Report};
 
 /// Limit for one pass of reaping: when many processes end at once, killing comes first.
 const REAP_LIMIT: Duration = Duration::from_millis(3);
@@ -67,7 +67,8 @@ impl Supervisor {
         let shell = match start_shell(&command) {
             Ok(shell) => shell,
             Err(error) => {
-                wire::send(&mut control, &Report::NotStarted(error.to_string()));
+                let not_started = Exit::NotStarted(error.to_string());
+                wire::send(&mut control, &Report::Shell(not_started));
                 wire::send(&mut control, &Report::Done);
                 return Err(error);
             }
@@ -162,18 +163,14 @@ impl Supervisor {
     }
 }
 
-/// Acknowledges the orders in the control channel and returns the strictest of them; none when
-/// tiller has ended.
+/// The strictest of the orders in the control channel; none when tiller has ended.
 fn receive(control: &mut UnixStream) -> Option<Order> {
     let mut bytes = [0; 64];
     loop {
         match control.read(&mut bytes) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => return None,
-            Ok(count) => {
-                wire::send(control, &Report::Ack);
-                return bytes[..count].iter().copied().map(Order::from_byte).max();
-            }
+            Ok(count) => return Some(wire::strictest(&bytes[..count])),
         }
     }
 }
@@ -192,10 +189,11 @@ impl Descendants for Tree {
         while began.elapsed() < REAP_LIMIT {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, code)) if pid == self.shell => {
-                    wire::send(&mut self.reports, &Report::Exited(code));
+                    wire::send(&mut self.reports, &Report::Shell(Exit::Exited(code)));
                 }
                 Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.shell => {
-                    wire::send(&mut self.reports, &Report::Killed(signal as i32));
+                    let killed = Exit::Killed(signal as i32);
+                    wire::send(&mut self.reports, &Report::Shell(killed));
                 }
                 Ok(WaitStatus::StillAlive) => return Remaining::Processes,
                 Ok(_) | Err(Errno::EINTR) => {}

@@ -62,102 +62,60 @@ pub(super) fn stop(
     grace: Duration,
     pause: impl FnMut(Duration) -> Urgency,
 ) -> Vec<Entry> {
-    let mut told = HashSet::new();
-    let left = match terminate(descendants, grace, pause, &mut told) {
-        Terminated::All => Vec::new(),
-        Terminated::Not { groups } => kill_all(descendants, groups),
-    };
+    let mut signalled = HashSet::new();
+    let groups = terminate(descendants, grace, pause, &mut signalled);
+    let left = groups.map_or_else(Vec::new, |groups| kill_all(descendants, groups));
     if cfg!(not(target_os = "linux")) {
-        kill_orphans(&told);
+        // Without a subreaper an orphan is no longer a descendant.
+        for (pid, started) in signalled {
+            signal(pid, started, &[Signal::SIGKILL]);
+        }
     }
     left
 }
 
-/// Without a subreaper an orphan is no longer a descendant. What got SIGTERM and still lives is
-/// killed by its id.
-fn kill_orphans(told: &HashSet<(Pid, u64)>) {
-    for &(pid, started) in told {
-        if table::entry(pid).is_some_and(|entry| entry.started == started) {
-            let _ = kill(pid, Signal::SIGKILL);
-        }
-    }
-}
-
-enum Terminated {
-    All,
-    /// Groups that still had a member a moment ago.
-    Not {
-        groups: Vec<Pid>,
-    },
-}
-
-/// SIGTERM to every process, also to new ones, until none is left or the grace period is over.
+/// SIGTERM to every process, also to new ones, until none is left or the grace period is over;
+/// then gives the groups that had a member a moment ago. A stopped process dies of SIGTERM only
+/// when it is continued.
 fn terminate(
     descendants: &mut impl Descendants,
     grace: Duration,
     mut pause: impl FnMut(Duration) -> Urgency,
-    told: &mut HashSet<(Pid, u64)>,
-) -> Terminated {
+    signalled: &mut HashSet<(Pid, u64)>,
+) -> Option<Vec<Pid>> {
     let began = Instant::now();
     let mut groups: HashMap<Pid, Instant> = HashMap::new();
     let mut wait = Duration::from_millis(1);
     loop {
         if descendants.reap() == Remaining::Nothing {
-            return Terminated::All;
+            return None;
         }
         for entry in table::tree(descendants.children(), LIST_LIMIT) {
             groups.insert(entry.group, Instant::now());
-            if !grace.is_zero() && told.insert((entry.pid, entry.started)) {
-                request_end(&entry);
+            if !grace.is_zero() && signalled.insert((entry.pid, entry.started)) {
+                signal(
+                    entry.pid,
+                    entry.started,
+                    &[Signal::SIGTERM, Signal::SIGCONT],
+                );
             }
         }
         let left = grace.saturating_sub(began.elapsed());
         if left.is_zero() || pause(wait.min(left)) == Urgency::Now {
             groups.retain(|_, seen| seen.elapsed() < GROUP_FRESH);
-            return Terminated::Not {
-                groups: groups.into_keys().collect(),
-            };
+            return Some(groups.into_keys().collect());
         }
         wait = (wait * 2).min(Duration::from_millis(20));
     }
 }
 
-/// SIGTERM, and SIGCONT: a stopped process dies of SIGTERM only when it is continued. Through a
-/// pidfd: the id may have become another process's since it was listed.
-#[cfg(target_os = "linux")]
-fn request_end(entry: &Entry) {
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-
-    let Some(pid) = Pid::from_raw(entry.pid.as_raw()) else {
-        return;
-    };
-    match pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(process) if is_still(entry) => {
-            for signal in [Signal::TERM, Signal::CONT] {
-                let _ = pidfd_send_signal(&process, signal);
-            }
+/// Sends `signals` unless the id has become another process's since it was listed.
+fn signal(pid: Pid, started: u64, signals: &[Signal]) {
+    if table::entry(pid).is_some_and(|now| now.started == started) {
+        for signal in signals {
+            let _ = kill(pid, *signal);
         }
-        // Linux before 5.3.
-        Err(rustix::io::Errno::NOSYS) => request_end_by_id(entry),
-        _ => {}
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn request_end(entry: &Entry) {
-    request_end_by_id(entry);
-}
-
-fn request_end_by_id(entry: &Entry) {
-    if is_still(entry) {
-        let _ = kill(entry.pid, Signal::SIGTERM);
-        let _ = kill(entry.pid, Signal::SIGCONT);
-    }
-}
-
-/// Whether the id of `entry` is still that process's.
-fn is_still(entry: &Entry) -> bool {
-    table::entry(entry.pid).is_some_and(|now| now.started == entry.started)
 }
 
 /// SIGKILL until no process is left. Groups first: a whole group dies in one step, so that no
@@ -216,30 +174,5 @@ mod tests {
         for (group, expected) in [(50, false), (0, false), (1, false), (-1, false), (51, true)] {
             assert_eq!(may_kill(Pid::from_raw(group), own), expected, "{group}");
         }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_process_that_got_the_id_of_another_gets_no_signal() {
-        use std::os::unix::process::ExitStatusExt;
-
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
-        let listed = table::entry(Pid::from_raw(child.id() as i32)).unwrap();
-        request_end(&Entry {
-            started: listed.started + 1,
-            ..listed.clone()
-        });
-        child.kill().unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(9));
-
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
-        request_end(&table::entry(Pid::from_raw(child.id() as i32)).unwrap());
-        assert_eq!(child.wait().unwrap().signal(), Some(15));
     }
 }

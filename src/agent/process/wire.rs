@@ -7,7 +7,8 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-/// What to do with the process tree. A later order never takes back an earlier one.
+/// What to do with the process tree. A later order never takes back an earlier one. Sent as its
+/// number, in a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
     /// Let it run. Sent only to a supervisor that was found stopped by a signal.
@@ -19,91 +20,56 @@ pub(super) enum Order {
     Kill,
 }
 
-impl Order {
-    pub(super) fn byte(self) -> u8 {
-        match self {
-            Self::Run => b'R',
-            Self::Stop => b'T',
-            Self::Kill => b'K',
-        }
-    }
-
-    pub(super) fn from_byte(byte: u8) -> Self {
-        match byte {
-            b'T' => Self::Stop,
-            b'K' => Self::Kill,
-            _ => Self::Run,
-        }
-    }
+/// How a shell ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Exit {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It could not be started, for this reason.
+    NotStarted(String),
+    /// Unknown: its supervisor was killed, by this signal if known.
+    Unseen(Option<i32>),
 }
 
 /// What a supervisor reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
-    /// An order arrived.
-    Ack,
-    /// The shell could not be started.
-    NotStarted(String),
-    /// The shell exited with this code.
-    Exited(i32),
-    /// The shell was killed by this signal.
-    Killed(i32),
+    /// The shell has ended.
+    Shell(Exit),
     /// This process could not be ended.
     Left(String),
     /// No process is left, or nothing more can be done. Always the last.
     Done,
 }
 
-impl Report {
-    /// The line for the channel, with its line end.
-    fn line(&self) -> io::Result<String> {
-        Ok(serde_json::to_string(self)? + "\n")
-    }
-
-    pub(super) fn parse(line: &str) -> Option<Self> {
-        serde_json::from_str(line).ok()
-    }
+/// The strictest of the orders in `bytes`.
+pub(super) fn strictest(bytes: &[u8]) -> Order {
+    let order = |byte: &u8| match byte {
+        0 => Order::Run,
+        1 => Order::Stop,
+        _ => Order::Kill,
+    };
+    bytes.iter().map(order).max().unwrap_or_default()
 }
 
 /// The bytes that give `command` to a supervisor.
 pub(super) fn request(command: &str) -> Vec<u8> {
-    let mut bytes = (command.len() as u64).to_le_bytes().to_vec();
-    bytes.extend_from_slice(command.as_bytes());
-    bytes
+    [&(command.len() as u64).to_le_bytes(), command.as_bytes()].concat()
 }
 
-/// Reads what [`request`] wrote.
+/// Reads what [`request`] wrote, whole or not at all.
 pub(super) fn read_request(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
     from.read_exact(&mut length)?;
-    let length = u64::from_le_bytes(length);
-    let mut command = Vec::new();
-    from.take(length).read_to_end(&mut command)?;
-    if command.len() as u64 == length {
-        Ok(command)
-    } else {
-        Err(io::ErrorKind::UnexpectedEof.into())
-    }
+    let mut command = vec![0; u64::from_le_bytes(length) as usize];
+    from.read_exact(&mut command)?;
+    Ok(command)
 }
 
 /// Sends `report`; ignores that tiller may have ended.
 pub(super) fn send(to: &mut impl Write, report: &Report) {
-    let _ = report.line().and_then(|line| to.write_all(line.as_bytes()));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_arrives_whole_or_not_at_all() {
-        let bytes = request("echo 'a\nb' ü");
-        assert_eq!(
-            read_request(&mut &bytes[..]).unwrap(),
-            "echo 'a\nb' ü".as_bytes()
-        );
-        for end in 0..bytes.len() {
-            assert!(read_request(&mut &bytes[..end]).is_err(), "{end}");
-        }
-    }
+    let line = serde_json::to_string(report).map(|json| json + "\n");
+    let _ = line.map(|line| to.write_all(line.as_bytes()));
 }

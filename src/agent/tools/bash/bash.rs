@@ -1,7 +1,7 @@
 //! The tool itself: runs a command, shows its output while it comes, and decides when there is a
 //! result and what it says.
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::future::pending;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,9 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
-use super::output::{Finished, Output};
-use crate::agent::process::{Exit, Running, Secrets, Spawn, Status, environment};
+use super::output::Output;
+use crate::agent::process::{Exit, Processes, Running, Secrets, Spawn, Status};
 use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
 use crate::agent::tools::call;
@@ -123,41 +124,50 @@ impl TypedTool for Bash {
         let limit = self.timeout(args.timeout);
         let details = described(args);
         check(&details.command)?;
-        let cwd = context.cwd.clone();
-        call::blocking_cancellable(&context.cancel, move || {
-            if cwd.is_dir() {
-                return Ok(());
-            }
-            let cwd = cwd.display();
-            Err(ToolError::new(format!(
-                "The working directory is gone: {cwd}"
-            )))
-        })
-        .await?;
         let secrets = self
             .secrets
             .get_or_init(|| Secrets::new(&self.settings.bash_secret_env));
+        let spawn = Spawn {
+            command: details.command.clone(),
+            cwd: context.cwd.clone(),
+            environment: secrets.environment(),
+        };
+        let (processes, cancel) = (context.processes.clone(), context.cancel.clone());
         let started = Instant::now();
-        let running = context
-            .processes
-            .start(Spawn {
-                command: details.command.clone(),
-                cwd: context.cwd.clone(),
-                environment: environment(std::env::vars_os(), secrets),
-            })
-            .map_err(|error| ToolError::new(format!("Could not start the command: {error}")))?;
+        let start = move || start(&processes, spawn, &cancel);
         let call = Call {
-            running,
+            running: call::blocking_cancellable(&context.cancel, start).await?,
             output: Output::new(&self.settings, context.spill_file.clone()),
             status: Status::default(),
             details,
             context,
             started,
             limit,
-            timed_out: false,
         };
         call.follow().await
     }
+}
+
+fn start(
+    processes: &Processes,
+    spawn: Spawn,
+    cancel: &CancellationToken,
+) -> Result<Running, ToolError> {
+    if !spawn.cwd.is_dir() {
+        let cwd = spawn.cwd.display();
+        return Err(ToolError::new(format!(
+            "The working directory is gone: {cwd}"
+        )));
+    }
+    // The call may have been given up while this waited for a thread or for a disk.
+    if cancel.is_cancelled() {
+        return Err(call::cancelled());
+    }
+    processes.start(spawn).map_err(not_started)
+}
+
+fn not_started(why: impl Display) -> ToolError {
+    ToolError::new(format!("Could not start the command: {why}"))
 }
 
 /// What is known before it runs.
@@ -193,7 +203,6 @@ struct Call {
     context: ToolContext,
     started: Instant,
     limit: Duration,
-    timed_out: bool,
 }
 
 impl Call {
@@ -211,7 +220,7 @@ impl Call {
         let mut statuses = self.running.status();
         let cancelled = loop {
             let quiet = match (&self.status.shell, end) {
-                (Some(_), Some(end)) if !self.timed_out => {
+                (Some(_), Some(end)) if !self.details.timed_out => {
                     Some(end.min(last_output + QUIET_AFTER_EXIT))
                 }
                 (_, end) => end,
@@ -219,20 +228,20 @@ impl Call {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => break true,
-                () = at(out_of_time), if !self.timed_out && self.status.shell.is_none() => {
-                    self.timed_out = true;
+                () = at(out_of_time), if !self.details.timed_out && self.status.shell.is_none() => {
+                    self.details.timed_out = true;
                     self.running.stop();
                     end = Some(Instant::now() + MAX_KILL_WAIT);
                 }
                 status = change(&mut statuses) => {
-                    if status.shell.is_some() && self.status.shell.is_none() && !self.timed_out {
+                    if status.shell.is_some() && self.status.shell.is_none() && !self.details.timed_out {
                         let now = Instant::now();
                         last_output = now;
                         end = Some(now + if status.gone { QUIET_AFTER_EXIT } else { MAX_AFTER_EXIT });
                     }
                     self.status = status;
                     if let Some(Exit::NotStarted(why)) = &self.status.shell {
-                        return Err(ToolError::new(format!("Could not start the command: {why}")));
+                        return Err(not_started(why));
                     }
                 }
                 () = at(show_at) => {
@@ -243,7 +252,7 @@ impl Call {
                 () = at(quiet) => break false,
                 read = self.running.read(&mut buffer), if open => {
                     open = matches!(read, Ok(1..));
-                    self.output.push(&buffer);
+                    self.output.push(&buffer).await;
                     buffer.clear();
                     last_output = Instant::now();
                     show_at = show_at.or(Some(shown.map_or(last_output, |shown| shown + PROGRESS)));
@@ -255,148 +264,109 @@ impl Call {
         };
         // What arrived while this task did not get to run.
         self.running.read_ready(&mut buffer);
-        self.output.push(&buffer);
-        Ok(if cancelled {
-            self.cancelled()
-        } else {
-            self.ended()
-        })
+        self.output.push(&buffer).await;
+        Ok(self.result(cancelled).await)
     }
 
     fn show(&self) {
-        let live = self.output.tail();
-        self.context.progress.set(Details::Command(CommandDetails {
-            output: live.text,
-            total_lines: live.lines,
-            total_bytes: live.bytes,
-            truncated: live.truncated,
-            ..self.details.clone()
-        }));
+        let mut details = self.details.clone();
+        self.output.show(&mut details);
+        self.context.progress.set(Details::Command(details));
     }
 
-    /// The output of a call that the user stopped. Dropping `running` ends the processes.
-    fn cancelled(mut self) -> ToolOutput {
-        let finished = self.output.finish(Vec::new());
-        self.details.duration_ms = Some(millis(self.started));
-        result(self.details, &finished, None, true)
-    }
-
-    fn ended(mut self) -> ToolOutput {
+    /// The output, then how the call ended: each on lines of its own.
+    async fn result(mut self, cancelled: bool) -> ToolOutput {
         let mut last_lines = Vec::new();
-        if !self.status.left.is_empty() {
-            last_lines.push(format!(
-                "[could not be ended: {}]",
-                self.status.left.join(", ")
-            ));
+        let mut is_error = true;
+        if !cancelled {
+            self.name_processes(&mut last_lines);
+            is_error = self.say_how_it_ended(&mut last_lines);
         }
-        if !self.status.gone && !self.timed_out {
-            self.details.still_running = self.running.processes();
+        let mut details = self.details;
+        let mut lines = self.output.finish(last_lines, &mut details).await;
+        details.duration_ms = Some(self.started.elapsed().as_millis() as u64);
+        if !details.output.is_empty() {
+            lines.insert(0, details.output.clone());
         }
-        if !self.details.still_running.is_empty() {
-            last_lines.push(format!(
-                "[still running: {}; they end with this run]",
-                summary(&self.details.still_running)
-            ));
-            self.details.still_running.truncate(MAX_NAMED);
+        let mut text = lines.join("\n");
+        if text.trim().is_empty() && !cancelled {
+            text = "(no output, exit code 0)".to_owned();
         }
-        let failed = self.say_how_it_ended(&mut last_lines);
-        let finished = self.output.finish(last_lines);
-        self.details.duration_ms = Some(millis(self.started));
-        let silent = finished.text.trim().is_empty() && finished.notes.is_empty();
-        let empty = silent.then_some("(no output, exit code 0)");
-        if self.timed_out {
-            drop(self.running);
-        } else {
+        // Else dropping it ends the processes.
+        if !cancelled && !details.timed_out {
             self.running.detach();
         }
-        result(self.details, &finished, empty, failed)
+        ToolOutput {
+            content: vec![Content::text(text)],
+            details: Details::Command(details),
+            is_error,
+        }
+    }
+
+    /// Notes the processes that are still there.
+    fn name_processes(&mut self, last_lines: &mut Vec<String>) {
+        let left = &self.status.left;
+        if !left.is_empty() {
+            last_lines.push(format!("[could not be ended: {}]", left.join(", ")));
+        }
+        if self.status.gone || self.details.timed_out {
+            return;
+        }
+        let running = self.running.processes();
+        if !running.is_empty() {
+            last_lines.push(format!(
+                "[still running: {}; they end with this run]",
+                summary(&running)
+            ));
+        }
+        self.details.still_running = running;
+        self.details.still_running.truncate(MAX_NAMED);
     }
 
     /// Notes how the shell ended, and whether that is a failure.
     fn say_how_it_ended(&mut self, last_lines: &mut Vec<String>) -> bool {
-        if self.timed_out {
-            self.details.exit_code = Some(-1);
-            self.details.timed_out = true;
-            last_lines.push(format!("[timed out after {} s]", self.limit.as_secs_f64()));
-            return true;
-        }
-        match self.status.shell {
+        let details = &mut self.details;
+        let line = match &self.status.shell {
+            _ if details.timed_out => {
+                details.exit_code = Some(-1);
+                format!("[timed out after {} s]", self.limit.as_secs_f64())
+            }
             Some(Exit::Exited(code)) => {
-                self.details.exit_code = Some(code);
-                if code != 0 {
-                    last_lines.push(format!("[exit code {code}]"));
+                details.exit_code = Some(*code);
+                if *code == 0 {
+                    return false;
                 }
-                code != 0
+                format!("[exit code {code}]")
             }
             Some(Exit::Killed(signal)) => {
-                self.details.signal = Some(signal);
-                last_lines.push(format!("[killed by signal {signal}]"));
-                true
+                details.signal = Some(*signal);
+                format!("[killed by signal {signal}]")
             }
             Some(Exit::Unseen(signal)) => {
                 let signal = signal.unwrap_or(9);
-                self.details.signal = Some(signal);
+                details.signal = Some(signal);
                 last_lines.push(
                     "[the parent process of the command was killed, so all its processes were ended]"
                         .to_owned(),
                 );
-                last_lines.push(format!("[killed by signal {signal}]"));
-                true
+                format!("[killed by signal {signal}]")
             }
             // Answered before; and without an end there is no result.
-            Some(Exit::NotStarted(_)) | None => true,
-        }
+            Some(Exit::NotStarted(_)) | None => return true,
+        };
+        last_lines.push(line);
+        true
     }
 }
 
-/// `first`, the output, the notes: each on lines of its own.
-fn result(
-    details: CommandDetails,
-    finished: &Finished,
-    first: Option<&str>,
-    is_error: bool,
-) -> ToolOutput {
-    let mut parts: Vec<&str> = first.into_iter().collect();
-    if !finished.text.is_empty() {
-        parts.push(&finished.text);
-    }
-    parts.extend(finished.notes.iter().map(String::as_str));
-    ToolOutput {
-        content: vec![Content::text(parts.join("\n"))],
-        details: Details::Command(CommandDetails {
-            output: finished.text.clone(),
-            total_lines: finished.lines,
-            total_bytes: finished.bytes,
-            truncated: finished.truncated,
-            full_output_path: finished
-                .path
-                .as_ref()
-                .map(|path| path.display().to_string()),
-            ..details
-        }),
-        is_error,
-    }
-}
-
-/// `12 sleep, 13 sleep` for a few; `2 x sleep, ...` by name for many.
+/// `12 sleep, 13 sleep`: a few of them.
 fn summary(processes: &[String]) -> String {
-    if processes.len() <= 8 {
-        return processes.join(", ");
+    const FEW: usize = 8;
+    let named = processes[..processes.len().min(FEW)].join(", ");
+    match processes.len().saturating_sub(FEW) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
-    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
-    for process in processes {
-        let name = process.split_once(' ').map_or("?", |(_, name)| name);
-        *by_name.entry(name).or_default() += 1;
-    }
-    let mut names: Vec<String> = by_name
-        .iter()
-        .take(8)
-        .map(|(name, count)| format!("{count} x {name}"))
-        .collect();
-    if by_name.len() > 8 {
-        names.push("...".to_owned());
-    }
-    names.join(", ")
 }
 
 /// The next status; never returns once it is final.
@@ -405,10 +375,6 @@ async fn change(statuses: &mut watch::Receiver<Status>) -> Status {
         return pending().await;
     }
     statuses.borrow_and_update().clone()
-}
-
-fn millis(since: Instant) -> u64 {
-    since.elapsed().as_millis() as u64
 }
 
 async fn at(time: Option<Instant>) {

@@ -26,15 +26,6 @@ pub struct Limits {
     pub lines: usize,
 }
 
-/// A finished excerpt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
-    /// The text, without line ends at its end.
-    pub text: String,
-    /// Characters left out.
-    pub left_out: u64,
-}
-
 impl Excerpt {
     /// An empty text.
     pub fn new(limits: Limits) -> Self {
@@ -86,44 +77,50 @@ impl Excerpt {
         last_lines(last_chars(text.trim_end_matches('\n'), chars), lines).to_owned()
     }
 
-    /// The excerpt, with room for `reserve` (which the caller appends on lines of its own). It
-    /// is the whole text when that fits; else `marker` says what is missing, given the counts of
-    /// characters left out and of all.
-    pub fn cut(&self, reserve: &str, marker: impl Fn(u64, u64) -> String) -> Cut {
-        let reserve_chars = match reserve.chars().count() {
-            0 => 0,
-            count => count + 1,
+    /// Whether the whole text has room, followed by `notes` on lines of their own.
+    pub fn fits(&self, notes: &[String]) -> bool {
+        let lines = if self.chars == 0 {
+            0
+        } else {
+            self.line_ends + 1
         };
-        let reserve_lines = reserve.lines().count();
-        let total = self.chars;
-        let lines = if total == 0 { 0 } else { self.line_ends + 1 };
-        let chars_left = self.limits.chars.saturating_sub(reserve_chars);
-        let lines_left = self.limits.lines.saturating_sub(reserve_lines);
-        if total <= chars_left as u64 && lines <= lines_left as u64 {
-            return Cut {
-                text: self.tail.clone(),
-                left_out: 0,
-            };
+        let room = self.room(notes);
+        self.chars <= room.chars as u64 && lines <= room.lines as u64
+    }
+
+    /// The text with room for `notes`, without line ends at its end. If not all of it fits, then
+    /// `marker` says what is missing, given the counts of characters left out and of all.
+    pub fn cut(&self, notes: &[String], marker: impl Fn(u64, u64) -> String) -> String {
+        if self.fits(notes) {
+            return self.tail.clone();
         }
+        let room = self.room(notes);
         // The longest the marker can get, and a line end on either side of it.
-        let marker_chars = marker(total, total).chars().count() + 2;
-        let chars_left = chars_left.saturating_sub(marker_chars);
-        let lines_left = lines_left.saturating_sub(1);
-        let head = first_chars(&self.head, chars_left);
-        let head = first_lines(head, lines_left.min(self.limits.lines / 5));
+        let marker_chars = marker(self.chars, self.chars).chars().count() + 2;
+        let chars = room.chars.saturating_sub(marker_chars);
+        let lines = room.lines.saturating_sub(1);
+        let head = first_chars(&self.head, chars);
+        let head = first_lines(head, lines.min(self.limits.lines / 5));
         let head_chars = head.chars().count();
-        let tail = last_chars(&self.tail, chars_left - head_chars);
-        let tail = last_lines(tail, lines_left.saturating_sub(head.lines().count()));
-        let left_out = total.saturating_sub((head_chars + tail.chars().count()) as u64);
+        let tail = last_chars(&self.tail, chars - head_chars);
+        let tail = last_lines(tail, lines.saturating_sub(head.lines().count()));
+        let left_out = self.chars - (head_chars + tail.chars().count()) as u64;
         let before = if head.is_empty() || head.ends_with('\n') {
             ""
         } else {
             "\n"
         };
         let after = if tail.is_empty() { "" } else { "\n" };
-        Cut {
-            text: format!("{head}{before}{}{after}{tail}", marker(left_out, total)),
-            left_out,
+        let marker = marker(left_out, self.chars);
+        format!("{head}{before}{marker}{after}{tail}")
+    }
+
+    /// The limits without what `notes` take.
+    fn room(&self, notes: &[String]) -> Limits {
+        let chars: usize = notes.iter().map(|note| note.chars().count() + 1).sum();
+        Limits {
+            chars: self.limits.chars.saturating_sub(chars),
+            lines: self.limits.lines.saturating_sub(notes.len()),
         }
     }
 
@@ -150,35 +147,18 @@ fn first_chars(text: &str, count: usize) -> &str {
 }
 
 fn last_chars(text: &str, count: usize) -> &str {
-    if text.len() <= count {
-        return text;
-    }
-    match count.checked_sub(1) {
-        None => "",
-        Some(before) => match text.char_indices().rev().nth(before) {
-            Some((start, _)) => &text[start..],
-            None => text,
-        },
-    }
+    let start = text.char_indices().rev().take(count).last();
+    &text[start.map_or(text.len(), |(start, _)| start)..]
 }
 
 fn first_lines(text: &str, count: usize) -> &str {
-    match text.match_indices('\n').take(count).last() {
-        None if count == 0 => "",
-        Some((end, _)) if text[..end].matches('\n').count() + 1 == count => &text[..=end],
-        _ => text,
-    }
+    let lines = text.split_inclusive('\n').take(count);
+    &text[..lines.map(str::len).sum()]
 }
 
 fn last_lines(text: &str, count: usize) -> &str {
-    if count == 0 {
-        return "";
-    }
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    match memchr::memrchr_iter(b'\n', body.as_bytes()).nth(count - 1) {
-        Some(end) => &text[end + 1..],
-        None => text,
-    }
+    let lines = text.split_inclusive('\n').rev().take(count);
+    &text[text.len() - lines.map(str::len).sum::<usize>()..]
 }
 
 #[cfg(test)]
@@ -186,56 +166,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn cut(text: &str, chars: usize, lines: usize, reserve: &str) -> Cut {
-        let mut excerpt = Excerpt::new(Limits { chars, lines });
-        excerpt.push(text);
-        excerpt.cut(reserve, |left_out, total| format!("<{left_out}/{total}>"))
-    }
-
-    // J6
-    #[test]
-    fn what_fits_is_whole_and_what_does_not_is_cut_in_the_middle() {
-        let whole = |text: &str| Cut {
-            text: text.to_owned(),
-            left_out: 0,
-        };
-        assert_eq!(cut("", 100, 10, ""), whole(""));
-        assert_eq!(cut("a\nb\n\n", 100, 10, ""), whole("a\nb"));
-        let text = "x".repeat(100);
-        assert_eq!(cut(&text, 100, 10, ""), whole(&text));
-        assert_eq!(cut(&format!("{text}\n"), 100, 10, ""), whole(&text));
-        // 20 characters of the head, 11 for the marker at its longest and its line ends, 69 of the tail.
-        let text = format!("{}{}{}", "h".repeat(20), "m".repeat(20), "t".repeat(70));
-        let expected = format!("{}\n<21/110>\n{}", "h".repeat(20), "t".repeat(69));
-        assert_eq!(
-            cut(&text, 100, 10, ""),
-            Cut {
-                text: expected,
-                left_out: 21
-            }
-        );
-    }
-
-    #[test]
-    fn the_last_lines_are_at_hand() {
-        let mut excerpt = Excerpt::new(Limits {
-            chars: 100,
-            lines: 10,
-        });
-        excerpt.push("one\ntwo\nthree\n");
-        assert_eq!(excerpt.last_with("", 2, 100), "two\nthree");
-        assert_eq!(excerpt.last_with("fo", 2, 100), "three\nfo");
-        assert_eq!(excerpt.last_with("", 9, 4), "hree");
-        assert_eq!(excerpt.lines(), 3);
-        excerpt.push("four");
-        assert_eq!(
-            (excerpt.last_with("", 1, 100).as_str(), excerpt.lines()),
-            ("four", 4)
-        );
-        excerpt.push("\n\n\n");
-        assert_eq!(excerpt.lines(), 6);
-    }
 
     proptest! {
         // Truncation never splits a character (or this would not be a String), never exceeds
@@ -245,7 +175,7 @@ mod tests {
             parts in proptest::collection::vec("[aé漢\n👩]{0,60}", 0..30),
             chars in 60usize..400,
             lines in 5usize..40,
-            reserve in "(\\[exit code 1\\])?",
+            notes in proptest::collection::vec("\\[exit code 1\\]", 0..3),
         ) {
             let mut excerpt = Excerpt::new(Limits { chars, lines });
             for part in &parts {
@@ -253,27 +183,25 @@ mod tests {
             }
             let text = parts.concat();
             let text = text.trim_end_matches('\n');
-            let cut = excerpt.cut(&reserve, |left_out, total| format!("<{left_out}/{total}>"));
-            let mut all = cut.text.clone();
-            if !reserve.is_empty() {
-                all = format!("{all}\n{reserve}");
-            }
+            let cut = excerpt.cut(&notes, |left_out, total| format!("<{left_out}/{total}>"));
+            let all = [vec![cut.clone()], notes.clone()].concat().join("\n");
             prop_assert!(all.chars().count() <= chars, "{} > {chars}", all.chars().count());
             prop_assert!(all.lines().count() <= lines, "{} > {lines}", all.lines().count());
-            if cut.left_out == 0 {
-                prop_assert_eq!(cut.text, text);
+            let total = text.chars().count();
+            if excerpt.fits(&notes) {
+                prop_assert_eq!(cut, text);
             } else {
-                let marker = format!("<{}/{}>", cut.left_out, text.chars().count());
-                let (head, tail) = cut.text.split_once(&marker).unwrap();
+                let (head, rest) = cut.split_once('<').unwrap();
+                let (left_out, tail) = rest.split_once(&format!("/{total}>")).unwrap();
+                let left_out: usize = left_out.parse().unwrap();
                 let head = if text.starts_with(head) { head } else { head.trim_end_matches('\n') };
                 let tail = tail.strip_prefix('\n').unwrap_or(tail);
                 prop_assert!(text.starts_with(head));
                 prop_assert!(text.ends_with(tail));
-                let kept = (head.chars().count() + tail.chars().count()) as u64;
+                let kept = head.chars().count() + tail.chars().count();
                 // A line end before the marker may be the text's or ours.
-                let spare = u64::from(head.ends_with('\n'));
-                let total = text.chars().count() as u64;
-                prop_assert!((total..=total + spare).contains(&(kept + cut.left_out)));
+                let spare = usize::from(head.ends_with('\n'));
+                prop_assert!((total..=total + spare).contains(&(kept + left_out)));
             }
         }
 
@@ -291,7 +219,7 @@ mod tests {
             for piece in chars.chunks(size) {
                 pieces.push(&piece.iter().collect::<String>());
             }
-            prop_assert_eq!(whole.cut("", marker), pieces.cut("", marker));
+            prop_assert_eq!(whole.cut(&[], marker), pieces.cut(&[], marker));
             prop_assert_eq!(whole.lines(), pieces.lines());
         }
     }

@@ -220,22 +220,6 @@ mod tests {
     }
 
     #[test]
-    fn omissions_are_counted_and_the_first_are_named() {
-        let budget = Budget::new(CancellationToken::new(), limits(9));
-        for n in (0..8).rev() {
-            budget.omit(Omission::Unreadable, format!("f{n}"));
-        }
-        budget.omit(Omission::LongLine, "wide".into());
-        assert_eq!(
-            budget.notes(),
-            [
-                "[Could not be read: f0, f1, f2, f3, f4 and 3 more]",
-                "[Lines longer than 8.0 MB were searched only to that length: wide]"
-            ]
-        );
-    }
-
-    #[test]
     fn entries_that_cannot_be_read_are_noted_but_not_those_that_are_gone() {
         let budget = Budget::new(CancellationToken::new(), limits(9));
         for (folder, error) in [

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use super::budget::Limits;
 
@@ -60,10 +60,9 @@ impl Hit {
 /// The hits with the smallest keys, bounded: one is dropped once those before it are enough.
 pub struct Hits<K = String> {
     limits: Limits,
-    kept: Mutex<Kept<K>>,
-    /// The greatest key that still matters, once there are enough hits.
-    cutoff: RwLock<Option<K>>,
-    has_cutoff: AtomicBool,
+    kept: RwLock<Kept<K>>,
+    /// Whether those kept are enough: asked for each path, mostly without the lock.
+    is_full: AtomicBool,
 }
 
 struct Kept<K> {
@@ -72,17 +71,16 @@ struct Kept<K> {
     bytes: usize,
 }
 
-impl<K: Ord + Clone> Hits<K> {
+impl<K: Ord> Hits<K> {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            kept: Mutex::new(Kept {
+            kept: RwLock::new(Kept {
                 hits: BTreeMap::new(),
                 matches: 0,
                 bytes: 0,
             }),
-            cutoff: RwLock::new(None),
-            has_cutoff: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
         }
     }
 
@@ -94,7 +92,7 @@ impl<K: Ord + Clone> Hits<K> {
 
     /// Adds a hit and drops those that cannot be shown any more.
     pub fn add(&self, key: K, hit: Hit) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         kept.matches += hit.matches;
         kept.bytes += hit.bytes;
         // Two names that are not UTF-8 may look the same.
@@ -102,7 +100,6 @@ impl<K: Ord + Clone> Hits<K> {
         held.matches += hit.matches;
         held.bytes += hit.bytes;
         held.lines.extend(hit.lines);
-        let mut dropped = false;
         while let Some(last) = kept.hits.last_entry() {
             let (matches, bytes) = (last.get().matches, last.get().bytes);
             if !self.enough(kept.matches - matches, kept.bytes - bytes) {
@@ -111,16 +108,9 @@ impl<K: Ord + Clone> Hits<K> {
             kept.hits.pop_last();
             kept.matches -= matches;
             kept.bytes -= bytes;
-            dropped = true;
         }
-        if (dropped || !self.has_cutoff.load(Ordering::Acquire))
-            && self.enough(kept.matches, kept.bytes)
-            && let Some((key, _)) = kept.hits.last_key_value()
-        {
-            let mut cutoff = self.cutoff.write().unwrap_or_else(PoisonError::into_inner);
-            *cutoff = Some(key.clone());
-            self.has_cutoff.store(true, Ordering::Release);
-        }
+        let is_full = self.enough(kept.matches, kept.bytes);
+        self.is_full.store(is_full, Ordering::Relaxed);
     }
 
     /// All hits kept, in order.
@@ -135,12 +125,11 @@ impl<K: Ord + Clone> Hits<K> {
 impl Hits {
     /// Whether `path` (and, for a folder ending in `/`, all below it) is too great to be shown.
     pub fn is_beyond(&self, path: &str) -> bool {
-        self.has_cutoff.load(Ordering::Acquire)
-            && self
-                .cutoff
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .as_deref()
-                .is_some_and(|cutoff| path > cutoff)
+        if !self.is_full.load(Ordering::Relaxed) {
+            return false;
+        }
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let cutoff = kept.hits.last_key_value();
+        cutoff.is_some_and(|(cutoff, _)| path > cutoff.as_str())
     }
 }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use vte::{Params, Parser, Perform};
 
 /// Characters of an unfinished line that can still be taken back by a carriage return.
-pub(super) const LINE_LIMIT: usize = 16 * 1024;
+const LINE_LIMIT: usize = 16 * 1024;
 /// Bytes that are judged together as text or data: a line, or this much of one.
 const PIECE_LIMIT: usize = 4 * 1024;
 /// Clean bytes after which binary data is taken to be over. A few clean bytes occur in any data.
@@ -198,12 +198,6 @@ impl Cleaner {
         self.parsed += bytes.len();
         let line = &mut self.line;
         self.parser.advance(&mut Writer { line, out }, bytes);
-    }
-
-    /// Bytes of memory the line being built holds.
-    #[cfg(test)]
-    pub(super) fn line_capacity(&self) -> usize {
-        self.line.text.capacity()
     }
 }
 
