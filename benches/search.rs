@@ -148,7 +148,6 @@ fn call(
 ) -> Duration {
     let details = Arc::new(Details::Text(tiller::agent::tool::TextDetails::default()));
     let context = ToolContext {
-        call_id: "bench".into(),
         cwd: cwd.to_path_buf(),
         spill_file: cwd.join("spill"),
         cancel: CancellationToken::new(),

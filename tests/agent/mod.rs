@@ -7,6 +7,7 @@ mod context;
 mod prompt;
 mod text;
 mod tools;
+mod details;
 mod steering;
 mod abort;
 mod failures;

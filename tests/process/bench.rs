@@ -90,7 +90,6 @@ impl Bench {
         let cancel = CancellationToken::new();
         let (progress, watcher) = Progress::new(Arc::new(self.tool.preview(&args)));
         let context = ToolContext {
-            call_id: "call_1".to_owned(),
             cwd: self.folder.path().to_owned(),
             spill_file: self.spill_file(),
             cancel: cancel.clone(),

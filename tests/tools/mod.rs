@@ -76,7 +76,6 @@ impl Workshop {
     pub fn context(&self) -> ToolContext {
         let details = Arc::new(Details::Text(TextDetails::default()));
         ToolContext {
-            call_id: "call".into(),
             cwd: self.cwd.clone(),
             spill_file: self.dir.path().join("spill.txt"),
             cancel: CancellationToken::new(),

@@ -64,7 +64,6 @@ pub(super) async fn execute(
 ) -> CallOutcome {
     let (progress, mut live) = Progress::new(preview);
     let context = ToolContext {
-        call_id: call.id.clone(),
         cwd: env.cwd.clone(),
         spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
         cancel: turn.interrupt.child_token(),

@@ -259,15 +259,10 @@ fn folder_refuses(error: &io::Error) -> bool {
 
 /// Fails when what is at `path` is not what the caller saw there.
 pub fn must_be_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
-    let same = match (fs::symlink_metadata(path), before) {
-        (Ok(now), Some(then)) => is_same(&now, then),
-        (Err(_), None) => true,
-        _ => false,
-    };
-    if same {
-        Ok(())
-    } else {
-        Err(WriteError::Changed)
+    match (fs::symlink_metadata(path), before) {
+        (Ok(now), Some(then)) if is_same(&now, then) => Ok(()),
+        (Err(_), None) => Ok(()),
+        _ => Err(WriteError::Changed),
     }
 }
 

@@ -22,12 +22,12 @@ use crate::agent::tools::kind;
 /// What could not be written, or that the call was cancelled. Nothing has changed then, unless the
 /// text says that something could not be put back.
 pub fn commit(plan: &Plan) -> Result<(), ToolError> {
-    let (mut staged, mut done) = (VecDeque::new(), Vec::new());
-    let result = stage(plan, &mut staged).and_then(|()| carry_out(plan, &mut staged, &mut done));
+    let (mut staged, mut undo) = (VecDeque::new(), Vec::new());
+    let result = stage(plan, &mut staged).and_then(|()| carry_out(plan, &mut staged, &mut undo));
     if let Err(mut error) = result {
         // The last first, so that folders made for several files are empty in the end.
         while staged.pop_back().is_some() {}
-        let stuck: Vec<String> = done.iter().rev().filter_map(Done::undo).collect();
+        let stuck: Vec<String> = undo.iter().rev().filter_map(Undo::run).collect();
         if !stuck.is_empty() {
             error.message = format!(
                 "{}\nThese files could not be put back as they were: {}",
@@ -45,10 +45,12 @@ pub fn commit(plan: &Plan) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// A step that was taken.
-enum Done<'p> {
-    Written { file: &'p File, made: Vec<PathBuf> },
-    SetAside { entry: &'p Path, kept: TempPath },
+/// How to take back a step that was done.
+enum Undo<'p> {
+    /// Write what was there, and remove the folders that were made.
+    PutBack { file: &'p File, made: Vec<PathBuf> },
+    /// Give a file its name again.
+    Rename { kept: TempPath, entry: &'p Path },
 }
 
 /// A file whose new content waits for its rename.
@@ -68,20 +70,20 @@ fn stage<'p>(plan: &'p Plan, staged: &mut VecDeque<Waiting<'p>>) -> Result<(), T
 fn carry_out<'p>(
     plan: &'p Plan,
     staged: &mut VecDeque<Waiting<'p>>,
-    done: &mut Vec<Done<'p>>,
+    undo: &mut Vec<Undo<'p>>,
 ) -> Result<(), ToolError> {
     while let Some((file, staged)) = staged.pop_front() {
         let made = staged
             .commit()
             .map_err(|error| file.locked.failed(&error))?;
-        done.push(Done::Written { file, made });
+        undo.push(Undo::PutBack { file, made });
     }
     // What goes, goes last: until then nothing is lost, whatever happens.
-    plan.files.iter().try_for_each(|file| set_aside(file, done))
+    plan.files.iter().try_for_each(|file| set_aside(file, undo))
 }
 
 /// Renames a file that is to go; it goes when its new name is dropped.
-fn set_aside<'p>(file: &'p File, done: &mut Vec<Done<'p>>) -> Result<(), ToolError> {
+fn set_aside<'p>(file: &'p File, undo: &mut Vec<Undo<'p>>) -> Result<(), ToolError> {
     let (After::Gone, Some(before)) = (&file.after, &file.before) else {
         return Ok(());
     };
@@ -96,18 +98,16 @@ fn set_aside<'p>(file: &'p File, done: &mut Vec<Done<'p>>) -> Result<(), ToolErr
             locked.path.shown
         ))
     })?;
-    done.push(Done::SetAside { entry, kept });
+    undo.push(Undo::Rename { kept, entry });
     Ok(())
 }
 
-impl Done<'_> {
+impl Undo<'_> {
     /// Takes the step back; says what is stuck.
-    fn undo(&self) -> Option<String> {
+    fn run(&self) -> Option<String> {
         let (shown, result) = match self {
-            Self::SetAside { entry, kept } => {
-                (entry.display().to_string(), fs::rename(kept, entry))
-            }
-            Self::Written { file, made } => {
+            Self::Rename { kept, entry } => (entry.display().to_string(), fs::rename(kept, entry)),
+            Self::PutBack { file, made } => {
                 let result = put_back(file);
                 atomic::remove_folders(made);
                 (file.locked.path.shown.clone(), result)

@@ -11,6 +11,8 @@ use super::marker::{Marker, marker};
 pub struct Section {
     /// The file, as written.
     pub path: String,
+    /// Its new name, where it moves.
+    pub move_to: Option<String>,
     /// What is to be done.
     pub change: Change,
 }
@@ -22,13 +24,8 @@ pub enum Change {
     Add(String),
     /// It goes.
     Delete,
-    /// Parts of it change, or its name, or both.
-    Update {
-        /// Its new name.
-        move_to: Option<String>,
-        /// The parts, in order.
-        hunks: Vec<Hunk>,
-    },
+    /// These parts of it change, in order, or its name, or both.
+    Update(Vec<Hunk>),
 }
 
 /// One part of a file that changes.
@@ -152,8 +149,7 @@ impl Reader {
             Some(Marker::Add(path)) => self.open_section(number, path, Change::Add(String::new())),
             Some(Marker::Delete(path)) => self.open_section(number, path, Change::Delete),
             Some(Marker::Update(path)) => {
-                let (move_to, hunks) = (None, Vec::new());
-                self.open_section(number, path, Change::Update { move_to, hunks })
+                self.open_section(number, path, Change::Update(Vec::new()))
             }
             _ if self.over => Ok(()),
             _ => self.body_line(number, line, next),
@@ -165,8 +161,11 @@ impl Reader {
         if path.is_empty() {
             return fault(line, "the path is missing");
         }
-        let path = path.to_owned();
-        self.sections.push(Section { path, change });
+        self.sections.push(Section {
+            path: path.to_owned(),
+            move_to: None,
+            change,
+        });
         (self.open, self.blanks) = (Some(line), 0);
         Ok(())
     }
@@ -177,10 +176,10 @@ impl Reader {
             return Ok(());
         };
         if let Some(section) = self.sections.last_mut()
-            && let Change::Update { move_to, hunks } = &mut section.change
+            && let Change::Update(hunks) = &mut section.change
         {
             hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
-            if hunks.is_empty() && move_to.is_none() {
+            if hunks.is_empty() && section.move_to.is_none() {
                 let path = &section.path;
                 let wanted = "give @@ and lines that begin with a space, - or +";
                 return fault(
@@ -192,27 +191,29 @@ impl Reader {
         Ok(())
     }
 
-    /// The change that lines go to.
-    fn change(&mut self) -> Option<&mut Change> {
-        self.open?;
-        Some(&mut self.sections.last_mut()?.change)
+    /// The section that lines go to.
+    fn section(&mut self) -> Option<&mut Section> {
+        self.open.and(self.sections.last_mut())
     }
 
     fn move_to(&mut self, number: usize, path: &str) -> Result<(), String> {
-        match self.change() {
-            Some(Change::Update { .. }) if path.is_empty() => {
-                fault(number, "the path to move to is missing")
-            }
-            Some(Change::Update { move_to, .. }) => {
-                *move_to = Some(path.to_owned());
-                Ok(())
-            }
-            _ => fault(number, "*** Move to: belongs below *** Update File:"),
+        match self.section() {
+            Some(Section {
+                change: Change::Update(_),
+                move_to,
+                ..
+            }) => *move_to = Some(path.to_owned()),
+            _ => return fault(number, "*** Move to: belongs below *** Update File:"),
         }
+        if path.is_empty() {
+            return fault(number, "the path to move to is missing");
+        }
+        Ok(())
     }
 
     fn end_of_file(&mut self) {
-        if let Some(Change::Update { hunks, .. }) = self.change()
+        if let Some(Section { change, .. }) = self.section()
+            && let Change::Update(hunks) = change
             && let Some(hunk) = hunks.last_mut()
         {
             hunk.at_end = true;
@@ -221,8 +222,7 @@ impl Reader {
     }
 
     fn body_line(&mut self, number: usize, line: &str, next: &str) -> Result<(), String> {
-        let section = self.open.and(self.sections.last_mut());
-        let Some(Section { change, .. }) = section else {
+        let Some(Section { change, .. }) = self.open.and(self.sections.last_mut()) else {
             return match line.trim() {
                 "" => Ok(()),
                 _ => unknown_marker(number, line),
@@ -251,9 +251,7 @@ impl Reader {
                 let text = "nothing can follow *** Delete File:; here is";
                 fault(number, format_args!("{text} `{}`", cut(line)))
             }
-            Change::Update { hunks, .. } => {
-                update_line(hunks, &mut self.in_hunk, number, line, next)
-            }
+            Change::Update(hunks) => update_line(hunks, &mut self.in_hunk, number, line, next),
         }
     }
 }

@@ -24,19 +24,12 @@ const MAX_SHOWN: usize = 192 * 1024;
 /// The paths that a section may write, before anybody looks which of them are there: as they are
 /// written, and without the prefix that [`resolve`] takes away where there is no such file.
 pub fn paths_of(section: &Section) -> Vec<String> {
-    let mut paths = vec![section.path.as_str()];
-    let plain = without_prefix(&section.path);
-    match &section.change {
-        Change::Add(_) => {}
-        Change::Delete => paths.extend(plain),
-        Change::Update { move_to, .. } => {
-            paths.extend(plain);
-            let to = move_to.as_deref();
-            paths.extend(to);
-            paths.extend(plain.and(to).and_then(without_prefix));
-        }
-    }
-    paths.into_iter().map(str::to_owned).collect()
+    let is_new = matches!(section.change, Change::Add(_));
+    let plain = without_prefix(&section.path).filter(|_| !is_new);
+    let to = section.move_to.as_deref();
+    let plain_to = plain.and(to).and_then(without_prefix);
+    let paths = [Some(section.path.as_str()), plain, to, plain_to];
+    paths.into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// The files that a patch speaks of: for each section its file, and behind it where that moves to.
@@ -46,20 +39,22 @@ pub fn resolve(patch: &[Section], cwd: &Path) -> Result<Vec<ResolvedPath>, ToolE
     for section in patch {
         let purpose = match section.change {
             Change::Add(_) => Purpose::MayBeNew,
-            Change::Delete | Change::Update { .. } => Purpose::Existing,
+            Change::Delete | Change::Update(_) => Purpose::Existing,
         };
-        let path = ResolvedPath::find(&section.path, cwd, purpose)?;
-        let plain = without_prefix(&section.path).filter(|_| purpose == Purpose::Existing);
-        let plain = plain.filter(|_| path.entry.symlink_metadata().is_err());
-        let plain = plain.and_then(|path| ResolvedPath::find(path, cwd, purpose).ok());
-        let plain = plain.filter(|path| path.entry.symlink_metadata().is_ok());
-        let prefixed = plain.is_some();
-        paths.push(plain.unwrap_or(path));
-        if let Change::Update {
-            move_to: Some(to), ..
-        } = &section.change
+        let is_there = |path: &ResolvedPath| path.entry.symlink_metadata().is_ok();
+        let mut path = ResolvedPath::find(&section.path, cwd, purpose)?;
+        let mut to = section.move_to.as_deref();
+        if purpose == Purpose::Existing
+            && !is_there(&path)
+            && let Some(plain) = without_prefix(&section.path)
+            && let Ok(found) = ResolvedPath::find(plain, cwd, purpose)
+            && is_there(&found)
         {
-            let to = without_prefix(to).filter(|_| prefixed).unwrap_or(to);
+            path = found;
+            to = to.map(|to| without_prefix(to).unwrap_or(to));
+        }
+        paths.push(path);
+        if let Some(to) = to {
             paths.push(ResolvedPath::find(to, cwd, Purpose::MayBeNew)?);
         }
     }
@@ -142,12 +137,7 @@ pub fn plan(patch: &[Section], locked: Vec<LockedFile>) -> Result<Plan, ToolErro
     let mut locked = locked.into_iter();
     for section in patch {
         let Some(file) = locked.next() else { break };
-        let to = match &section.change {
-            Change::Update {
-                move_to: Some(_), ..
-            } => locked.next(),
-            _ => None,
-        };
+        let to = section.move_to.as_ref().and_then(|_| locked.next());
         if let Err(failure) = plan.section(&section.change, file, to) {
             plan.failures.push(failure);
         }
@@ -179,7 +169,7 @@ impl Plan {
         match change {
             Change::Add(content) => self.add(file, content, &shown),
             Change::Delete => self.delete(file, &shown),
-            Change::Update { hunks, .. } => {
+            Change::Update(hunks) => {
                 let to = to.map(|to| self.open(to)).transpose()?;
                 self.update(file, to, hunks, &shown)
             }

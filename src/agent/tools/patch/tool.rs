@@ -111,16 +111,13 @@ fn preview(text: &str) -> DiffDetails {
     let patch = parse(text).unwrap_or_default();
     DiffDetails::of_all(patch.into_iter().map(|section| {
         let path = |path: &str| paths::readable(path.as_ref());
-        let moved = match &section.change {
-            Change::Update { move_to, .. } => move_to.as_deref(),
-            Change::Add(_) | Change::Delete => None,
-        };
+        let moved = section.move_to.as_deref();
         DiffDetails {
             moved_from: moved.map(|_| path(&section.path)),
             change: match section.change {
                 Change::Add(_) => FileChange::Added,
                 Change::Delete => FileChange::Deleted,
-                Change::Update { .. } => FileChange::Changed,
+                Change::Update(_) => FileChange::Changed,
             },
             ..DiffDetails::of(path(moved.unwrap_or(&section.path)))
         }
