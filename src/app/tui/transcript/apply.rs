@@ -303,7 +303,7 @@ pub(super) fn close_open_cells(cells: &mut Cells) {
     cells.change_last(OPEN_CELLS, |cell| {
         let was_live = cell.is_live();
         if let (true, CellBody::Tool(tool)) = (was_live, &mut cell.body) {
-            tool.state = ToolState::Ended(ToolStatus::Cancelled);
+            tool.state = ToolState::Finished(ToolStatus::Cancelled);
         }
         close(cell, None);
         was_live

@@ -111,7 +111,7 @@ pub(super) fn end(
 ) {
     let index = cell_of(cells, call_id, name);
     change(cells, index, |tool| {
-        tool.state = ToolState::Ended(status);
+        tool.state = ToolState::Finished(status);
         tool.draft = None;
         tool.details = Arc::clone(details);
         tool.duration_ms = duration_ms;
@@ -125,8 +125,8 @@ pub(super) fn end(
 pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>) {
     for index in of_blocks {
         change(cells, index, |tool| {
-            if !matches!(tool.state, ToolState::Ended(_)) {
-                tool.state = ToolState::Ended(ToolStatus::Cancelled);
+            if !matches!(tool.state, ToolState::Finished(_)) {
+                tool.state = ToolState::Finished(ToolStatus::Cancelled);
             }
         });
     }

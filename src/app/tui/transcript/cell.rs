@@ -117,7 +117,7 @@ pub enum ToolState {
         /// Unix ms.
         since: i64,
     },
-    Ended(ToolStatus),
+    Finished(ToolStatus),
 }
 
 /// How much of a cell is shown.
@@ -194,7 +194,7 @@ impl Cell {
         match &self.body {
             CellBody::Assistant { live, .. } => *live,
             CellBody::Thinking { state, .. } => matches!(state, ThinkingState::Live { .. }),
-            CellBody::Tool(tool) => !matches!(tool.state, ToolState::Ended(_)),
+            CellBody::Tool(tool) => !matches!(tool.state, ToolState::Finished(_)),
             _ => false,
         }
     }

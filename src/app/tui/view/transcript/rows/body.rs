@@ -58,7 +58,7 @@ pub fn write(
     };
     let from_row = body.rows.len();
     match &*tool.details {
-        Details::Diff(diff) if !matches!(tool.state, ToolState::Ended(_)) => body.draft(diff),
+        Details::Diff(diff) if !matches!(tool.state, ToolState::Finished(_)) => body.draft(diff),
         Details::Diff(diff) if is_undone(tool, diff) => {}
         Details::Diff(diff) => {
             let folded = if tool.name == "write" {
@@ -75,7 +75,7 @@ pub fn write(
         Details::Text(_) | Details::Attachment(_) | Details::Other(_) => body.lines(TEXT_LINES),
     }
     let is_silent = body.rows.len() == from_row;
-    if let ToolState::Ended(status) = tool.state {
+    if let ToolState::Finished(status) = tool.state {
         let failure = failure(tool, is_silent);
         body.failure(failure, failure_style(context, status));
     }
@@ -84,7 +84,7 @@ pub fn write(
 /// Whether a change came to nothing: then its files are no result.
 fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
     let mut files = std::iter::once(first).chain(&first.files);
-    tool.state != ToolState::Ended(ToolStatus::Ok) && files.all(|file| file.diff.is_empty())
+    tool.state != ToolState::Finished(ToolStatus::Ok) && files.all(|file| file.diff.is_empty())
 }
 
 /// What the model was told of a call that did not come to a good end, as far as the rows of the
@@ -94,9 +94,9 @@ fn failure(tool: &ToolCell, is_silent: bool) -> &str {
     match (tool.state, &*tool.details) {
         _ if is_silent => &tool.failure,
         // What stands there is what the model asked for, not what came of it.
-        (ToolState::Ended(ToolStatus::Error), Details::Other(_)) => &tool.failure,
+        (ToolState::Finished(ToolStatus::Error), Details::Other(_)) => &tool.failure,
         // Its output stands there, its end in the title.
-        (ToolState::Ended(ToolStatus::Error), Details::Command(_)) => "",
+        (ToolState::Finished(ToolStatus::Error), Details::Command(_)) => "",
         // A call that was cut short: why, then the output that stands there already.
         _ => first_line,
     }

@@ -25,12 +25,14 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
     let (mark, mark_style) = match tool.state {
         ToolState::Preparing { .. } | ToolState::Running { .. } => ("●", theme.tool_running),
         ToolState::Waiting => ("○", theme.tool_skipped),
-        ToolState::Ended(ToolStatus::Ok) => ("✓", theme.tool_ok),
-        ToolState::Ended(ToolStatus::Error) => ("✗", theme.tool_error),
-        ToolState::Ended(ToolStatus::Skipped | ToolStatus::Cancelled) => ("⊘", theme.tool_skipped),
+        ToolState::Finished(ToolStatus::Ok) => ("✓", theme.tool_ok),
+        ToolState::Finished(ToolStatus::Error) => ("✗", theme.tool_error),
+        ToolState::Finished(ToolStatus::Skipped | ToolStatus::Cancelled) => {
+            ("⊘", theme.tool_skipped)
+        }
     };
     let name_style = match tool.state {
-        ToolState::Ended(ToolStatus::Skipped | ToolStatus::Cancelled) => {
+        ToolState::Finished(ToolStatus::Skipped | ToolStatus::Cancelled) => {
             theme.tool_name.patch(theme.dim)
         }
         _ => theme.tool_name,
@@ -139,7 +141,7 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         ToolState::Preparing { bytes } => {
             return (format!("… {} KB", bytes / 1024), Shorten::End);
         }
-        ToolState::Waiting | ToolState::Running { .. } | ToolState::Ended(_) => {}
+        ToolState::Waiting | ToolState::Running { .. } | ToolState::Finished(_) => {}
     }
     let (text, shorten) = match &*tool.details {
         Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),
@@ -230,13 +232,13 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
     let plain = |text: String| (text, Tone::Plain);
     if !matches!(
         tool.state,
-        ToolState::Ended(ToolStatus::Ok | ToolStatus::Error)
+        ToolState::Finished(ToolStatus::Ok | ToolStatus::Error)
     ) {
         let label = match tool.state {
             ToolState::Waiting => "waits its turn",
-            ToolState::Ended(ToolStatus::Skipped) => "skipped",
-            ToolState::Ended(ToolStatus::Cancelled) => "stopped",
-            ToolState::Ended(_) => "",
+            ToolState::Finished(ToolStatus::Skipped) => "skipped",
+            ToolState::Finished(ToolStatus::Cancelled) => "stopped",
+            ToolState::Finished(_) => "",
             // What the model has written of it so far.
             _ => match &*tool.details {
                 Details::Diff(diff) => return change(diff),
@@ -245,7 +247,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         };
         return plain(label.to_owned());
     }
-    let failed = tool.state == ToolState::Ended(ToolStatus::Error);
+    let failed = tool.state == ToolState::Finished(ToolStatus::Error);
     match &*tool.details {
         // Of a call that failed only the way a command ended is a result.
         details if failed && !matches!(details, Details::Command(_)) => plain(String::new()),
