@@ -23,6 +23,7 @@ use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Loaded, Plan, Stdio};
+use super::tui::app::{SessionInfo, Start, Status};
 use super::{catalogue, keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
@@ -245,7 +246,7 @@ async fn run_plan(
         FrontEnd::Screen => {
             let end = tui::run(context.screen(&plan, dirs, handle.clone())).await;
             handle.shutdown().await;
-            if let tui::ExitKind::BadKeymap(why) | tui::ExitKind::Unusable(why) = &end {
+            if let tui::ExitKind::Unusable(why) = &end {
                 return Err(StartError::usage(why));
             }
             return Ok(ExitCode::from(end.code()));
@@ -377,26 +378,26 @@ impl RunContext {
         tui::TuiOptions {
             events: handle.subscribe(SlowReader::Drop),
             handle,
-            model: Arc::new(self.model.clone()),
-            thinking: self.thinking,
             models: Arc::clone(&plan.models),
-            cwd: self.cwd.clone(),
-            session: self
-                .session_file
-                .clone()
-                .map(|file| tui::SessionInfo { name: None, file }),
-            permission: settings.permission.clone(),
+            status: Status {
+                session: self
+                    .session_file
+                    .clone()
+                    .map(|file| SessionInfo { name: None, file }),
+                permission: settings.permission.clone(),
+                ..Status::new(&self.cwd, self.model.clone(), self.thinking)
+            },
+            start: Start {
+                prompt: plan.prompt.clone(),
+                demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
+                notices,
+            },
             theme: Some(settings.theme.clone()).filter(|name| name != "auto"),
             storage: self.session_file.is_some().then(|| tui::StoredFiles {
                 history: dirs.history_file(),
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
             }),
             keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
-            initial_prompt: plan.prompt.clone(),
-            demo: self.scratch.is_some().then(|| tui::DemoStart {
-                prompt: demo_script().prompt,
-            }),
-            notices,
         }
     }
 }

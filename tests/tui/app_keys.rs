@@ -8,7 +8,7 @@ use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::options::{DemoStart, ExitKind};
+use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMessage};
 
@@ -307,8 +307,20 @@ fn missed_events_are_made_up_for() {
         origin: None,
         timestamp: 0,
     });
+    let usage = Usage {
+        input: 700,
+        output: 300,
+        ..Usage::default()
+    };
+    let answer = Message::Assistant(AssistantMessage {
+        usage: usage.clone(),
+        ..AssistantMessage::default()
+    });
+    tui.agent(AgentEvent::MessageEnd {
+        message: Arc::new(answer.clone()),
+    });
     let effects = tui.send(Msg::Resubscribed(Arc::new(Snapshot {
-        messages: vec![Arc::new(message)],
+        messages: vec![Arc::new(message), Arc::new(answer)],
         state: RunState::Idle,
         steering: Vec::new(),
         follow_up: queued(QueueKind::FollowUp, &["then this"]),
@@ -319,6 +331,8 @@ fn missed_events_are_made_up_for() {
         assert!(frame.contains(words), "{words}: {frame}");
     }
     assert!(!tui.app.is_running());
+    assert_eq!(tui.app.status.total, usage, "counted once");
+    assert_eq!(tui.app.status.context, 1000);
     assert_eq!(tui.key("enter"), [prompt("kept")]);
 }
 
@@ -399,6 +413,37 @@ fn editor_suspend_and_slash_commands() {
     assert_eq!(tui.key("enter"), [prompt("/etc/passwd is odd")]);
 }
 
+/// What comes back from the agent while the external editor is open stays.
+#[test]
+fn the_external_editor_replaces_only_the_text_it_was_given() {
+    for (given, left, back, wanted) in [
+        ("draft", "better draft\n", None, "better draft"),
+        (
+            "draft",
+            "better draft\n",
+            Some("queued"),
+            "queued\n\nbetter draft",
+        ),
+        ("draft", "draft\r\n", Some("queued"), "queued\n\ndraft"),
+        ("draft", "", Some("queued"), "queued"),
+        ("", "new", Some("queued"), "queued\n\nnew"),
+    ] {
+        let mut tui = busy();
+        tui.write(given);
+        assert_eq!(
+            tui.key("ctrl+g"),
+            [Effect::Terminal(TerminalEffect::Edit(given.into()))]
+        );
+        let messages = queued(QueueKind::Steering, back.as_slice());
+        tui.agent(AgentEvent::QueueReturned { messages });
+        tui.send(Msg::Done(EffectResult::Edited(
+            given.into(),
+            Ok(left.into()),
+        )));
+        assert_eq!(tui.text(), wanted, "{given:?} {left:?} {back:?}");
+    }
+}
+
 #[test]
 fn history_is_searched_and_put_into_the_editor() {
     let mut tui = test_tui();
@@ -419,6 +464,16 @@ fn history_is_searched_and_put_into_the_editor() {
     tui.key("up");
     assert_eq!(tui.key("enter"), [Effect::Warm]);
     assert_eq!(tui.text(), "fix the login");
+    // A click takes what it hits; beside the list it does nothing.
+    tui.key("ctrl+r");
+    tui.write("log");
+    tui.frame();
+    let list = tui.app.areas.list;
+    tui.click(list.x, list.y + 2);
+    assert_eq!(tui.app.overlays.len(), 1);
+    tui.click(list.x, list.y);
+    assert!(tui.app.overlays.is_empty());
+    assert_eq!(tui.text(), "fix the logout");
 }
 
 /// A paste of any size into a search is cut to what a query can be.
@@ -453,12 +508,7 @@ fn the_first_letter_of_a_prompt_warms_the_connection() {
 #[test]
 fn the_demo_begins_by_itself_unless_the_person_types() {
     let start = || Start {
-        demo: Some((
-            DemoStart {
-                prompt: "show me".into(),
-            },
-            0,
-        )),
+        demo: Some(("show me".into(), 0)),
         ..Start::default()
     };
     let mut tui = TestTui::starting(80, 24, start());

@@ -1,21 +1,23 @@
 //! A screen without a terminal: keys and agent events in, effects and frames out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
 use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunState};
-use tiller::app::tui::app::{App, AppOptions, Start, Status};
+use tiller::app::tui::app::{App, Start, Status};
 use tiller::app::tui::effect::Effect;
-use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
+use tiller::app::tui::input::{
+    InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
+};
 use tiller::app::tui::keymap::Keymap;
 use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::update::update;
 use tiller::app::tui::view::{ViewCache, view};
-use tiller::llm::{Api, Content, Model, ThinkingLevel, Usage};
+use tiller::llm::{Api, Content, Model, ThinkingLevel};
 
 /// When every test begins.
 pub const START: i64 = 1_800_000_000_000;
@@ -34,26 +36,17 @@ impl TestTui {
     }
 
     pub fn starting(width: u16, height: u16, start: Start) -> Self {
-        let app = App::new(AppOptions {
-            size: Size::new(width, height),
-            now: START,
-            keymap: Keymap::default(),
-            theme: Theme::load("dark", ColorDepth::TrueColor).expect("built in"),
-            depth: ColorDepth::TrueColor,
-            theme_is_chosen: false,
-            status: Status {
-                cwd: PathBuf::from("/home/me/shop"),
-                home: Some(PathBuf::from("/home/me")),
-                branch: Some("main".into()),
-                session: None,
-                model: Arc::new(model()),
-                thinking: ThinkingLevel::High,
-                permission: "full".into(),
-                total: Usage::default(),
-                context: 0,
-            },
-            start,
-        });
+        let theme = Theme::load("dark", ColorDepth::TrueColor).expect("built in");
+        let status = Status {
+            home: Some(PathBuf::from("/home/me")),
+            branch: Some("main".into()),
+            permission: "full".into(),
+            ..Status::new(Path::new("/home/me/shop"), model(), ThinkingLevel::High)
+        };
+        let size = Size::new(width, height);
+        let mut app = App::new(size, START, Keymap::default(), theme, status);
+        app.adaptive_theme = Some(ColorDepth::TrueColor);
+        app.start = start;
         Self {
             app,
             now: START,
@@ -87,6 +80,22 @@ impl TestTui {
             let key = KeyPress::plain(KeyCode::Char(c));
             self.send(Msg::Input(InputEvent::Key(key)));
         }
+    }
+
+    /// A mouse event at a cell of the screen.
+    pub fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
+        self.send(Msg::Input(InputEvent::Mouse(MouseEvent {
+            kind,
+            column,
+            row,
+            modifiers: KeyModifiers::NONE,
+        })))
+    }
+
+    /// A click of the left button.
+    pub fn click(&mut self, column: u16, row: u16) -> Vec<Effect> {
+        self.mouse(MouseEventKind::Down(MouseButton::Left), column, row);
+        self.mouse(MouseEventKind::Up(MouseButton::Left), column, row)
     }
 
     /// The agent says something.

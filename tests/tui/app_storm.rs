@@ -212,7 +212,7 @@ fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
         Event::Report(report) => tui.send(Msg::Input(InputEvent::Report(report))),
         Event::Edited(text) => {
             let outcome = text.ok_or_else(|| "the editor failed".to_owned());
-            tui.send(Msg::Done(EffectResult::Edited(outcome)))
+            tui.send(Msg::Done(EffectResult::Edited(tui.text(), outcome)))
         }
         Event::Wait(millis) => {
             tui.wait(millis);

@@ -6,7 +6,7 @@ use ratatui::layout::Size;
 use tiller::agent::Phase;
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::effect::{Direction, Effect};
-use tiller::app::tui::input::{InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use tiller::app::tui::input::{InputEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
@@ -238,18 +238,10 @@ fn arrows_pages_and_the_mouse_move() {
     assert!(page > 3, "{page}");
     tui.key("pageup");
     assert_eq!(at(&tui), 0);
-    let mouse = |tui: &mut TestTui, kind, col, row| {
-        tui.send(Msg::Input(InputEvent::Mouse(MouseEvent {
-            kind,
-            column: col,
-            row,
-            modifiers: KeyModifiers::NONE,
-        })))
-    };
-    mouse(&mut tui, MouseEventKind::ScrollDown, 10, 5);
+    tui.mouse(MouseEventKind::ScrollDown, 10, 5);
     assert_eq!(at(&tui), 3);
     for _ in 0..30 {
-        mouse(&mut tui, MouseEventKind::ScrollDown, 10, 5);
+        tui.mouse(MouseEventKind::ScrollDown, 10, 5);
     }
     let frame = tui.frame();
     let list = tui.app.areas.list;
@@ -261,18 +253,7 @@ fn arrows_pages_and_the_mouse_move() {
         .split_whitespace()
         .find(|word| word.contains("lab/"))
         .expect("an id");
-    mouse(
-        &mut tui,
-        MouseEventKind::Down(MouseButton::Left),
-        list.x + 1,
-        list.y + 2,
-    );
-    let effects = mouse(
-        &mut tui,
-        MouseEventKind::Up(MouseButton::Left),
-        list.x + 1,
-        list.y + 2,
-    );
+    let effects = tui.click(list.x + 1, list.y + 2);
     assert!(effects.iter().any(set(id)), "{id} {effects:?}");
 }
 
@@ -364,16 +345,25 @@ fn the_next_favourite_comes_round() {
         [Effect::FindFavorites(Direction::Forward)]
     );
     let listing = listing();
-    let favorites: Vec<Arc<Model>> = [1, 2, 0].map(|at| listing.rows[at].model.clone()).into();
+    let favorites = [1, 2, 0].map(|at| FoundModel {
+        model: listing.rows[at].model.clone(),
+        thinking: None,
+        key: listing.rows[at].key.clone(),
+    });
     let mut go = |way| {
-        let favorites = favorites.clone();
+        let favorites = favorites.to_vec();
         tui.send(Msg::Done(EffectResult::Favorites(favorites, way)));
-        tui.app.status.model.full_id()
+        let has_key = !tui.frame().contains("has no key yet");
+        (tui.app.status.model.full_id(), has_key)
     };
-    assert_eq!(go(Direction::Forward), "openai/gpt-5.5");
-    assert_eq!(go(Direction::Forward), "ollama/qwen3:8b");
-    assert_eq!(go(Direction::Forward), "anthropic/claude-sonnet-5-5");
-    assert_eq!(go(Direction::Back), "ollama/qwen3:8b");
+    for (way, id, has_key) in [
+        (Direction::Forward, "openai/gpt-5.5", false),
+        (Direction::Forward, "ollama/qwen3:8b", true),
+        (Direction::Forward, "anthropic/claude-sonnet-5-5", true),
+        (Direction::Back, "ollama/qwen3:8b", true),
+    ] {
+        assert_eq!(go(way), (id.to_owned(), has_key));
+    }
     // Without favourites: what this session used.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {

@@ -12,7 +12,6 @@ use super::composer::{Composer, SavedDraft};
 use super::input::MouseEvent;
 use super::keymap::Keymap;
 use super::layout::{Areas, editor_size};
-use super::options::{DemoStart, SessionInfo};
 use super::overlay::{ModelsState, Overlay};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
@@ -40,10 +39,9 @@ pub struct App {
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
-    /// What the terminal can show of them.
-    pub(crate) depth: ColorDepth,
-    /// Whether the theme was named, so that the background has no say.
-    pub(crate) theme_is_chosen: bool,
+    /// The colors the terminal can show, when the theme is to follow its background: the user
+    /// named none, and there are enough of them.
+    pub adaptive_theme: Option<ColorDepth>,
     /// What lies over the screen, topmost last.
     pub overlays: Vec<Overlay>,
     /// What the agent does, in its own words.
@@ -73,33 +71,14 @@ pub struct App {
     pub(crate) mouse_down: Option<MouseEvent>,
 }
 
-/// What a new `App` is made of.
-pub struct AppOptions {
-    /// The size of the screen.
-    pub size: Size,
-    /// Now (Unix ms).
-    pub now: i64,
-    /// The keys.
-    pub keymap: Keymap,
-    /// The colors.
-    pub theme: Theme,
-    /// What the terminal can show of them.
-    pub depth: ColorDepth,
-    /// Whether the theme was named.
-    pub theme_is_chosen: bool,
-    /// The status line's facts.
-    pub status: Status,
-    /// What waits for the start.
-    pub start: Start,
-}
-
 /// What happens by itself at the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Start {
     /// A prompt that is sent at once; empty when there is none.
     pub prompt: Vec<Content>,
-    /// A demonstration, and when it begins (Unix ms; 0 until the screen stands).
-    pub demo: Option<(DemoStart, i64)>,
+    /// The prompt of a demonstration, and when it is sent unless the user types first (Unix ms; 0
+    /// until the first frame is drawn).
+    pub demo: Option<(String, i64)>,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }
@@ -128,6 +107,21 @@ pub struct Status {
 }
 
 impl Status {
+    /// The facts at the start.
+    pub fn new(cwd: &Path, model: Model, thinking: ThinkingLevel) -> Self {
+        Self {
+            cwd: cwd.to_owned(),
+            home: std::env::home_dir(),
+            branch: None,
+            session: None,
+            model: Arc::new(model),
+            thinking,
+            permission: String::new(),
+            total: Usage::default(),
+            context: 0,
+        }
+    }
+
     /// The thinking level that is sent: the nearest one that the model takes.
     pub fn level_sent(&self) -> ThinkingLevel {
         self.model.clamp_thinking(self.thinking)
@@ -142,6 +136,15 @@ impl Status {
     pub fn place(&self) -> String {
         tilde(&self.cwd, self.home.as_deref())
     }
+}
+
+/// The session behind the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionInfo {
+    /// Its name, when it has one.
+    pub name: Option<String>,
+    /// Its file.
+    pub file: PathBuf,
 }
 
 /// Figures of the run under way.
@@ -236,39 +239,33 @@ pub(crate) struct Hint {
 
 impl App {
     /// A screen on which nothing has happened yet.
-    pub fn new(options: AppOptions) -> Self {
+    pub fn new(size: Size, now: i64, keymap: Keymap, theme: Theme, status: Status) -> Self {
         let mut composer = Composer::new();
-        let (width, rows) = editor_size(options.size);
+        let (width, rows) = editor_size(size);
         composer.resize(width, rows);
         let mut transcript = Transcript::new();
-        transcript.set_fold_key(
-            options
-                .keymap
-                .label(Action::ToggleOutput)
-                .unwrap_or_default(),
-        );
+        transcript.set_fold_key(keymap.label(Action::ToggleOutput).unwrap_or_default());
         Self {
-            size: options.size,
-            now: options.now,
+            size,
+            now,
             transcript,
             composer,
-            keymap: options.keymap,
-            theme: options.theme,
-            depth: options.depth,
-            theme_is_chosen: options.theme_is_chosen,
+            keymap,
+            theme,
+            adaptive_theme: None,
             overlays: Vec::new(),
             run: RunState::Idle,
             stats: RunStats::default(),
             timeline: Timeline::default(),
             queue: Queue::default(),
-            models: ModelsState::new(Arc::clone(&options.status.model)),
-            status: options.status,
+            models: ModelsState::new(Arc::clone(&status.model)),
+            status,
             presses: LastPressed::default(),
             save_draft_at: None,
             agent_gone: false,
             hint: None,
             resume: None,
-            start: options.start,
+            start: Start::default(),
             areas: Areas::default(),
             mouse_down: None,
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::composer::{HistoryFile, SavedDraft};
+use super::composer::SavedDraft;
 use super::effect::{Direction, Effect};
 use super::external_editor;
 use super::git::branch;
@@ -34,7 +34,6 @@ pub struct EffectRunner {
     cwd: PathBuf,
     /// None where nothing is stored.
     storage: Option<Storage>,
-    history: Option<HistoryFile>,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -47,13 +46,20 @@ impl EffectRunner {
         files: Option<StoredFiles>,
         results: UnboundedSender<EffectResult>,
     ) -> Self {
-        let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
+        let storage = files.and_then(|files| {
+            let started = Storage::start(files, results.clone());
+            started
+                .inspect_err(|error| {
+                    let text = format!("What you type is not kept on disk: {error}");
+                    let _ = results.send(EffectResult::Failed(text));
+                })
+                .ok()
+        });
         Self {
             handle,
             models,
             cwd,
-            storage: files.and_then(|files| Storage::start(files, results.clone())),
-            history,
+            storage,
             results,
         }
     }
@@ -69,8 +75,11 @@ impl EffectRunner {
             Effect::TakeBack => self.handle.take_back(None),
             Effect::Abort => self.handle.abort(),
             Effect::GoOn => self.handle.go_on(),
-            Effect::ReadBranch => self.read_branch(),
-            Effect::LoadHistory => self.load_history(),
+            Effect::ReadBranch => {
+                let cwd = self.cwd.clone();
+                self.block(move || EffectResult::Branch(branch(&cwd)));
+            }
+            Effect::LoadHistory => self.store(Job::LoadHistory),
             Effect::Remember(prompts) => self.store(Job::Remember(prompts)),
             Effect::LoadDraft => self.store(Job::LoadDraft),
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
@@ -79,7 +88,10 @@ impl EffectRunner {
             Effect::FindFavorites(direction) => self.find_favorites(direction),
             Effect::SetModel(model) => self.handle.set_model(Model::clone(&model)),
             Effect::SetThinking(level) => self.handle.set_thinking(level),
-            Effect::SaveDefault(full_id) => self.save_default(full_id),
+            Effect::SaveDefault(full_id) => {
+                let models = Arc::clone(&self.models);
+                self.block(move || EffectResult::Saved(models.save_default(&full_id)));
+            }
             Effect::Terminal(_) => {}
         }
     }
@@ -97,11 +109,11 @@ impl EffectRunner {
         self.finish();
     }
 
-    /// Opens `text` in the external editor; the terminal must be given back by now.
+    /// Opens `text` in the external editor; the terminal must be restored by now.
     pub fn edit(&self, text: String) {
-        let results = self.results.clone();
-        tokio::spawn(async move {
-            let _ = results.send(EffectResult::Edited(external_editor::edit(&text).await));
+        self.spawn(async move {
+            let edited = external_editor::edit(&text).await;
+            EffectResult::Edited(text, edited)
         });
     }
 
@@ -111,25 +123,15 @@ impl EffectRunner {
         }
     }
 
-    fn read_branch(&self) {
-        let (cwd, results) = (self.cwd.clone(), self.results.clone());
-        tokio::task::spawn_blocking(move || {
-            let _ = results.send(EffectResult::Branch(branch(&cwd)));
-        });
+    /// Does blocking work on another thread.
+    fn block(&self, work: impl FnOnce() -> EffectResult + Send + 'static) {
+        let results = self.results.clone();
+        tokio::task::spawn_blocking(move || drop(results.send(work())));
     }
 
-    fn load_history(&self) {
-        let (Some(file), results) = (self.history.clone(), self.results.clone()) else {
-            return;
-        };
-        tokio::task::spawn_blocking(move || {
-            let _ = results.send(match file.load() {
-                Ok(prompts) => EffectResult::History(prompts),
-                Err(error) => {
-                    EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
-                }
-            });
-        });
+    fn spawn(&self, work: impl Future<Output = EffectResult> + Send + 'static) {
+        let results = self.results.clone();
+        tokio::spawn(async move { drop(results.send(work.await)) });
     }
 
     /// Twice: at once with what this machine's servers said last, then with what they say now.
@@ -153,34 +155,27 @@ impl EffectRunner {
     }
 
     fn find_model(&self, name: String) {
-        let (models, results) = (Arc::clone(&self.models), self.results.clone());
-        tokio::spawn(async move {
-            let found = models.resolve(&name).await.map(|(model, thinking)| {
-                let key = models.key_state(&model.provider);
-                FoundModel {
-                    model: Arc::new(model),
-                    thinking,
-                    key,
-                }
-            });
-            let _ = results.send(EffectResult::Model(found));
+        let models = Arc::clone(&self.models);
+        self.spawn(async move {
+            let found = models.resolve(&name).await;
+            EffectResult::Model(found.map(|(model, thinking)| FoundModel {
+                key: models.key_state(&model.provider),
+                model: Arc::new(model),
+                thinking,
+            }))
         });
     }
 
     fn find_favorites(&self, direction: Direction) {
-        let (models, results) = (Arc::clone(&self.models), self.results.clone());
-        tokio::spawn(async move {
-            let favorites = models.favorites().await;
-            let favorites = favorites.into_iter().map(Arc::new).collect();
-            let _ = results.send(EffectResult::Favorites(favorites, direction));
-        });
-    }
-
-    fn save_default(&self, full_id: String) {
-        let (models, results) = (Arc::clone(&self.models), self.results.clone());
-        tokio::task::spawn_blocking(move || {
-            let saved = models.save_default(&full_id);
-            let _ = results.send(EffectResult::Saved(saved));
+        let models = Arc::clone(&self.models);
+        self.spawn(async move {
+            let favorites = models.favorites().await.into_iter();
+            let found = favorites.map(|model| FoundModel {
+                key: models.key_state(&model.provider),
+                model: Arc::new(model),
+                thinking: None,
+            });
+            EffectResult::Favorites(found.collect(), direction)
         });
     }
 }

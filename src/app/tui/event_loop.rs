@@ -49,13 +49,11 @@ const ECHO: Duration = Duration::from_millis(300);
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
 pub async fn run(mut options: TuiOptions) -> ExitKind {
     let mut clock = Clock::start();
-    let app = match setup::app(&mut options, Terminal::size(), clock.now()) {
-        Ok(app) => app,
-        Err(kind) => return kind,
-    };
-    match Tui::open(options, app, clock) {
+    let app = setup::app(&mut options, Terminal::size(), clock.now());
+    let tui = app.and_then(|app| Tui::open(options, app, clock).map_err(|error| error.to_string()));
+    match tui {
         Ok(tui) => tui.run().await,
-        Err(error) => ExitKind::Unusable(error.to_string()),
+        Err(reason) => ExitKind::Unusable(reason),
     }
 }
 
@@ -102,7 +100,7 @@ impl Tui {
         buffer.finish(drawn.cursor, &mut out);
         terminal.write(&out)?;
         let (input, keys) = Input::start()?;
-        terminal.ask()?;
+        terminal.query()?;
         let mut tui = Self {
             app,
             cache,
@@ -119,7 +117,7 @@ impl Tui {
             effects: EffectRunner::new(
                 options.handle,
                 options.models,
-                options.cwd,
+                options.status.cwd,
                 options.storage,
                 results_in,
             ),
@@ -148,7 +146,7 @@ impl Tui {
             }
         };
         self.terminal.leave();
-        self.terminal.say(&summary(&self.app));
+        self.terminal.print(&summary(&self.app));
         self.effects.finish();
         kind
     }
@@ -215,7 +213,7 @@ impl Tui {
     }
 
     fn on_effect_result(&mut self, result: EffectResult) -> io::Result<()> {
-        let edited = matches!(result, EffectResult::Edited(_));
+        let edited = matches!(result, EffectResult::Edited(..));
         // First of all: the text must not be lost with a terminal that is gone.
         self.update(Msg::Done(result));
         if edited && std::mem::take(&mut self.away) {

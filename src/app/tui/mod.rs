@@ -39,4 +39,4 @@ mod tty_writer;
 pub mod input;
 
 pub use event_loop::run;
-pub use options::{DemoStart, ExitKind, SessionInfo, StoredFiles, TuiOptions};
+pub use options::{ExitKind, StoredFiles, TuiOptions};

@@ -57,8 +57,8 @@ pub struct FoundModel {
 /// The result of an effect.
 #[derive(Clone, Debug)]
 pub enum EffectResult {
-    /// The text as the external editor left it, or why there is none.
-    Edited(Result<String, String>),
+    /// The text given to the external editor, and the one it left, or why there is none.
+    Edited(String, Result<String, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
     /// What an earlier run could not send.
@@ -70,7 +70,7 @@ pub enum EffectResult {
     /// The model that was meant, or why there is none.
     Model(Result<FoundModel, String>),
     /// The favorites, and the way to go through them.
-    Favorites(Vec<Arc<Model>>, Direction),
+    Favorites(Vec<FoundModel>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
     /// Something failed that the user should know.

@@ -5,40 +5,28 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
+use super::app::{Start, Status};
 use crate::agent::{AgentHandle, Event};
 use crate::app::models::Models;
-use crate::llm::{Content, Model, ThinkingLevel};
 
 /// Everything the screen needs to know.
 pub struct TuiOptions {
     /// The way to the agent.
     pub handle: AgentHandle,
-    /// What the agent says.
+    /// The agent's events.
     pub events: mpsc::Receiver<Arc<Event>>,
-    /// The model of the first call, for the status line.
-    pub model: Arc<Model>,
-    /// The thinking level of the first call.
-    pub thinking: ThinkingLevel,
     /// Everything that can be chosen.
     pub models: Arc<Models>,
-    /// The folder the agent works in.
-    pub cwd: PathBuf,
-    /// The session that is written, if one is.
-    pub session: Option<SessionInfo>,
-    /// The permission mode as the editor's border names it (`full`).
-    pub permission: String,
+    /// What the status line shows.
+    pub status: Status,
+    /// What happens by itself at the start.
+    pub start: Start,
     /// The theme's name; none lets the terminal's background decide.
     pub theme: Option<String>,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
     /// The user's key bindings, when the file exists.
     pub keymap_file: Option<PathBuf>,
-    /// A prompt that is sent as soon as the screen stands; empty when there is none.
-    pub initial_prompt: Vec<Content>,
-    /// A demonstration that starts by itself unless the user types first.
-    pub demo: Option<DemoStart>,
-    /// What the user should read at the start.
-    pub notices: Vec<String>,
 }
 
 /// Where the screen keeps what was typed.
@@ -48,22 +36,6 @@ pub struct StoredFiles {
     pub history: PathBuf,
     /// The folder of unsent drafts, one for each working folder.
     pub drafts: PathBuf,
-}
-
-/// The session behind the screen.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionInfo {
-    /// Its name, when it has one.
-    pub name: Option<String>,
-    /// Its file.
-    pub file: PathBuf,
-}
-
-/// A demonstration: after a second without a key its prompt is sent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DemoStart {
-    /// The prompt that starts it.
-    pub prompt: String,
 }
 
 /// Why the screen ended. The terminal is restored by then; ending the agent
@@ -76,9 +48,8 @@ pub enum ExitKind {
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
     TerminalGone,
-    /// It could not start: a key file with errors (exit code 2). The text says where.
-    BadKeymap(String),
-    /// The terminal could not be set up, or the theme is unknown (exit code 2).
+    /// It could not start: a key file with errors, an unknown theme, or a terminal that cannot show
+    /// it (exit code 2).
     Unusable(String),
 }
 
@@ -89,7 +60,7 @@ impl ExitKind {
             Self::Quit => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
-            Self::BadKeymap(_) | Self::Unusable(_) => 2,
+            Self::Unusable(_) => 2,
         }
     }
 }

@@ -1,50 +1,28 @@
-//! From options to an [`App`]: keys, colors, the facts of the status line. Fast, for the first
-//! frame waits for it; whatever is slow comes after that frame.
+//! From options to an [`App`]: keys and colors. Fast, for the first frame waits for it; whatever is
+//! slow comes after that frame.
 
 use ratatui::layout::Size;
 
-use super::app::{App, AppOptions, Start, Status};
+use super::app::App;
 use super::keymap::Keymap;
-use super::options::{ExitKind, TuiOptions};
+use super::options::TuiOptions;
 use super::theme::{ColorDepth, Theme};
-use crate::llm::Usage;
 
-/// An app on which nothing has happened, or why there is none. What it takes from `options` is gone
-/// from there.
-pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, ExitKind> {
-    let keymap = Keymap::load(options.keymap_file.as_deref())
-        .map_err(|error| ExitKind::BadKeymap(error.to_string()))?;
+/// An app on which nothing has happened, or why there is none. It takes `options.start`.
+pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
+    let keymap = Keymap::load(options.keymap_file.as_deref()).map_err(|error| error.to_string())?;
     let depth = color_depth();
-    let name = match (&options.theme, depth) {
-        (Some(name), _) => name.as_str(),
-        (None, ColorDepth::None | ColorDepth::Ansi16) => "ansi",
-        (None, _) => "dark",
+    let rich = matches!(depth, ColorDepth::TrueColor | ColorDepth::Indexed256);
+    let name = match &options.theme {
+        Some(name) => name.as_str(),
+        None if rich => "dark",
+        None => "ansi",
     };
-    let theme = Theme::load(name, depth).map_err(|error| ExitKind::Unusable(error.to_string()))?;
-    Ok(App::new(AppOptions {
-        size,
-        now,
-        keymap,
-        theme,
-        depth,
-        theme_is_chosen: options.theme.is_some(),
-        status: Status {
-            cwd: options.cwd.clone(),
-            home: std::env::home_dir(),
-            branch: None,
-            session: options.session.take(),
-            model: options.model.clone(),
-            thinking: options.thinking,
-            permission: options.permission.clone(),
-            total: Usage::default(),
-            context: 0,
-        },
-        start: Start {
-            prompt: std::mem::take(&mut options.initial_prompt),
-            demo: options.demo.take().map(|demo| (demo, 0)),
-            notices: std::mem::take(&mut options.notices),
-        },
-    }))
+    let theme = Theme::load(name, depth).map_err(|error| error.to_string())?;
+    let mut app = App::new(size, now, keymap, theme, options.status.clone());
+    app.adaptive_theme = (options.theme.is_none() && rich).then_some(depth);
+    app.start = std::mem::take(&mut options.start);
+    Ok(app)
 }
 
 /// How many colors the terminal says it has.

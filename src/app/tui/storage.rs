@@ -1,8 +1,8 @@
-//! The thread that writes what was typed to disk, in order. What cannot be written now (a full
-//! disk) is tried again.
+//! The thread that keeps what was typed on disk, in order. What cannot be written now (a full disk)
+//! is tried again.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +20,7 @@ const RETRY: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) enum Job {
     Remember(Vec<String>),
+    LoadHistory,
     LoadDraft,
     SaveDraft(SavedDraft),
     /// Answers when everything before it was tried.
@@ -31,23 +32,23 @@ pub(super) enum Job {
 pub(super) struct Storage(Sender<Job>);
 
 impl Storage {
-    /// Starts the thread; none where there can be no more threads.
+    /// Starts the thread; fails where there can be no more threads.
     pub(super) fn start(
         files: StoredFiles,
         results: UnboundedSender<EffectResult>,
-    ) -> Option<Self> {
+    ) -> io::Result<Self> {
         let (sender, jobs) = channel();
         let writer = Writer {
             history: HistoryFile::new(files.history),
             drafts: DraftFile::new(files.drafts),
             prompts: VecDeque::new(),
             draft: None,
-            told: false,
+            error_shown: false,
             results,
         };
         let thread = thread::Builder::new().name("storage".into());
-        thread.spawn(move || writer.run(&jobs)).ok()?;
-        Some(Self(sender))
+        thread.spawn(move || writer.run(&jobs))?;
+        Ok(Self(sender))
     }
 
     pub(super) fn send(&self, job: Job) {
@@ -69,8 +70,8 @@ struct Writer {
     prompts: VecDeque<String>,
     /// The draft, when it is not on disk yet.
     draft: Option<SavedDraft>,
-    /// Whether the user knows that nothing can be written.
-    told: bool,
+    /// Whether the user was shown that nothing can be written.
+    error_shown: bool,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -90,6 +91,7 @@ impl Writer {
                 match job {
                     Job::Remember(prompts) => self.prompts.extend(prompts),
                     Job::SaveDraft(draft) => self.draft = Some(draft),
+                    Job::LoadHistory => self.load_history(),
                     Job::LoadDraft => self.load_draft(),
                     Job::Flush(done) => flushed.push(done),
                 }
@@ -101,11 +103,18 @@ impl Writer {
         }
     }
 
+    fn load_history(&self) {
+        match self.history.load() {
+            Ok(prompts) => self.send(EffectResult::History(prompts)),
+            Err(error) => self.fail(format!("The prompt history cannot be read: {error}")),
+        }
+    }
+
     fn load_draft(&mut self) {
         match self.drafts.load() {
-            Ok(Some(draft)) => drop(self.results.send(EffectResult::Draft(draft))),
+            Ok(Some(draft)) => self.send(EffectResult::Draft(draft)),
             Ok(None) => {}
-            Err(error) => self.tell(format!("The unsent draft cannot be read: {error}")),
+            Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
         }
     }
 
@@ -113,9 +122,9 @@ impl Writer {
         let draft = self.write_draft();
         let prompts = self.write_prompts();
         match draft.and(prompts) {
-            Ok(()) => self.told = false,
-            // Said once, not at every try.
-            Err(text) if !std::mem::replace(&mut self.told, true) => self.tell(text),
+            Ok(()) => self.error_shown = false,
+            // Shown once, not at every try.
+            Err(text) if !std::mem::replace(&mut self.error_shown, true) => self.fail(text),
             Err(_) => {}
         }
     }
@@ -134,7 +143,7 @@ impl Writer {
             match self.history.append(prompt) {
                 Err(error) if error.kind() == ErrorKind::FileTooLarge && prompt.len() > 1 << 20 => {
                     let text = "A prompt above 1 MiB stays in the prompt history of this run only";
-                    self.tell(text.to_owned());
+                    self.fail(text.to_owned());
                 }
                 written => written
                     .map_err(|error| format!("The prompt history cannot be written: {error}"))?,
@@ -144,7 +153,11 @@ impl Writer {
         Ok(())
     }
 
-    fn tell(&self, text: String) {
-        let _ = self.results.send(EffectResult::Failed(text));
+    fn fail(&self, text: String) {
+        self.send(EffectResult::Failed(text));
+    }
+
+    fn send(&self, result: EffectResult) {
+        let _ = self.results.send(result);
     }
 }

@@ -1,4 +1,4 @@
-//! The terminal's modes: taken on, given back on every way out.
+//! The terminal's modes: set while the screen has it, restored on every way out.
 //!
 //! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
 //! `kill -9` escapes it. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them. Reading is
@@ -8,55 +8,47 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crossterm::cursor::Show;
-use crossterm::event::{
-    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
-    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
-};
-use crossterm::queue;
-use crossterm::style::{Attribute, SetAttribute};
-use crossterm::terminal::{EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use ratatui::layout::Size;
 
 use super::tty_writer::TtyWriter;
 use crate::app::sanitize::visible;
 
-/// Mouse buttons and drags, with wide coordinates; crossterm would ask for every motion as well.
-const MOUSE: &[u8] = b"\x1b[?1002h\x1b[?1006h";
-const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
-/// No scroll region, and lines wrap: what a frame cut short may have left behind.
-const RESET: &[u8] = b"\x1b[r\x1b[?7h";
-/// tmux passes modified keys on only to those who ask this way.
+/// Alternate screen, bracketed paste, focus reports; mouse buttons and drags (not every motion) with
+/// wide coordinates.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h";
+/// Undoes `ENTER` and whatever a frame cut short has left behind: synchronized update, style, scroll
+/// region, no line wrap, hidden cursor.
+const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?7h\x1b[?25h\
+    \x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[?2004l\x1b[?1049l";
+/// modifyOtherKeys: tmux passes modified keys on only to programs that set it.
 const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
 const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
-/// The kitty keyboard protocol: Ctrl+Enter and a lone Esc become unmistakable, and shortcuts work
-/// on layouts without Latin letters.
-const KITTY: PushKeyboardEnhancementFlags = PushKeyboardEnhancementFlags(
-    KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
-        .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS),
-);
-/// Asks which of its flags are in force.
-const ASK_KITTY: &[u8] = b"\x1b[?u";
-/// Kitty flags, background color, and last what every terminal answers (DA1).
-const QUESTIONS: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
+/// The kitty keyboard protocol with the flags 1 (disambiguate: Ctrl+Enter and a lone Esc become
+/// unmistakable) and 4 (alternate keys: shortcuts work on layouts without Latin letters).
+const KITTY: &[u8] = b"\x1b[>5u";
+const KITTY_OFF: &[u8] = b"\x1b[<1u";
+/// Queries the kitty flags in force.
+const QUERY_KITTY: &[u8] = b"\x1b[?u";
+/// Queries the kitty flags, the background color, and last what every terminal answers (DA1).
+const QUERIES: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
 /// How long a terminal that does not read holds up the way out.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The terminal while it is ours.
+/// The terminal while the screen has it.
 #[derive(Debug)]
 pub struct Terminal {
     modes: Arc<Modes>,
 }
 
 impl Terminal {
-    /// Takes the terminal: raw mode, alternate screen, mouse. From here on a panic on this thread
-    /// gives it back before it is reported; panics elsewhere go to the log, for a report would be
-    /// painted over the screen.
+    /// Sets raw mode, alternate screen and mouse. From here on a panic on this thread restores the
+    /// terminal before it is reported; panics elsewhere go to the log, for a report would be painted
+    /// over the screen.
     pub fn enter() -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other(
@@ -82,87 +74,85 @@ impl Terminal {
         Ok(Self { modes })
     }
 
-    /// Gives the terminal back, for a while or for good.
+    /// Restores the terminal, for a while or for good.
     pub fn leave(&self) {
         self.modes.leave();
     }
 
-    /// Leaves `text` on the main screen, after [`Terminal::leave`], if there is room for it: a
-    /// terminal that does not read holds nobody up.
-    pub fn say(&self, text: &str) {
+    /// Prints `text` on the main screen, after [`Terminal::leave`], as far as the terminal takes it
+    /// at once.
+    pub fn print(&self, text: &str) {
         if !text.is_empty() {
-            let _ = self
-                .modes
-                .out
-                .write(format!("{}\n", visible(text)).as_bytes());
+            let line = format!("{}\n", visible(text));
+            let _ = self.modes.out.write(line.as_bytes());
         }
     }
 
-    /// Takes it again. The screen's content is lost by then.
+    /// Sets the modes again. The screen's content is lost by then.
     pub fn resume(&self) -> io::Result<()> {
         self.modes.enter()
     }
 
-    /// Takes the settings of now for those to be restored at the end: after a suspension, since
-    /// the shell may have changed them for good (`stty`). Not after an editor, which may have been
-    /// killed and left its own.
+    /// Makes the current settings those to be restored at the end: after a suspension, since the
+    /// shell may have changed them for good (`stty`). Not after an editor, which may have been killed
+    /// and left its own.
     pub fn adopt_settings(&self) {
         if let Ok(now) = tcgetattr(io::stdin()) {
             *self.modes.original() = now;
         }
     }
 
-    /// Takes it again after the program was stopped from outside, without having left.
+    /// Sets the modes again after the program was stopped from outside, without having left.
     pub fn reenter(&self) -> io::Result<()> {
         self.modes.leave();
         self.modes.enter()
     }
 
-    /// Writes a frame. What the terminal does not take at once is kept for it.
+    /// Writes a frame. What the terminal does not take at once is kept and written later.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         self.modes.out.write(bytes)
     }
 
-    /// Whether it has not taken everything yet: then there is no use in another frame.
+    /// Whether the terminal has not read everything yet: another frame would only queue up.
     pub fn is_behind(&self) -> bool {
         self.modes.out.is_behind()
     }
 
-    /// Waits until it has taken everything.
+    /// Waits until the terminal has read everything.
     pub async fn caught_up(&self) -> io::Result<()> {
         self.modes.out.caught_up().await
     }
 
-    /// Asks what it can do; the answers come as input. To be called after the first frame.
-    pub fn ask(&self) -> io::Result<()> {
+    /// Queries what the terminal can do; the replies come as input. To be called after the first
+    /// frame.
+    pub fn query(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
-        self.modes.out.write(QUESTIONS)
+        self.modes.out.write(QUERIES)
     }
 
-    /// The last of the answers has come.
+    /// The last of the replies has come.
     pub fn answered(&self) {
         self.modes.unanswered.store(false, Ordering::Relaxed);
     }
 
-    /// Switches unmistakable keys on, once the terminal said that it has them, and asks whether it
-    /// did.
+    /// Switches the kitty keyboard protocol on, once the terminal reported that it has it, and
+    /// queries whether it is in force.
     pub fn enable_kitty(&self) -> io::Result<()> {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        queue!(bytes, KITTY)?;
-        bytes.extend_from_slice(ASK_KITTY);
-        self.modes.out.write(&bytes)
+        self.modes.out.write(&[KITTY, QUERY_KITTY].concat())
     }
 
-    /// Its size now. Where it does not know (0 on a serial line): `COLUMNS` and `LINES`, else 80x24.
+    /// The size now. Where the terminal does not know it (0 on a serial line): `COLUMNS` and `LINES`,
+    /// else 80x24.
     pub fn size() -> Size {
         let (width, height) = crossterm::terminal::size().unwrap_or_default();
-        let known = |size: u16, name, usual| match size {
+        let known = |size: u16, variable, default| match size {
             0 => {
-                let told = std::env::var(name).ok().and_then(|text| text.parse().ok());
-                told.filter(|size| *size > 0).unwrap_or(usual)
+                let value = std::env::var(variable).ok();
+                let size = value.and_then(|text| text.parse().ok());
+                size.filter(|size| *size > 0).unwrap_or(default)
             }
             size => size,
         };
@@ -179,7 +169,7 @@ impl Drop for Terminal {
     }
 }
 
-/// What must be given back, shared with the panic hook.
+/// What must be restored, shared with the panic hook.
 #[derive(Debug)]
 struct Modes {
     out: TtyWriter,
@@ -191,7 +181,7 @@ struct Modes {
 }
 
 impl Modes {
-    fn original(&self) -> std::sync::MutexGuard<'_, Termios> {
+    fn original(&self) -> MutexGuard<'_, Termios> {
         self.original.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -200,54 +190,29 @@ impl Modes {
         cfmakeraw(&mut raw);
         tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
-        let mut bytes = Vec::new();
-        queue!(
-            bytes,
-            EnterAlternateScreen,
-            EnableBracketedPaste,
-            EnableFocusChange
-        )?;
-        bytes.extend_from_slice(MOUSE);
-        if self.tmux {
-            bytes.extend_from_slice(TMUX_KEYS);
-        }
-        if self.kitty.load(Ordering::Relaxed) {
-            queue!(bytes, KITTY)?;
-        }
-        self.out.write(&bytes)
+        let tmux = if self.tmux { TMUX_KEYS } else { b"" };
+        self.out.write(&[ENTER, tmux, self.kitty(KITTY)].concat())
     }
 
-    /// All modes off, whatever a frame cut short has left behind.
-    fn leave_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        // Writing into memory cannot fail.
+    /// `bytes` if the kitty keyboard protocol is on.
+    fn kitty(&self, bytes: &'static [u8]) -> &'static [u8] {
         if self.kitty.load(Ordering::Relaxed) {
-            let _ = queue!(bytes, PopKeyboardEnhancementFlags);
+            bytes
+        } else {
+            b""
         }
-        if self.tmux {
-            bytes.extend_from_slice(TMUX_KEYS_OFF);
-        }
-        let _ = queue!(bytes, EndSynchronizedUpdate, SetAttribute(Attribute::Reset));
-        bytes.extend_from_slice(RESET);
-        bytes.extend_from_slice(MOUSE_OFF);
-        let _ = queue!(
-            bytes,
-            DisableFocusChange,
-            DisableBracketedPaste,
-            Show,
-            LeaveAlternateScreen
-        );
-        bytes
     }
 
-    /// Gives everything back; a second call does nothing. A terminal that is gone is no error here.
+    /// Restores everything; a second call does nothing. A terminal that is gone is no error here.
     fn leave(&self) {
         if !self.active.swap(false, Ordering::Relaxed) {
             return;
         }
-        self.out.finish(&self.leave_bytes(), TIMEOUT);
+        let tmux = if self.tmux { TMUX_KEYS_OFF } else { b"" };
+        let bytes = [self.kitty(KITTY_OFF), tmux, LEAVE].concat();
+        self.out.finish(&bytes, TIMEOUT);
         if self.unanswered.load(Ordering::Relaxed) {
-            // Answers still under way would be typed into the shell.
+            // Replies still under way would be typed into the shell.
             let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
         }
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());

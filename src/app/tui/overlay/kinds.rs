@@ -28,4 +28,22 @@ impl Overlay {
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
         }
     }
+
+    /// The list to choose from, if it has one.
+    pub fn picker(&mut self) -> Option<&mut Picker> {
+        match self {
+            Self::HistorySearch(picker) => Some(picker),
+            Self::Models(models) => Some(&mut models.picker),
+            Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit => None,
+        }
+    }
+
+    /// The text to read, if it shows one.
+    pub fn pager(&mut self) -> Option<&mut Pager> {
+        match self {
+            Self::Help(pager) | Self::Iterations(pager) => Some(pager),
+            Self::Models(models) => models.details.as_mut(),
+            Self::ConfirmQuit | Self::HistorySearch(_) => None,
+        }
+    }
 }

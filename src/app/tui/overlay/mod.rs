@@ -8,4 +8,4 @@ mod models;
 pub use help::{HelpLine, help_lines};
 pub use kinds::Overlay;
 pub use models::{ModelPicker, ModelsState, same};
-pub use picker::{Pager, Picker, Pressed};
+pub use picker::{Pager, Picker};

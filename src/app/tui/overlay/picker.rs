@@ -13,15 +13,6 @@ pub struct Picker {
     selected: usize,
 }
 
-/// What a key did to a picker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pressed {
-    /// The query is another now.
-    Query,
-    /// Nothing that calls for another search.
-    Other,
-}
-
 impl Picker {
     /// What is typed.
     pub fn query(&self) -> &str {
@@ -60,39 +51,41 @@ impl Picker {
     }
 
     /// Adds to the query as much as there is room for.
-    pub fn type_text(&mut self, text: &str) -> Pressed {
+    pub fn type_text(&mut self, text: &str) {
         let room = MAX_QUERY.saturating_sub(self.query.chars().count());
         let typed = text.chars().filter(|c| !c.is_control());
         self.query.extend(typed.take(room));
-        Pressed::Query
     }
 
-    /// A key: a move of `page` entries or less, or an edit of the query.
-    pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> Pressed {
+    /// Does what a key says: moves by `page` entries or less, or edits the query. Returns whether
+    /// the query is to be searched anew.
+    pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> bool {
         let page = page as isize;
-        match action {
-            Some(Action::Up | Action::ListPrevious) => self.go(-1),
-            Some(Action::Down | Action::ListNext) => self.go(1),
-            Some(Action::PageUp) => self.go(-page),
-            Some(Action::PageDown) => self.go(page),
-            Some(Action::ScrollTop | Action::LineStart) => self.go(isize::MIN),
-            Some(Action::ScrollBottom | Action::LineEnd) => self.go(isize::MAX),
+        let by = match action {
+            Some(Action::Up | Action::ListPrevious) => -1,
+            Some(Action::Down | Action::ListNext) => 1,
+            Some(Action::PageUp) => -page,
+            Some(Action::PageDown) => page,
+            Some(Action::ScrollTop | Action::LineStart) => isize::MIN,
+            Some(Action::ScrollBottom | Action::LineEnd) => isize::MAX,
             Some(Action::DeleteBackward) => {
                 self.query.pop();
-                return Pressed::Query;
+                return true;
             }
             Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward) => {
                 self.query.clear();
-                return Pressed::Query;
+                return true;
             }
-            Some(_) => {}
+            Some(_) => return false,
             None => {
                 if let Some(c) = text {
-                    return self.type_text(c.encode_utf8(&mut [0; 4]));
+                    self.type_text(c.encode_utf8(&mut [0; 4]));
                 }
+                return text.is_some();
             }
-        }
-        Pressed::Other
+        };
+        self.go(by);
+        false
     }
 }
 
@@ -110,8 +103,8 @@ impl Pager {
         self.top = self.top.min(end).saturating_add_signed(by).min(end);
     }
 
-    /// Scrolls as a key says, a page being so many lines. Answers whether it was a key to scroll.
-    pub fn press(&mut self, action: Option<Action>, page: usize, end: usize) -> bool {
+    /// Scrolls as a key says, a page being so many lines.
+    pub fn press(&mut self, action: Option<Action>, page: usize, end: usize) {
         let page = page as isize;
         let by = match action {
             Some(Action::Up) => -1,
@@ -120,9 +113,8 @@ impl Pager {
             Some(Action::PageDown | Action::PagerNext) => page,
             Some(Action::ScrollTop | Action::LineStart) => isize::MIN,
             Some(Action::ScrollBottom | Action::LineEnd) => isize::MAX,
-            _ => return false,
+            _ => return,
         };
         self.go(by, end);
-        true
     }
 }

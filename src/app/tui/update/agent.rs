@@ -2,11 +2,11 @@
 
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
 use crate::app::action::Action;
-use crate::app::tui::app::{App, LastRun, Queue, Resume};
+use crate::app::tui::app::{App, LastRun, Queue, Resume, Status};
 use crate::app::tui::effect::Effect;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
-use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
+use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
 
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
@@ -16,7 +16,8 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::MessageUpdate { event } => count(app, event),
         AgentEvent::MessageEnd { message } => {
             if let Message::Assistant(message) = &**message {
-                account(app, message);
+                app.stats.output += message.usage.output;
+                account(&mut app.status, message);
             }
         }
         AgentEvent::QueueUpdate {
@@ -77,6 +78,13 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
         NoticeLevel::Warning,
         "The terminal took nothing for some seconds; the conversation was read anew.",
     );
+    app.status.total = Usage::default();
+    app.status.context = 0;
+    for message in &snapshot.messages {
+        if let Message::Assistant(message) = &**message {
+            account(&mut app.status, message);
+        }
+    }
     app.queue = Queue {
         steering: snapshot.steering.clone(),
         follow_up: snapshot.follow_up.clone(),
@@ -123,16 +131,15 @@ fn count(app: &mut App, event: &StreamEvent) {
 }
 
 /// Adds the tokens and the cost of an answer.
-fn account(app: &mut App, message: &AssistantMessage) {
-    let (total, usage) = (&mut app.status.total, &message.usage);
+fn account(status: &mut Status, message: &AssistantMessage) {
+    let (total, usage) = (&mut status.total, &message.usage);
     total.input += usage.input;
     total.output += usage.output;
     total.cache_read += usage.cache_read;
     total.cache_write += usage.cache_write;
     total.cost.total += usage.cost.total;
-    app.stats.output += usage.output;
     let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
     if whole && usage.context_tokens() > 0 {
-        app.status.context = usage.context_tokens();
+        status.context = usage.context_tokens();
     }
 }

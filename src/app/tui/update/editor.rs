@@ -37,15 +37,19 @@ pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.say("Unsent text of the last run is back in the editor", 6000);
 }
 
-/// Takes the text that the external editor left.
-pub fn edited(app: &mut App, outcome: Result<String, String>) {
-    match outcome {
+/// The external editor was given one text and left another, or failed. What was brought back into
+/// the editor meanwhile stays before it.
+pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
+    match left {
         Ok(text) => {
             // Editors end a file with a line end that nobody typed.
             let text = text.strip_suffix('\n').unwrap_or(&text);
             let text = text.strip_suffix('\r').unwrap_or(text);
-            if text != app.composer.text() {
+            if text != given {
+                let now = app.composer.text();
                 app.composer.set(text);
+                let brought_back = now.strip_suffix(given).unwrap_or_default();
+                app.composer.prepend(brought_back.trim_end());
             }
         }
         Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),

@@ -13,12 +13,12 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
     let action = app.keymap.resolve(press, app.scope());
-    if let Some((demo, _)) = demo
+    if let Some((prompt, _)) = demo
         && action == Some(Action::Submit)
         && app.composer.is_empty()
         && app.overlays.is_empty()
     {
-        return queue::start_demo(app, demo);
+        return queue::start_demo(app, prompt);
     }
     if !app.overlays.is_empty() && action != Some(Action::Suspend) {
         return overlay::press(app, press, action);

@@ -3,16 +3,15 @@
 
 use std::sync::Arc;
 
-use super::stop;
+use super::{overlay, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::models::{KeyState, ModelList};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect};
-use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundModel;
-use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, Pressed, same};
-use crate::llm::{Model, ThinkingLevel};
+use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, same};
+use crate::llm::ThinkingLevel;
 
 /// How long a word about the model stays, in milliseconds.
 const SAY_MS: i64 = 4000;
@@ -38,9 +37,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 /// Opens the list with what is known, and has it read anew.
 fn open(app: &mut App) -> Vec<Effect> {
     app.models.error = None;
-    let mut picker = ModelPicker::default();
-    picker.search(&app.models);
-    app.overlays.push(Overlay::Models(picker));
+    app.overlays.push(Overlay::Models(ModelPicker::default()));
+    overlay::search(app);
     vec![Effect::ListModels]
 }
 
@@ -62,7 +60,7 @@ pub fn listed(app: &mut App, listing: Arc<ModelList>) {
 /// The model that was asked for by name, or why there is none.
 pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
-        Ok(found) => choose(app, &found.model, found.thinking, &found.key),
+        Ok(found) => choose(app, &found),
         Err(error) => {
             app.transcript.push_notice(NoticeLevel::Error, error);
             Vec::new()
@@ -70,19 +68,25 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     }
 }
 
-/// The favorites are known: the next of them, or the one before.
-pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, direction: Direction) -> Vec<Effect> {
+/// The favorites are known: takes the next of them, or the one before.
+pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) -> Vec<Effect> {
     let mut models = favorites;
     if models.is_empty() {
         // Those of the session, in an order that going through them does not change.
-        models.clone_from(&app.models.used);
-        if !models.iter().any(|model| same(model, &app.models.default)) {
-            models.push(Arc::clone(&app.models.default));
+        let mut used = app.models.used.clone();
+        if !used.iter().any(|model| same(model, &app.models.default)) {
+            used.push(Arc::clone(&app.models.default));
         }
-        models.sort_by_key(|model| model.full_id());
+        used.sort_by_key(|model| model.full_id());
+        let found = |model| FoundModel {
+            model,
+            thinking: None,
+            key: KeyState::Ready,
+        };
+        models = used.into_iter().map(found).collect();
     }
     let now = &app.status.model;
-    let at = models.iter().position(|model| same(model, now));
+    let at = models.iter().position(|found| same(&found.model, now));
     let count = models.len();
     let next = match (at, direction) {
         (None, _) => 0,
@@ -97,8 +101,7 @@ pub fn cycle(app: &mut App, favorites: Vec<Arc<Model>>, direction: Direction) ->
         );
         return Vec::new();
     }
-    let model = Arc::clone(&models[next]);
-    choose(app, &model, None, &KeyState::Ready)
+    choose(app, &models[next])
 }
 
 /// The default was written, or not.
@@ -115,25 +118,21 @@ pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
     }
 }
 
-/// From now on this model.
-fn choose(
-    app: &mut App,
-    model: &Arc<Model>,
-    thinking: Option<ThinkingLevel>,
-    key: &KeyState,
-) -> Vec<Effect> {
+/// Uses this model from the next call on.
+fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
+    let model = &found.model;
     let mut effects = Vec::new();
     if **model != *app.status.model {
         app.status.model = Arc::clone(model);
         effects.push(Effect::SetModel(Arc::clone(model)));
     }
     app.models.use_now(model);
-    if let Some(level) = thinking.filter(|level| *level != app.status.thinking) {
+    if let Some(level) = found.thinking.filter(|level| *level != app.status.thinking) {
         app.status.thinking = level;
         effects.push(Effect::SetThinking(level));
     }
     let id = model.full_id();
-    let text = match key {
+    let text = match &found.key {
         KeyState::Missing(hint) => format!("{id} has no key yet. {hint}"),
         KeyState::Ready if app.is_running() => format!("{id}, from the next model call on"),
         KeyState::Ready => id,
@@ -143,52 +142,45 @@ fn choose(
 }
 
 fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
-    let levels = app.status.model.supported_thinking();
-    let now = app.status.model.clamp_thinking(app.status.thinking);
+    let model = &app.status.model;
+    let levels = model.supported_thinking();
+    let now = app.status.level_sent();
     let at = levels.iter().position(|level| *level == now).unwrap_or(0);
     let next = match direction {
         Direction::Forward => levels.get(at + 1),
         Direction::Back => at.checked_sub(1).and_then(|at| levels.get(at)),
     };
-    match next {
-        Some(level) => set_thinking(app, *level),
-        None => {
-            let text = match (levels.as_slice(), direction) {
-                ([_], _) => format!("{} does not think", app.status.model.id),
-                (_, Direction::Forward) => format!("{now} is the most {} can", app.status.model.id),
-                (_, Direction::Back) => format!("{now} is the least {} can", app.status.model.id),
-            };
-            app.say(text, SAY_MS);
-            Vec::new()
-        }
+    if let Some(level) = next {
+        return set_thinking(app, *level);
     }
+    let id = &model.id;
+    let text = match (levels.as_slice(), direction) {
+        ([_], _) => format!("{id} does not think"),
+        (_, Direction::Forward) => format!("{now} is the most {id} can"),
+        (_, Direction::Back) => format!("{now} is the least {id} can"),
+    };
+    app.say(text, SAY_MS);
+    Vec::new()
 }
 
 fn think(app: &mut App, level: &str) -> Vec<Effect> {
     let levels = app.status.model.supported_thinking();
     let known: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
     let known = known.join(", ");
-    if level.is_empty() {
-        let now = app.status.model.clamp_thinking(app.status.thinking);
-        let text = format!("Thinking: {now} (of {known})");
-        app.say(text, SAY_MS);
-        return Vec::new();
-    }
-    match level.to_lowercase().parse::<ThinkingLevel>() {
-        Ok(level) if levels.contains(&level) => set_thinking(app, level),
-        Ok(level) => {
-            let text = format!(
-                "{} cannot be set to {level}: it takes {known}",
-                app.status.model.id
-            );
-            app.say(text, SAY_MS);
-            Vec::new()
+    let text = if level.is_empty() {
+        format!("Thinking: {} (of {known})", app.status.level_sent())
+    } else {
+        match level.to_lowercase().parse::<ThinkingLevel>() {
+            Ok(level) if levels.contains(&level) => return set_thinking(app, level),
+            Ok(level) => {
+                let id = &app.status.model.id;
+                format!("{id} cannot be set to {level}: it takes {known}")
+            }
+            Err(error) => error,
         }
-        Err(error) => {
-            app.say(error, SAY_MS);
-            Vec::new()
-        }
-    }
+    };
+    app.say(text, SAY_MS);
+    Vec::new()
 }
 
 fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
@@ -197,51 +189,46 @@ fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
     vec![Effect::SetThinking(level)]
 }
 
-/// A key while the list is open.
-pub fn press(
-    app: &mut App,
-    mut picker: ModelPicker,
-    press: KeyPress,
-    action: Option<Action>,
-) -> Vec<Effect> {
-    match action {
-        Some(Action::Cancel | Action::Interrupt | Action::Models) => return Vec::new(),
-        Some(Action::Quit) if picker.picker.query().is_empty() => return stop::quit(app),
-        Some(Action::Submit) => return choose_entry(app, picker),
-        Some(Action::SaveModel) => {
-            let chosen = picker.entry(&app.models.listing);
-            let save = chosen.map(|entry| Effect::SaveDefault(entry.model.full_id()));
-            app.overlays.push(Overlay::Models(picker));
-            return save.into_iter().collect();
+/// A key that means something in this list only; none if it has no such meaning.
+pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
+    let Some(Overlay::Models(picker)) = app.overlays.last_mut() else {
+        return None;
+    };
+    match action? {
+        Action::Models => drop(app.overlays.pop()),
+        Action::Quit if picker.picker.query().is_empty() => {
+            app.overlays.pop();
+            return Some(stop::quit(app));
         }
-        Some(Action::ListDetails) => {
+        Action::SaveModel => {
+            let entry = picker.entry(&app.models.listing)?;
+            return Some(vec![Effect::SaveDefault(entry.model.full_id())]);
+        }
+        Action::ListDetails => {
             picker.details = match picker.details {
                 Some(_) => None,
                 None => Some(Pager::default()),
             };
         }
-        Some(Action::PageUp | Action::PageDown) if picker.details.is_some() => {
-            if let Some(pager) = &mut picker.details {
-                pager.press(action, DETAILS_PAGE, app.areas.list_end);
-            }
+        Action::PageUp | Action::PageDown => {
+            let details = picker.details.as_mut()?;
+            details.press(action, DETAILS_PAGE, app.areas.list_end);
         }
-        _ => {
-            let page = usize::from(app.areas.list.height.max(2) - 1);
-            if picker.picker.press(action, press.text(), page) == Pressed::Query {
-                picker.search(&app.models);
-            }
-        }
+        _ => return None,
     }
-    app.overlays.push(Overlay::Models(picker));
-    Vec::new()
+    Some(Vec::new())
 }
 
-/// Takes the chosen entry; without one the list stays open.
+/// Takes the selected entry; without one the list stays open.
 pub fn choose_entry(app: &mut App, picker: ModelPicker) -> Vec<Effect> {
-    let listing = Arc::clone(&app.models.listing);
-    let Some(entry) = picker.entry(&listing) else {
+    let Some(entry) = picker.entry(&app.models.listing) else {
         app.overlays.push(Overlay::Models(picker));
         return Vec::new();
     };
-    choose(app, &entry.model, None, &entry.key)
+    let found = FoundModel {
+        model: Arc::clone(&entry.model),
+        thinking: None,
+        key: entry.key.clone(),
+    };
+    choose(app, &found)
 }

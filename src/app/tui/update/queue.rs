@@ -4,7 +4,6 @@ use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::options::DemoStart;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 
@@ -33,13 +32,13 @@ pub fn start(app: &mut App) -> Vec<Effect> {
 pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     match app.start.demo.take_if(|(_, due)| *due > 0 && *due <= now) {
-        Some((demo, _)) => start_demo(app, demo),
+        Some((prompt, _)) => start_demo(app, prompt),
         None => Vec::new(),
     }
 }
 
-pub fn start_demo(app: &mut App, demo: DemoStart) -> Vec<Effect> {
-    send(app, vec![Content::text(demo.prompt)])
+pub fn start_demo(app: &mut App, prompt: String) -> Vec<Effect> {
+    send(app, vec![Content::text(prompt)])
 }
 
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.

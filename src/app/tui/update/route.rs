@@ -70,7 +70,7 @@ fn tick(app: &mut App) -> Vec<Effect> {
 
 fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
     match result {
-        EffectResult::Edited(outcome) => editor::edited(app, outcome),
+        EffectResult::Edited(given, left) => editor::edited(app, &given, left),
         EffectResult::Branch(branch) => app.status.branch = branch,
         EffectResult::Models(listing) => models::listed(app, listing),
         EffectResult::Model(found) => return models::found(app, found),

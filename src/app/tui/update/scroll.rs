@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::models;
+use super::overlay;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -58,35 +58,28 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
 
 fn wheel(app: &mut App, rows: i32) {
     let (by, end) = (rows as isize, app.areas.list_end);
-    match app.overlays.last_mut() {
-        Some(Overlay::Help(pager) | Overlay::Iterations(pager)) => pager.go(by, end),
-        Some(Overlay::Models(models)) => match &mut models.details {
-            Some(pager) => pager.go(by, end),
-            None => models.picker.go(by),
-        },
-        Some(Overlay::HistorySearch(picker)) => picker.go(by),
-        Some(Overlay::ConfirmQuit) => {}
-        None => app.transcript.scroll(ScrollBy::Rows(rows)),
+    let Some(overlay) = app.overlays.last_mut() else {
+        return app.transcript.scroll(ScrollBy::Rows(rows));
+    };
+    if let Some(pager) = overlay.pager() {
+        pager.go(by, end);
+    } else if let Some(picker) = overlay.picker() {
+        picker.go(by);
     }
 }
 
-/// A click while something lies over the screen.
+/// A click while something lies over the screen: chooses from a list.
 fn click_over(app: &mut App, col: u16, row: u16) -> Vec<Effect> {
     let list = app.areas.list;
-    if !list.contains(Position::new(col, row)) {
-        return Vec::new();
-    }
-    let at = app.areas.list_top + usize::from(row - list.y);
-    match app.overlays.pop() {
-        Some(Overlay::Models(mut models)) if at < models.picker.matches().len() => {
-            models.picker.select(at);
-            models::choose_entry(app, models)
-        }
-        other => {
-            app.overlays.extend(other);
-            Vec::new()
+    let picker = app.overlays.last_mut().and_then(Overlay::picker);
+    if let Some(picker) = picker.filter(|_| list.contains(Position::new(col, row))) {
+        let at = app.areas.list_top + usize::from(row - list.y);
+        if at < picker.matches().len() {
+            picker.select(at);
+            return overlay::choose(app);
         }
     }
+    Vec::new()
 }
 
 fn click(app: &mut App, col: u16, row: u16) {

@@ -6,7 +6,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::theme::{ColorDepth, Theme};
+use crate::app::tui::theme::Theme;
 
 pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     app.size = size;
@@ -46,18 +46,15 @@ pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     effects.iter().cloned().map(Effect::Terminal).collect()
 }
 
-/// Dark or light after the background, unless the user chose a theme or has few colors.
+/// Dark or light after the background.
 fn follow_background(app: &mut App, light: bool) -> Vec<Effect> {
-    let rich = matches!(app.depth, ColorDepth::TrueColor | ColorDepth::Indexed256);
     let name = if light { "light" } else { "dark" };
-    if app.theme_is_chosen || !rich || app.theme.name == name {
-        return Vec::new();
+    if let Some(depth) = app.adaptive_theme
+        && app.theme.name != name
+        && let Ok(theme) = Theme::load(name, depth)
+    {
+        app.theme = theme;
+        return vec![Effect::Terminal(TerminalEffect::LayOutAnew)];
     }
-    match Theme::load(name, app.depth) {
-        Ok(theme) => {
-            app.theme = theme;
-            vec![Effect::Terminal(TerminalEffect::LayOutAnew)]
-        }
-        Err(_) => Vec::new(),
-    }
+    Vec::new()
 }
