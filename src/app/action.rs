@@ -331,33 +331,3 @@ const fn argument(spec: Spec, command: &'static str, argument: &'static str) -> 
         ..slash(spec, command)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn every_row_is_its_own() {
-        let mut names = HashSet::new();
-        let mut actions = HashSet::new();
-        for spec in ACTIONS {
-            assert!(names.insert(spec.name), "{} twice", spec.name);
-            assert!(actions.insert(spec.action), "{} twice", spec.name);
-            assert_eq!(spec.action.spec().name, spec.name);
-            assert_eq!(Action::from_name(spec.name), Some(spec.action));
-        }
-    }
-
-    #[test]
-    fn slash_commands_find_their_action() {
-        assert_eq!(Action::from_slash("quit"), Some((Quit, "")));
-        assert_eq!(Action::from_slash("quit now"), None);
-        assert_eq!(Action::from_slash("nothing"), None);
-        assert_eq!(Action::from_slash("model"), Some((Models, "")));
-        let found = Action::from_slash("model  gpt 5 ");
-        assert_eq!(found, Some((Models, "gpt 5")));
-        assert_eq!(Action::from_slash("models"), None);
-    }
-}

@@ -1,7 +1,7 @@
 //! The composer as a user meets it: keys in, rows and caret out.
 
 use tiller::app::action::Action as A;
-use tiller::app::tui::composer::{Composer, SpanKind};
+use tiller::app::tui::composer::{Composer, History, SpanKind};
 use unicode_width::UnicodeWidthStr;
 
 /// A composer of 20 columns and 4 rows.
@@ -367,4 +367,63 @@ fn a_huge_draft_is_edited_and_shown_like_any_other() {
         }
         assert_eq!(composer.text(), text);
     }
+}
+
+fn history(entries: &[&str]) -> History {
+    let mut history = History::default();
+    for entry in entries {
+        history.push(entry);
+    }
+    history
+}
+
+fn found<'a>(history: &'a History, query: &str) -> Vec<&'a str> {
+    let ages = history.search(query);
+    ages.filter_map(|age| history.get(age)).collect()
+}
+
+fn all(history: &History) -> Vec<&str> {
+    found(history, "")
+}
+
+#[test]
+fn each_text_is_remembered_once_where_it_was_used_last() {
+    let mut history = history(&["a", "b", "a", "a", " \n", ""]);
+    assert_eq!(all(&history), ["a", "b"]);
+    assert_eq!(history.take_unsaved(), ["a", "b", "a"]);
+    assert_eq!(history.take_unsaved(), [""; 0]);
+    assert_eq!(history.get(1), Some("a"));
+    assert_eq!(history.get(2), Some("b"));
+    assert_eq!(history.get(3), None);
+    assert_eq!(history.get(0), None);
+}
+
+#[test]
+fn what_the_file_held_is_older_than_what_was_typed() {
+    let mut history = history(&["new", "both"]);
+    history.merge(vec!["x".into(), "both".into(), "y".into(), "x".into()]);
+    assert_eq!(all(&history), ["both", "new", "x", "y"]);
+    assert_eq!(history.take_unsaved(), ["new", "both"]);
+}
+
+#[test]
+fn the_newest_prompts_are_kept() {
+    let mut history = History::default();
+    history.merge((0..10_000 + 5).map(|i| i.to_string()).collect());
+    assert_eq!(all(&history).len(), 10_000);
+    assert_eq!(history.get(10_000), Some("5"));
+    history.push("new");
+    assert_eq!(all(&history).len(), 10_000);
+    assert_eq!(history.get(1), Some("new"));
+    assert_eq!(history.get(10_000), Some("6"));
+}
+
+#[test]
+fn search_wants_every_word_in_any_case() {
+    let history = history(&["Fix the login", "fix LOGIN again", "other", "ÄRGER"]);
+    let found = |query| found(&history, query);
+    assert_eq!(found("login fix"), ["fix LOGIN again", "Fix the login"]);
+    assert_eq!(found("the"), ["other", "Fix the login"]);
+    assert_eq!(found("ärger"), ["ÄRGER"]);
+    assert_eq!(found("nothing"), [""; 0]);
 }

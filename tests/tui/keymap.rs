@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use tiller::app::action::{ACTIONS, Action, Group, Scope};
+use tiller::app::tui::input::{KeyPress, ParseKeyError};
 use tiller::app::tui::keymap::{Keymap, label};
+use tiller::app::tui::overlay::{HelpLine, help_lines};
 
 fn resolve(map: &Keymap, key: &str, scope: Scope) -> Option<Action> {
     map.resolve(key.parse().expect("a key"), scope)
@@ -22,6 +24,9 @@ fn the_shipped_file_is_whole_and_right() {
     for spec in ACTIONS {
         let reachable = spec.slash.is_some() || keymap.label(spec.action).is_some();
         assert!(reachable, "{} has no way to it", spec.name);
+        // Each action and each name has one row.
+        assert_eq!(spec.action.spec().name, spec.name);
+        assert_eq!(Action::from_name(spec.name), Some(spec.action));
     }
 }
 
@@ -199,4 +204,90 @@ fn the_readme_lists_every_action() {
         listed == wanted,
         "put this between the marks of README.md:\n{wanted}"
     );
+}
+
+#[test]
+fn every_action_is_in_the_help_with_its_keys() {
+    let keymap = Keymap::default();
+    let lines = help_lines(&keymap);
+    for spec in ACTIONS {
+        let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
+        assert!(
+            lines
+                .iter()
+                .any(|line| matches!(line, HelpLine::Action { keys: shown, help }
+                if *shown == keys.join(", ") && help.starts_with(spec.help))),
+            "{}",
+            spec.name
+        );
+    }
+}
+
+#[test]
+fn a_press_is_read_and_written_in_one_form() {
+    for (typed, written) in [
+        ("ctrl+enter", "ctrl+enter"),
+        ("Ctrl+Enter", "ctrl+enter"),
+        ("alt+up", "alt+up"),
+        ("shift+tab", "shift+tab"),
+        ("f1", "f1"),
+        ("F35", "f35"),
+        ("ctrl+_", "ctrl+_"),
+        ("ctrl+shift+-", "ctrl+_"),
+        ("ctrl+shift+_", "ctrl+_"),
+        ("a", "a"),
+        ("A", "A"),
+        ("shift+a", "A"),
+        ("shift+1", "!"),
+        ("alt+A", "alt+shift+a"),
+        ("shift+ctrl+x", "ctrl+shift+x"),
+        ("control+C", "ctrl+shift+c"),
+        ("+", "+"),
+        ("ctrl++", "ctrl++"),
+        ("ctrl+plus", "ctrl++"),
+        ("ctrl+space", "ctrl+space"),
+        ("alt+.", "alt+."),
+        ("alt+ä", "alt+ä"),
+        ("alt+Ä", "alt+shift+ä"),
+        ("meta+cmd+escape", "alt+super+esc"),
+        ("PgUp", "pageup"),
+    ] {
+        let press: KeyPress = typed.parse().expect(typed);
+        assert_eq!(press.to_string(), written, "{typed}");
+        assert_eq!(written.parse(), Ok(press), "{written}");
+    }
+}
+
+#[test]
+fn what_is_no_key_is_refused() {
+    for text in [
+        "",
+        "ctrl+",
+        "hyper+a",
+        "f0",
+        "f36",
+        "ab",
+        "ctrl+enter+a",
+        "\x1b",
+        "ctrl",
+    ] {
+        assert_eq!(
+            text.parse::<KeyPress>(),
+            Err(ParseKeyError(text.into())),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn only_a_bare_character_is_text() {
+    for (key, text) in [
+        ("a", Some('a')),
+        ("shift+a", Some('A')),
+        ("ctrl+a", None),
+        ("enter", None),
+    ] {
+        let press: KeyPress = key.parse().expect("a key");
+        assert_eq!(press.text(), text, "{key}");
+    }
 }

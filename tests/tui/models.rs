@@ -8,7 +8,7 @@ use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::effect::{Direction, Effect};
 use tiller::app::tui::input::{InputEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
-use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::overlay::{ModelPicker, ModelsState, Overlay};
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
 use super::app_kit::{TestTui, model};
@@ -431,4 +431,116 @@ fn the_default_is_saved_only_when_asked() {
     assert_eq!(tui.key("ctrl+s"), [save]);
     tui.send(Msg::Done(EffectResult::Saved(Ok("/c/config.toml".into()))));
     assert!(tui.frame().contains("/c/config.toml"));
+}
+
+/// A `ModelsState` with these models; a `!` in front of one says that it has no key.
+fn models(ids: &[&str], used: &[&str]) -> ModelsState {
+    let mut models = ModelsState::new(row("none/none", 0, (0.0, 0.0), KeyState::Ready).model);
+    for id in used.iter().rev() {
+        models.use_now(&row(id, 0, (0.0, 0.0), KeyState::Ready).model);
+    }
+    let entry = |id: &&str| match id.strip_prefix('!') {
+        Some(id) => row(id, 0, (0.0, 0.0), missing()),
+        None => row(id, 0, (0.0, 0.0), KeyState::Ready),
+    };
+    models.listing = Arc::new(ModelList {
+        rows: ids.iter().map(entry).collect(),
+        error: None,
+    });
+    models
+}
+
+fn found(query: &str, models: &ModelsState) -> Vec<String> {
+    let mut picker = ModelPicker::default();
+    picker.picker.type_text(query);
+    picker.search(models);
+    let ids = picker
+        .picker
+        .matches()
+        .iter()
+        .map(|at| &models.listing.rows[*at].model);
+    ids.map(|model| model.full_id()).collect()
+}
+
+const ALL: &[&str] = &[
+    "!openai/gpt-5.5",
+    "!openai/gpt-5.5-mini",
+    "anthropic/claude-opus-5",
+    "anthropic/claude-sonnet-5-5",
+    "openrouter/openai/gpt-5.5",
+    "ollama/qwen3:8b",
+];
+
+#[test]
+fn without_a_word_the_latest_come_first_and_the_keyless_last() {
+    let models = models(ALL, &["anthropic/claude-sonnet-5-5", "ollama/qwen3:8b"]);
+    assert_eq!(
+        found(" ", &models),
+        [
+            "anthropic/claude-sonnet-5-5",
+            "ollama/qwen3:8b",
+            "anthropic/claude-opus-5",
+            "openrouter/openai/gpt-5.5",
+            "openai/gpt-5.5",
+            "openai/gpt-5.5-mini",
+        ]
+    );
+}
+
+#[test]
+fn words_beat_letters_and_keys_beat_scores() {
+    let models = models(ALL, &[]);
+    for (query, expected) in [
+        (
+            "gpt-5.5",
+            &[
+                "openrouter/openai/gpt-5.5",
+                "openai/gpt-5.5",
+                "openai/gpt-5.5-mini",
+            ][..],
+        ),
+        ("MINI gpt", &["openai/gpt-5.5-mini"]),
+        (
+            "anth",
+            &["anthropic/claude-opus-5", "anthropic/claude-sonnet-5-5"],
+        ),
+        ("cldopus", &["anthropic/claude-opus-5"]),
+        ("qwen3:8", &["ollama/qwen3:8b"]),
+        ("!^$'", &[]),
+        ("zzz", &[]),
+    ] {
+        let found = found(query, &models);
+        assert_eq!(
+            found.first().map(String::as_str),
+            expected.first().copied(),
+            "{query}"
+        );
+        let mut found = found;
+        let mut expected = expected.to_vec();
+        found.sort();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{query}");
+    }
+}
+
+#[test]
+fn a_new_listing_keeps_what_was_chosen() {
+    let no_models = models(&[], &[]);
+    let mut models = models(&["a/one", "a/two", "a/three"], &[]);
+    let mut picker = ModelPicker::default();
+    picker.search(&models);
+    picker.picker.go(1);
+    let before = Arc::clone(&models.listing);
+    let mut rows = before.rows.clone();
+    rows.insert(0, row("ollama/new", 0, (0.0, 0.0), KeyState::Ready));
+    models.listing = Arc::new(ModelList { rows, error: None });
+    picker.refresh(&before, &models);
+    let entry = picker.entry(&models.listing).expect("an entry");
+    assert_eq!(entry.model.full_id(), "a/two");
+    picker.picker.go(100);
+    assert_eq!(picker.picker.selected(), 3);
+    picker.picker.go(-100);
+    assert_eq!(picker.picker.selected(), 0);
+    picker.refresh(&before, &no_models);
+    assert!(picker.entry(&ModelList::default()).is_none());
 }

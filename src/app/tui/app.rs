@@ -3,7 +3,7 @@
 //! What the agent does is the agent's own word ([`RunState`]); nothing here keeps a flag beside
 //! it. Whatever lies over the screen is on the overlay stack, not a field of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ratatui::layout::Size;

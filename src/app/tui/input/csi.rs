@@ -4,8 +4,16 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::event::{InputEvent, TerminalReport};
+use super::key::KeyPress;
 use super::keyboard;
-use super::sequence::{Csi, Meaning};
+use super::sequence::Csi;
+
+/// What a sequence means.
+pub(super) enum Meaning {
+    Key(KeyPress),
+    Event(InputEvent),
+    PasteStart,
+}
 
 /// What the sequence with these bytes between `CSI` and its final byte means; `None` for a key that
 /// was released and for unknown sequences.
@@ -15,7 +23,7 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
         (None, b"", b'I' | b'O') => InputEvent::Focus(last == b'I'),
         (None, b"", b'~') if csi.number(0) == 200 => return Some(Meaning::PasteStart),
         (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => return None,
-        (None, b"", _) => return keyboard::from_csi(&csi, last),
+        (None, b"", _) => return keyboard::from_csi(&csi, last).map(Meaning::Key),
         (Some(b'<'), b"", b'M' | b'm') if csi.count() == 3 => {
             mouse(csi.number(0), csi.number(1), csi.number(2), last == b'm')?
         }
@@ -62,24 +70,16 @@ fn mouse(code: u32, col: u32, row: u32, released: bool) -> Option<InputEvent> {
             }
         }
     };
-    let mut mods = KeyModifiers::NONE;
-    for (bit, modifier) in [
+    let modifiers = [
         (4, KeyModifiers::SHIFT),
         (8, KeyModifiers::ALT),
         (16, KeyModifiers::CONTROL),
-    ] {
-        if code & bit != 0 {
-            mods |= modifier;
-        }
-    }
+    ];
+    let from_zero = |number: u32| u16::try_from(number.saturating_sub(1)).unwrap_or(u16::MAX);
     Some(InputEvent::Mouse(MouseEvent {
         kind,
-        column: clamp(col.saturating_sub(1)),
-        row: clamp(row.saturating_sub(1)),
-        modifiers: mods,
+        column: from_zero(col),
+        row: from_zero(row),
+        modifiers: keyboard::mods_from_bits(code, &modifiers),
     }))
-}
-
-fn clamp(number: u32) -> u16 {
-    u16::try_from(number).unwrap_or(u16::MAX)
 }

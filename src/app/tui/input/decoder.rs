@@ -14,12 +14,12 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyModifiers};
 use memchr::memmem;
 
-use super::csi;
+use super::csi::{self, Meaning};
 use super::event::InputEvent;
 use super::key::KeyPress;
 use super::keyboard;
-use super::report::{self, StringKind};
-use super::sequence::{Meaning, is_one_number};
+use super::report;
+use super::sequence::is_one_number;
 
 /// Parameter bytes of one sequence that are kept; a longer sequence means nothing to us.
 const MAX_CSI: usize = 256;
@@ -77,13 +77,12 @@ enum State {
     LinuxConsole(Before),
     /// `ESC [ M`: a mouse report in its oldest form, three bytes.
     OldMouse,
-    /// `ESC ]`, `ESC P` or `ESC _`, of which we do not know yet whether Alt and a character were
-    /// meant.
-    StringStart(StringKind),
+    /// ESC and the byte that introduces a reply, or Alt and that character: the next byte decides.
+    StringStart(u8),
     /// A reply in its text.
-    String(StringKind),
+    String(u8),
     /// A reply with an ESC in it, which ends or breaks it.
-    StringEscape(StringKind),
+    StringEscape(u8),
     /// A bracketed paste.
     Paste,
 }
@@ -172,13 +171,15 @@ impl Decoder {
                 }
             }
             State::OldMouse => self.old_mouse(byte, out),
-            State::StringStart(kind) if kind.may_start_with(byte) => {
-                self.state = State::String(kind);
+            State::StringStart(introducer) if report::may_start_with(introducer, byte) => {
+                self.state = State::String(introducer);
                 self.hold(byte, MAX_STRING);
             }
             State::StringStart(_) => self.start_over(byte, out),
-            State::String(kind) => self.string(byte, kind, out),
-            State::StringEscape(kind) if byte == b'\\' => self.finish_string(kind, out),
+            State::String(introducer) => self.string(byte, introducer, out),
+            State::StringEscape(introducer) if byte == b'\\' => {
+                self.finish_string(introducer, out);
+            }
             State::StringEscape(_) => {
                 self.begin(State::Escape(Before::Nothing));
                 self.step(byte, out);
@@ -231,9 +232,10 @@ impl Decoder {
             b'O' => self.state = State::Ss3(before),
             0..0x80 => {
                 before.push(out);
-                match StringKind::introduced_by(byte) {
-                    Some(kind) => self.state = State::StringStart(kind),
-                    None => self.ground(byte, KeyModifiers::ALT, out),
+                if report::is_introducer(byte) {
+                    self.state = State::StringStart(byte);
+                } else {
+                    self.ground(byte, KeyModifiers::ALT, out);
                 }
             }
             0xc2..=0xf4 => {
@@ -287,10 +289,6 @@ impl Decoder {
         }
         before.push(out);
         match meaning {
-            Some(Meaning::Text(text)) => {
-                let presses = text.into_iter().map(|c| KeyPress::plain(KeyCode::Char(c)));
-                out.extend(presses.map(InputEvent::Key));
-            }
             Some(Meaning::Event(event)) => out.push(event),
             Some(Meaning::PasteStart) => self.state = State::Paste,
             Some(Meaning::Key(_)) | None => {}
@@ -309,19 +307,19 @@ impl Decoder {
         }
     }
 
-    fn string(&mut self, byte: u8, kind: StringKind, out: &mut Vec<InputEvent>) {
+    fn string(&mut self, byte: u8, introducer: u8, out: &mut Vec<InputEvent>) {
         match byte {
-            0x07 => self.finish_string(kind, out),
-            0x1b => self.state = State::StringEscape(kind),
+            0x07 => self.finish_string(introducer, out),
+            0x1b => self.state = State::StringEscape(introducer),
             // A reply holds no control characters: the terminal broke off and this is a key.
             0..0x20 | 0x7f => self.start_over(byte, out),
             _ => self.hold(byte, MAX_STRING),
         }
     }
 
-    fn finish_string(&mut self, kind: StringKind, out: &mut Vec<InputEvent>) {
+    fn finish_string(&mut self, introducer: u8, out: &mut Vec<InputEvent>) {
         if !self.overlong {
-            out.extend(report::from_string(kind, &self.held).map(InputEvent::Report));
+            out.extend(report::from_string(introducer, &self.held).map(InputEvent::Report));
         }
         self.begin(State::Ground);
     }
@@ -349,7 +347,7 @@ impl Decoder {
                     push_key(alt('['), out);
                 }
             }
-            State::StringStart(kind) => push_key(alt(kind.introducer()), out),
+            State::StringStart(introducer) => push_key(alt(char::from(introducer)), out),
             _ => {}
         }
     }

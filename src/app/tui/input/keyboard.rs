@@ -6,7 +6,7 @@
 use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::key::KeyPress;
-use super::sequence::{Csi, Meaning};
+use super::sequence::Csi;
 
 /// The key of one ASCII byte (ESC excepted), held with `mods`.
 pub(super) fn from_ascii(byte: u8, mods: KeyModifiers) -> KeyPress {
@@ -51,25 +51,25 @@ pub(super) fn from_ss3(byte: u8) -> Option<KeyPress> {
 
 /// The modifiers of a sequence's modifier parameter: one more than the sum of their bits.
 pub(super) fn mods_from_parameter(parameter: u32) -> KeyModifiers {
-    let bits = parameter.saturating_sub(1);
-    let mut mods = KeyModifiers::NONE;
-    for (bit, modifier) in [
+    let modifiers = [
         (1, KeyModifiers::SHIFT),
         (2, KeyModifiers::ALT),
         (4, KeyModifiers::CONTROL),
         (8, KeyModifiers::SUPER),
         (16, KeyModifiers::SUPER),
         (32, KeyModifiers::ALT),
-    ] {
-        if bits & bit != 0 {
-            mods |= modifier;
-        }
-    }
-    mods
+    ];
+    mods_from_bits(parameter.saturating_sub(1), &modifiers)
+}
+
+/// The modifiers whose bits are set.
+pub(super) fn mods_from_bits(bits: u32, modifiers: &[(u32, KeyModifiers)]) -> KeyModifiers {
+    let set = modifiers.iter().filter(|(bit, _)| bits & bit != 0);
+    set.map(|(_, modifier)| *modifier).collect()
 }
 
 /// The key of a sequence without prefix and intermediates.
-pub(super) fn from_csi(csi: &Csi<'_>, last: u8) -> Option<Meaning> {
+pub(super) fn from_csi(csi: &Csi<'_>, last: u8) -> Option<KeyPress> {
     const RELEASED: u32 = 3;
     if csi.sub(1, 1) == Some(RELEASED) {
         return None;
@@ -78,7 +78,7 @@ pub(super) fn from_csi(csi: &Csi<'_>, last: u8) -> Option<Meaning> {
     let (code, mods) = match last {
         b'u' => return from_kitty(csi, mods),
         b'~' if csi.number(0) == 27 => {
-            return from_code_point(csi.number(2), mods, Shift::InCharacter).map(Meaning::Key);
+            return from_code_point(csi.number(2), mods, Shift::InCharacter);
         }
         b'~' => (numbered(csi.number(0))?, mods),
         b'^' => (numbered(csi.number(0))?, KeyModifiers::CONTROL),
@@ -92,37 +92,22 @@ pub(super) fn from_csi(csi: &Csi<'_>, last: u8) -> Option<Meaning> {
         b'a'..=b'd' => (arrow(last.to_ascii_uppercase())?, KeyModifiers::SHIFT),
         _ => (arrow(last)?, mods),
     };
-    Some(Meaning::Key(KeyPress::new(code, mods)))
+    Some(KeyPress::new(code, mods))
 }
 
-/// `CSI code:shifted:base ; modifiers:event ; text u`.
-fn from_kitty(csi: &Csi<'_>, mods: KeyModifiers) -> Option<Meaning> {
+/// `CSI code:shifted:base ; modifiers:event u`.
+fn from_kitty(csi: &Csi<'_>, mods: KeyModifiers) -> Option<KeyPress> {
     let code = csi.sub(0, 0)?;
-    let commands = mods.difference(KeyModifiers::SHIFT);
-    if commands == KeyModifiers::NONE {
-        let text: Vec<char> = csi
-            .subs(2)
-            .filter_map(char::from_u32)
-            .filter(|c| !c.is_control())
-            .collect();
-        match text[..] {
-            [] => {}
-            [c] => return Some(Meaning::Key(KeyPress::plain(KeyCode::Char(c)))),
-            _ => return Some(Meaning::Text(text)),
-        }
-    }
-    let press = if let (true, Some(base)) = (code >= 0x80, csi.sub(0, 2))
-        && commands != KeyModifiers::NONE
-        && functional(code).is_none()
-    {
+    let is_command = mods.difference(KeyModifiers::SHIFT) != KeyModifiers::NONE;
+    let is_foreign = code >= 0x80 && functional(code).is_none();
+    if let Some(base) = csi.sub(0, 2).filter(|_| is_command && is_foreign) {
         // A letter of another alphabet: commands go by the key's place on a US keyboard.
         from_code_point(base, mods, Shift::Apart)
     } else if let (true, Some(shifted)) = (mods.contains(KeyModifiers::SHIFT), csi.sub(0, 1)) {
         from_code_point(shifted, mods, Shift::InCharacter)
     } else {
         from_code_point(code, mods, Shift::Apart)
-    };
-    press.map(Meaning::Key)
+    }
 }
 
 /// Whether a code point with Shift is already what Shift makes of it.

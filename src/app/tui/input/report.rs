@@ -1,54 +1,27 @@
-//! Reports: replies of the terminal that are strings: `OSC`, `DCS` and `APC`.
+//! Replies of the terminal that are strings: `ESC ]` (OSC), `ESC P` (DCS) and `ESC _` (APC).
 
 use super::event::TerminalReport;
 
-/// How a string begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StringKind {
-    /// `ESC ]`.
-    Osc,
-    /// `ESC P`.
-    Dcs,
-    /// `ESC _`.
-    Apc,
+/// Whether `ESC byte` may begin a reply. Terminals reply with these three strings only.
+pub(super) fn is_introducer(byte: u8) -> bool {
+    matches!(byte, b']' | b'P' | b'_')
 }
 
-impl StringKind {
-    /// The kind of string `ESC byte` may begin. Terminals reply with these three only.
-    pub(super) fn introduced_by(byte: u8) -> Option<Self> {
-        match byte {
-            b']' => Some(Self::Osc),
-            b'P' => Some(Self::Dcs),
-            b'_' => Some(Self::Apc),
-            _ => None,
-        }
-    }
-
-    /// The character behind ESC.
-    pub(super) fn introducer(self) -> char {
-        match self {
-            Self::Osc => ']',
-            Self::Dcs => 'P',
-            Self::Apc => '_',
-        }
-    }
-
-    /// Whether a reply may go on with this byte. With any other the user pressed Alt and the
-    /// introducer: `ESC _` is Alt+_ unless a kitty graphics reply follows.
-    pub(super) fn may_start_with(self, byte: u8) -> bool {
-        match self {
-            Self::Osc => byte.is_ascii_digit() || matches!(byte, b'l' | b'L' | b'I'),
-            Self::Dcs => byte.is_ascii_digit() || matches!(byte, b'>' | b'!' | b'$' | b'+'),
-            Self::Apc => byte == b'G',
-        }
+/// Whether the string of a reply may start with this byte. With any other the user pressed Alt and
+/// the introducer: `ESC _` is Alt+_ unless a kitty graphics reply follows.
+pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {
+    match introducer {
+        b']' => byte.is_ascii_digit() || matches!(byte, b'l' | b'L' | b'I'),
+        b'P' => byte.is_ascii_digit() || matches!(byte, b'>' | b'!' | b'$' | b'+'),
+        _ => byte == b'G',
     }
 }
 
-/// What a string says, if it is something we ask for.
-pub(super) fn from_string(kind: StringKind, bytes: &[u8]) -> Option<TerminalReport> {
+/// The report in a string, if it answers a query of ours: the background color (OSC 11).
+pub(super) fn from_string(introducer: u8, bytes: &[u8]) -> Option<TerminalReport> {
     let value = bytes.strip_prefix(b"11;")?;
     // The parser of colors panics where a digit is not ASCII.
-    if kind != StringKind::Osc || !value.is_ascii() {
+    if introducer != b']' || !value.is_ascii() {
         return None;
     }
     let color = xterm_color::Color::parse(value).ok()?;

@@ -1,17 +1,4 @@
-//! The parts of a control sequence (`CSI parameters final`), and what a sequence can mean.
-
-use super::event::InputEvent;
-use super::key::KeyPress;
-
-/// What a sequence means.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    Key(KeyPress),
-    /// Text that is not one key (an input method under the kitty protocol).
-    Text(Vec<char>),
-    Event(InputEvent),
-    PasteStart,
-}
+//! The parts of a control sequence (`CSI parameters final`).
 
 /// The parts of a sequence.
 pub(super) struct Csi<'a> {
@@ -61,12 +48,6 @@ impl<'a> Csi<'a> {
     pub(super) fn sub(&self, index: usize, sub: usize) -> Option<u32> {
         let parameter = self.parameters.get(index)?;
         number(parameter.split(|byte| *byte == b':').nth(sub)?)
-    }
-
-    /// All numbers of a parameter.
-    pub(super) fn subs(&self, index: usize) -> impl Iterator<Item = u32> {
-        let parameter = self.parameters.get(index).copied().unwrap_or_default();
-        parameter.split(|byte| *byte == b':').filter_map(number)
     }
 }
 

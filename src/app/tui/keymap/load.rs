@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::map::{Keymap, clash};
 use crate::app::action::{ACTIONS, Action};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::input::{KeyPress, ParseKeyError};
 use crate::llm::nearest::nearest;
 
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
@@ -130,45 +130,15 @@ fn unknown_action(name: &str) -> String {
 }
 
 /// A key that is written almost right gets the right one suggested.
-fn unknown_key(text: &str, error: &crate::app::tui::input::ParseKeyError) -> String {
-    const PARTS: [&str; 22] = [
-        "ctrl",
-        "alt",
-        "shift",
-        "super",
-        "space",
-        "enter",
-        "tab",
-        "backspace",
-        "esc",
-        "delete",
-        "insert",
-        "home",
-        "end",
-        "pageup",
-        "pagedown",
-        "up",
-        "down",
-        "left",
-        "right",
-        "menu",
-        "f1",
-        "f12",
-    ];
+fn unknown_key(text: &str, error: &ParseKeyError) -> String {
+    let repair = |part| match nearest(part, KeyPress::names()) {
+        // A single character is a key of its own.
+        Some(name) if part.chars().nth(1).is_some() => name,
+        _ => part,
+    };
     let lower = text.to_lowercase().replace(['-', ' '], "+");
-    let repaired: Vec<String> = lower
-        .split('+')
-        .map(|part| {
-            if part.chars().count() < 2 || PARTS.contains(&part) {
-                return part.to_owned();
-            }
-            nearest(part, PARTS.iter().copied())
-                .unwrap_or(part)
-                .to_owned()
-        })
-        .collect();
-    let repaired = repaired.join("+");
-    match repaired.parse::<KeyPress>() {
+    let repaired: Vec<&str> = lower.split('+').map(repair).collect();
+    match repaired.join("+").parse::<KeyPress>() {
         Ok(key) => format!("unknown key `{text}`: did you mean `{key}`?"),
         Err(_) => error.to_string(),
     }

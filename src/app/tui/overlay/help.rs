@@ -60,25 +60,3 @@ const MOUSE: [(&str, &str); 3] = [
     ),
     ("Shift+drag", "Select text, as the terminal does it"),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_action_is_in_the_help_with_its_keys() {
-        let keymap = Keymap::default();
-        let lines = help_lines(&keymap);
-        for spec in ACTIONS {
-            let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
-            assert!(
-                lines
-                    .iter()
-                    .any(|line| matches!(line, HelpLine::Action { keys: shown, help }
-                    if *shown == keys.join(", ") && help.starts_with(spec.help))),
-                "{}",
-                spec.name
-            );
-        }
-    }
-}
