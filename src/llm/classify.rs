@@ -3,12 +3,16 @@
 //!
 //! `error_patterns` maps the wording to a class.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use super::auth::Redactor;
 use super::error::{ErrorClass, LlmError};
-use super::error_patterns::{class, wait_in};
+use super::error_patterns::{class, regex, wait_in};
 use super::overflow;
 
 /// Longest part of a provider's own words that is passed on.
@@ -46,12 +50,12 @@ pub fn from_response(
 ) -> LlmError {
     let body = String::from_utf8_lossy(body);
     let body = context.redactor.redact(&body);
-    let (kind, said) = words(&body);
+    let (kind, message) = kind_and_message(&body);
     let mut text = format!("{kind} {body}");
     if status == 400 && body.trim().is_empty() && context.empty_400_is_overflow {
         text.push_str("context_length_exceeded");
     }
-    let mut error = from_words(Some(status), &text, &said, context);
+    let mut error = classified(Some(status), &text, &message, context);
     // Anthropic's and OpenAI's clients obey this header before any status.
     match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
         Some(b"true") if error.class == ErrorClass::Client => error.class = ErrorClass::Retryable,
@@ -67,7 +71,7 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     let body = body.get(0).unwrap_or(body);
     let text = body.to_string();
     let text = context.redactor.redact(&text);
-    let (kind, said) = words(&text);
+    let (kind, message) = kind_and_message(&text);
     let status = ["status", "code"].iter().find_map(|key| {
         let value = body.pointer(&format!("/error/{key}")).or(body.get(key))?;
         let number = value
@@ -77,7 +81,7 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
             .ok()
             .filter(|status| (400..600).contains(status))
     });
-    let mut error = from_words(status, &format!("{kind} {text}"), &said, context);
+    let mut error = classified(status, &format!("{kind} {text}"), &message, context);
     // A server that began to answer and then failed, with an unknown error: the fault is its own.
     let ours = ["invalid", "not_found", "model_not_found", "unsupported"];
     if status.is_none()
@@ -89,7 +93,7 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     with_wait_hint(error)
 }
 
-fn from_words(status: Option<u16>, text: &str, said: &str, context: &ErrorContext) -> LlmError {
+fn classified(status: Option<u16>, text: &str, message: &str, context: &ErrorContext) -> LlmError {
     let class = class(status, text);
     let what = match (status, class) {
         (_, ErrorClass::Auth) => "the key was refused",
@@ -106,12 +110,9 @@ fn from_words(status: Option<u16>, text: &str, said: &str, context: &ErrorContex
         _ => "the server reports an error",
     };
     let status_text = status.map_or_else(String::new, |status| format!(" ({status})"));
-    let said = quoted(said);
-    let colon = if said.is_empty() { "" } else { ": " };
-    let mut error = LlmError::new(
-        class,
-        format!("{}: {what}{status_text}{colon}{said}", context.model),
-    );
+    let message = quoted(message);
+    let colon = if message.is_empty() { "" } else { ": " };
+    let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
     error.status = status;
     error.retry_after_ms = wait_in(text);
     error.hint = match class {
@@ -159,20 +160,13 @@ fn with_wait_hint(error: LlmError) -> LlmError {
     error.with_hint(hint)
 }
 
-/// The provider's word for the kind of error and its sentence, out of whatever it sent.
-fn words(body: &str) -> (String, String) {
+/// The kind of the error and its message, out of whatever the provider sent.
+fn kind_and_message(body: &str) -> (String, String) {
     let Ok(json) = serde_json::from_str::<Value>(body) else {
         return (String::new(), plain(body));
     };
-    let json = match json {
-        Value::Array(mut list) if !list.is_empty() => list.swap_remove(0),
-        other => other,
-    };
-    let text = |pointer: &str| {
-        json.pointer(pointer)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let json = json.get(0).unwrap_or(&json);
+    let text = |pointer: &&str| Some(json.pointer(pointer)?.as_str()?.to_owned());
     let kind = [
         "/error/type",
         "/error/code",
@@ -180,7 +174,7 @@ fn words(body: &str) -> (String, String) {
         "/code",
         "/type",
     ];
-    let said = [
+    let message = [
         "/error/message",
         "/error/detail",
         "/error",
@@ -190,63 +184,36 @@ fn words(body: &str) -> (String, String) {
         "/errors/0",
         "/detail/0/msg",
     ];
-    let kind = kind
-        .iter()
-        .find_map(|pointer| text(pointer))
-        .unwrap_or_default();
-    let mut said = said
-        .iter()
-        .find_map(|pointer| text(pointer))
-        .unwrap_or_else(|| plain(body));
-    // A gateway's own "Provider returned error" hides what the provider said.
-    if let Some(raw) = text("/error/metadata/raw") {
-        said = format!("{said}: {raw}");
+    let kind = kind.iter().find_map(text).unwrap_or_default();
+    let mut message = message.iter().find_map(text).unwrap_or_else(|| plain(body));
+    // A gateway's own "Provider returned error" hides the provider's message.
+    if let Some(raw) = text(&"/error/metadata/raw") {
+        message = format!("{message}: {raw}");
     }
-    (kind, said)
+    (kind, message)
 }
 
 /// The text of a body that is not JSON; of a web page its title, or what is left without tags.
 fn plain(body: &str) -> String {
-    let start = body
-        .trim_start()
-        .get(..15)
-        .unwrap_or(body)
-        .to_ascii_lowercase();
-    if !(start.starts_with("<!doctype") || start.starts_with("<html") || start.starts_with("<head"))
-    {
+    static PAGE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)^\s*<(!doctype|html|head)"));
+    static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?is)<title>(.*?)</title>"));
+    static TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"<[^>]*>?"));
+    if !PAGE.is_match(body) {
         return body.trim().to_owned();
     }
-    let lower = body.to_ascii_lowercase();
-    let title = lower.find("<title>").and_then(|open| {
-        let close = lower[open..].find("</title>")?;
-        body.get(open + 7..open + close)
-    });
-    let text = title.map_or_else(|| strip_tags(body), |title| title.trim().to_owned());
-    format!("a web page: {text}")
+    let text = match TITLE.captures(body) {
+        Some(title) => Cow::Owned(title[1].to_owned()),
+        None => TAG.replace_all(body, " "),
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!("a web page: {}", words.join(" "))
 }
 
-fn strip_tags(html: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    for c in html.chars() {
-        match c {
-            '<' => inside = true,
-            '>' => {
-                inside = false;
-                text.push(' ');
-            }
-            c if !inside => text.push(c),
-            _ => {}
-        }
-    }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(said: &str) -> String {
-    let said = said.trim();
-    match said.char_indices().nth(QUOTED_CHARS) {
-        Some((end, _)) => format!("{}...", &said[..end]),
-        None => said.to_owned(),
+fn quoted(message: &str) -> String {
+    let message = message.trim();
+    match message.char_indices().nth(QUOTED_CHARS) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
     }
 }
 

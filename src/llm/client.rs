@@ -52,6 +52,9 @@ pub struct Client {
     no_summaries: Arc<Mutex<HashSet<String>>>,
 }
 
+/// The answer, or the error it would begin with.
+type Answer = Result<BoxStream<'static, StreamEvent>, LlmError>;
+
 impl Client {
     /// Client for the models of `catalog`, with `keys`; models of [`Api::Scripted`] go to
     /// `scripted`.
@@ -88,22 +91,21 @@ impl Client {
     }
 
     /// Asks for the answer, once more without what the provider will not do.
-    async fn answer(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
-        let mut answer = self.ask(request).await;
+    async fn answer(&self, request: &Request) -> Answer {
         let model = &request.model;
-        if model.api != Api::OpenAiResponses || !model.quirks.summaries {
-            return answer;
-        }
-        match answer.next().await {
-            Some(StreamEvent::Error(error)) if responses::refuses_summaries(&error) => {
+        match self.ask(request).await {
+            Err(error)
+                if model.api == Api::OpenAiResponses
+                    && model.quirks.summaries
+                    && responses::refuses_summaries(&error) =>
+            {
                 tracing::info!("{}: {}", model.full_id(), error.message);
                 self.no_summaries().insert(model.provider.clone());
                 let mut plain = request.clone();
                 plain.model.quirks.summaries = false;
                 self.ask(&plain).await
             }
-            Some(first) => stream::iter([first]).chain(answer).boxed(),
-            None => answer,
+            answer => answer,
         }
     }
 
@@ -132,48 +134,27 @@ impl Client {
     /// Sends the request with the provider's key. Where there is none and where the server refuses
     /// it, the places of keys are looked at again: one may have been added or replaced meanwhile, and
     /// commands print keys that run out.
-    async fn ask(&self, request: &Request) -> BoxStream<'static, StreamEvent> {
+    async fn ask(&self, request: &Request) -> Answer {
         let provider = &request.model.provider;
         let place = self.key_location(provider).or_else(|_| {
             self.keys.reload();
             self.key_location(provider)
-        });
-        let fetched = match place {
-            Ok(place) => self.keys.fetch(provider, &place).await,
-            Err(error) => Err(error),
-        };
-        let key = match fetched {
-            Ok(key) => key,
-            Err(error) => return failed(error),
-        };
-        let http = match self.headers(provider).await {
-            Ok(mut headers) => {
-                add_session_headers(&mut headers, request);
-                self.http.with_headers(headers)
-            }
-            Err(error) => return failed(error),
-        };
-        let mut answer = self.send(request, &http, key.clone());
-        let Some(key) = key else {
-            return answer;
-        };
-        match answer.next().await {
+        })?;
+        let key = self.keys.fetch(provider, &place).await?;
+        let mut headers = self.headers(provider).await?;
+        add_session_headers(&mut headers, request);
+        let http = self.http.with_headers(headers);
+        match (self.send(request, &http, key.clone()).await, key) {
             // Google refuses a key with 400.
-            Some(StreamEvent::Error(error))
+            (Err(error), Some(key))
                 if error.class == ErrorClass::Auth && matches!(error.status, Some(400 | 401)) =>
             {
                 self.keys.reload();
-                let new = match self.key_location(provider) {
-                    Ok(place) => self.keys.renew(provider, &place, &key).await,
-                    Err(_) => None,
-                };
-                match new {
-                    Some(new) => self.send(request, &http, Some(new)),
-                    None => failed(error),
-                }
+                let place = self.key_location(provider).map_err(|_| error.clone())?;
+                let new = self.keys.renew(provider, &place, &key).await.ok_or(error)?;
+                self.send(request, &http, Some(new)).await
             }
-            Some(first) => stream::iter([first]).chain(answer).boxed(),
-            None => answer,
+            (answer, _) => answer,
         }
     }
 
@@ -225,12 +206,7 @@ impl Client {
     }
 
     /// Sends the request with this key.
-    fn send(
-        &self,
-        request: &Request,
-        http: &Http,
-        key: Option<Secret>,
-    ) -> BoxStream<'static, StreamEvent> {
+    async fn send(&self, request: &Request, http: &Http, key: Option<Secret>) -> Answer {
         let model = &request.model;
         let models = self.catalog.current();
         let context = ErrorContext {
@@ -262,7 +238,7 @@ impl Client {
             ),
             Api::Scripted => {
                 let what = "no script is loaded for this model";
-                return failed(context.error(ErrorClass::Client, what));
+                return Err(context.error(ErrorClass::Client, what));
             }
         };
         let http_request = HttpRequest {
@@ -273,11 +249,11 @@ impl Client {
             context,
             prices: model.prices.clone(),
         };
-        let events = exchange::run(http.clone(), http_request, decoder);
-        if model.api == Api::OpenAiResponses {
-            return events.map(responses::explained).boxed();
+        let mut events = exchange::run(http.clone(), http_request, decoder);
+        match events.next().await {
+            Some(StreamEvent::Error(error)) => Err(responses::explained(error, model)),
+            first => Ok(stream::iter(first).chain(events).boxed()),
         }
-        events
     }
 }
 
@@ -306,7 +282,7 @@ impl Provider for Client {
             return scripted.stream(request);
         }
         let client = self.clone();
-        let answer = async move { client.answer(&request).await };
+        let answer = async move { client.answer(&request).await.unwrap_or_else(failed) };
         stream::once(answer).flatten().boxed()
     }
 

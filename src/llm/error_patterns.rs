@@ -224,7 +224,7 @@ static WAIT: LazyLock<Regex> = LazyLock::new(|| {
 static WAIT_PART: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)"));
 
-fn regex(pattern: &str) -> Regex {
+pub fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("tests use every pattern")
 }
 

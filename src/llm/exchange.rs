@@ -20,7 +20,7 @@ use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
 use super::http::{self, Http};
 use super::model::{Model, Prices};
-use super::sse::{SseEvent, SseParser};
+use super::sse::{SseEvent, SseParser, TooLarge};
 
 /// What is sent.
 pub(crate) struct HttpRequest {
@@ -98,8 +98,8 @@ impl StreamReader {
         for event in events {
             self.event(&event);
         }
-        if let Err(error) = taken {
-            self.fail(&error.to_string());
+        if let Err(TooLarge) = taken {
+            self.fail("the server sent an event that is too large");
         }
         self.writer.drain_into(out);
     }

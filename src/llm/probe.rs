@@ -73,15 +73,15 @@ pub async fn probe(
     let headers = response.headers().clone();
     let body = http::error_body(response).await;
     let error = classify::from_response(status.as_u16(), &headers, &body, context);
-    let told = redacted(&error.message, context);
-    let told = told
+    let message = redacted(&error.message, context);
+    let message = message
         .strip_prefix(&format!("{}: ", context.model))
-        .unwrap_or(&told)
+        .unwrap_or(&message)
         .to_owned();
     match error.class {
-        ErrorClass::Auth => Verdict::Refused(told),
-        ErrorClass::Retryable if status.is_server_error() => Verdict::Unreachable(told),
-        _ => Verdict::Unclear(told),
+        ErrorClass::Auth => Verdict::Refused(message),
+        ErrorClass::Retryable if status.is_server_error() => Verdict::Unreachable(message),
+        _ => Verdict::Unclear(message),
     }
 }
 

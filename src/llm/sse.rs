@@ -3,8 +3,6 @@
 //! Own parser rather than a crate because an event's size must have a limit and a line that arrives
 //! in thousands of pieces must cost linear time. Knows nothing of JSON, of `id:` and of `retry:`.
 
-use std::fmt;
-
 /// Largest event in bytes. The biggest honest one is an inline image of a few MiB.
 pub const MAX_EVENT_BYTES: usize = 32 * 1024 * 1024;
 
@@ -20,12 +18,6 @@ pub struct SseEvent {
 /// An event grew beyond the parser's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
-
-impl fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the server sent an event that is too large")
-    }
-}
 
 /// The state between two reads.
 pub struct SseParser {

@@ -65,12 +65,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         Thinking::Enabled { .. } if lacks_leading_thinking(&turns) => Thinking::Disabled,
         thinking => thinking,
     });
-    let effort = match &thinking {
-        Some(Thinking::Adaptive { .. }) => Some(OutputConfig {
-            effort: effort(request),
-        }),
-        _ => None,
-    };
+    let adaptive = matches!(thinking, Some(Thinking::Adaptive { .. }));
     let mut messages = messages(&turns);
     let marks = model.quirks.cache_marks;
     if marks {
@@ -89,17 +84,17 @@ pub fn body(request: &Request) -> Vec<u8> {
         .collect();
     let tool_choice = tools.is_empty().then(|| {
         tools = placeholder_tools(&turns);
-        ToolChoice { r#type: "none" }
+        json!({ "type": "none" })
     });
     let tool_choice = tool_choice.filter(|_| !tools.is_empty());
     let mark_tools = marks && model.quirks.tool_cache_marks;
     if let (Some(last), true) = (tools.last_mut(), mark_tools) {
         last.cache_control = Some(CacheControl::EPHEMERAL);
     }
-    let system = request.system_prompt().map(|text| {
-        [Block::Text {
-            text,
+    let system = request.system_prompt().map(|prompt| {
+        [Block {
             cache_control: marks.then_some(CacheControl::EPHEMERAL),
+            ..text(prompt)
         }]
     });
     let body = Body {
@@ -107,7 +102,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         max_tokens,
         stream: true,
         thinking,
-        output_config: effort,
+        output_config: adaptive.then(|| json!({ "effort": effort(request) })),
         tools,
         tool_choice,
         system,
@@ -124,11 +119,11 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking: Option<Thinking>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output_config: Option<OutputConfig>,
+    output_config: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<ToolChoice>,
+    tool_choice: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[Block<'a>; 1]>,
     messages: Vec<ApiMessage<'a>>,
@@ -146,11 +141,6 @@ struct Tool<'a> {
     cache_control: Option<CacheControl>,
 }
 
-#[derive(Serialize)]
-struct ToolChoice {
-    r#type: &'static str,
-}
-
 #[derive(Clone, Copy, Serialize)]
 struct CacheControl {
     r#type: &'static str,
@@ -163,30 +153,20 @@ impl CacheControl {
 }
 
 #[derive(Serialize)]
-struct OutputConfig {
-    effort: String,
-}
-
-#[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Thinking {
     Adaptive {
         display: &'static str,
+        /// What happens to thinking blocks whose prefix is not what it was when they were made. The
+        /// prefix of a session never changes; should it all the same, the blocks are dropped instead
+        /// of the request being refused.
         #[serde(skip_serializing_if = "Option::is_none")]
-        block_binding: Option<BlockBinding>,
+        block_binding: Option<Value>,
     },
     Enabled {
         budget_tokens: u64,
     },
     Disabled,
-}
-
-/// What happens to thinking blocks whose prefix is not what it was when they were made. The prefix
-/// of a session never changes; should it all the same, the blocks are dropped instead of the request
-/// being refused.
-#[derive(Serialize)]
-struct BlockBinding {
-    prefix_mismatch_behavior: &'static str,
 }
 
 #[derive(Serialize)]
@@ -196,17 +176,21 @@ struct ApiMessage<'a> {
 }
 
 #[derive(Serialize)]
+struct Block<'a> {
+    #[serde(flatten)]
+    kind: BlockKind<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+enum BlockKind<'a> {
     Text {
         text: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
     Image {
         source: Source<'a>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
     Thinking {
         thinking: &'a str,
@@ -225,9 +209,16 @@ enum Block<'a> {
         content: Vec<Block<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
+}
+
+impl<'a> From<BlockKind<'a>> for Block<'a> {
+    fn from(kind: BlockKind<'a>) -> Self {
+        Self {
+            kind,
+            cache_control: None,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -268,52 +259,49 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>]) -> Vec<Block<'a>> {
         if content.is_empty() {
             content.push(text("(failed, see the image)"));
         }
-        blocks.push(Block::ToolResult {
+        let result = BlockKind::ToolResult {
             tool_use_id: &result.id,
             content,
             is_error: result.is_error,
-            cache_control: None,
-        });
+        };
+        blocks.push(result.into());
     }
     blocks.append(&mut images);
     blocks
 }
 
 fn text(text: &str) -> Block<'_> {
-    Block::Text {
-        text,
-        cache_control: None,
-    }
+    BlockKind::Text { text }.into()
 }
 
 fn block<'a>(content: &'a Cow<'a, Content>) -> Block<'a> {
-    match content.as_ref() {
-        Content::Text(said) => text(&said.text),
-        Content::Image(image) => Block::Image {
+    let kind = match content.as_ref() {
+        Content::Text(block) => BlockKind::Text { text: &block.text },
+        Content::Image(image) => BlockKind::Image {
             source: Source {
                 r#type: "base64",
                 media_type: &image.mime_type,
                 data: &image.data,
             },
-            cache_control: None,
         },
         Content::Thinking(thinking) => {
             let signature = thinking.thinking_signature.as_deref().unwrap_or_default();
             if thinking.redacted {
-                Block::RedactedThinking { data: signature }
+                BlockKind::RedactedThinking { data: signature }
             } else {
-                Block::Thinking {
+                BlockKind::Thinking {
                     thinking: &thinking.thinking,
                     signature,
                 }
             }
         }
-        Content::ToolCall(call) => Block::ToolUse {
+        Content::ToolCall(call) => BlockKind::ToolUse {
             id: &call.id,
             name: &call.name,
             input: call.argument_object(),
         },
-    }
+    };
+    kind.into()
 }
 
 /// Stand-ins for the tools that were called when there still were any: a conversation that holds
@@ -362,13 +350,8 @@ fn lacks_leading_thinking(turns: &[Turn]) -> bool {
 fn mark_last_two_user_messages(messages: &mut [ApiMessage]) {
     let users = messages.iter_mut().rev().filter(|it| it.role == "user");
     for message in users.take(2) {
-        if let Some(
-            Block::Text { cache_control, .. }
-            | Block::Image { cache_control, .. }
-            | Block::ToolResult { cache_control, .. },
-        ) = message.content.last_mut()
-        {
-            *cache_control = Some(CacheControl::EPHEMERAL);
+        if let Some(last) = message.content.last_mut() {
+            last.cache_control = Some(CacheControl::EPHEMERAL);
         }
     }
 }
@@ -384,13 +367,10 @@ fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
         return Some(Thinking::Disabled);
     }
     if adaptive(model) {
+        let bound = model.quirks.thinking_binding && model.quirks.betas;
         return Some(Thinking::Adaptive {
             display: "summarized",
-            block_binding: (model.quirks.thinking_binding && model.quirks.betas).then_some(
-                BlockBinding {
-                    prefix_mismatch_behavior: "drop_block",
-                },
-            ),
+            block_binding: bound.then(|| json!({ "prefix_mismatch_behavior": "drop_block" })),
         });
     }
     let wanted = match level {

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::items::{self, Item};
+use crate::llm::api::Api;
 use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::event::StreamEvent;
 use crate::llm::exchange::Endpoint;
 use crate::llm::handoff;
 use crate::llm::http;
@@ -24,20 +24,17 @@ pub(crate) fn endpoint(model: &Model) -> Endpoint {
     Endpoint::at(http::join(&model.base_url, "/responses"))
 }
 
-/// The same event; an error that says that nothing is at this address gets the way out for the many
+/// The same error; where it says that nothing is at this address it gets the way out for the many
 /// servers that speak the older API only.
-pub fn explained(mut event: StreamEvent) -> StreamEvent {
-    if let StreamEvent::Error(error) = &mut event
-        && error.class == ErrorClass::Client
-        && matches!(error.status, Some(404 | 405 | 501))
-    {
-        error.hint = Some(
+pub fn explained(error: LlmError, model: &Model) -> LlmError {
+    let nothing_there = matches!(error.status, Some(404 | 405 | 501));
+    if model.api == Api::OpenAiResponses && error.class == ErrorClass::Client && nothing_there {
+        return error.with_hint(
             "Is the base URL right, and does the server speak OpenAI Responses? For one that knows only \
-             Chat Completions, write api = \"openai-chat\" below its provider in models.toml"
-                .into(),
+             Chat Completions, write api = \"openai-chat\" below its provider in models.toml",
         );
     }
-    event
+    error
 }
 
 /// Whether the server refuses reasoning summaries: OpenAI sends them to verified organizations only.
