@@ -87,18 +87,47 @@ fn help_does_not_say_that_something_runs() {
 #[test]
 fn a_screen_of_any_size_can_be_drawn() {
     for width in (0..13).chain([17, 40, 300]) {
-        for height in (0..10).chain([13, 100]) {
+        for height in (0..24).chain([35, 100]) {
             let mut tui = TestTui::new(width, height);
             tui.frame();
+            check_areas(&tui, (width, height), false);
             tui.write("日本語 text that is longer than the row");
             tui.running(Phase::Streaming);
             tui.waiting(&["日本"], &["x"]);
             tui.frame();
+            check_areas(&tui, (width, height), true);
             for key in ["f1", "pagedown", "esc", "ctrl+r", "esc"] {
                 tui.key(key);
                 tui.frame();
             }
         }
+    }
+}
+
+/// The parts fill the screen and never overlap; on a screen with room none of them is missing.
+fn check_areas(tui: &TestTui, (width, height): (u16, u16), waiting: bool) {
+    let areas = tui.app.areas;
+    let mut y = 0;
+    for part in [
+        areas.transcript,
+        areas.rule,
+        areas.queue,
+        areas.activity,
+        areas.editor,
+        areas.status,
+    ] {
+        assert_eq!(part.y, y, "{width}x{height}: {areas:?}");
+        y += part.height;
+    }
+    assert_eq!(y, height, "{width}x{height}: {areas:?}");
+    assert_eq!(areas.text, areas.text.intersection(areas.editor));
+    if height >= 1 && width >= 12 {
+        assert!(areas.text.height >= 1, "{width}x{height}: {areas:?}");
+    }
+    if height >= 10 && width >= 40 {
+        assert!(areas.transcript.height >= 1, "{width}x{height}: {areas:?}");
+        assert!(!tui.app.is_running() || areas.activity.height == 1);
+        assert!(!waiting || areas.queue.height >= 1);
     }
 }
 

@@ -17,6 +17,7 @@ mod composer_model;
 mod input_decoder;
 mod input_reader;
 mod markdown;
+mod text;
 mod transcript;
 mod transcript_support;
 mod transcript_titles;

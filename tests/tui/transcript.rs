@@ -466,6 +466,13 @@ fn code_gets_its_colors_when_they_are_found() {
     stage.width = 50;
     let (_, narrow) = stage.draw();
     assert_eq!(ink(&narrow), ink(&after));
+    // A line that is broken goes on in its colors, on the ground of the block.
+    stage.width = 12;
+    let (_, broken) = stage.draw();
+    assert_eq!(broken[(3, 1)].symbol(), "\"");
+    assert_eq!(broken[(3, 1)].fg, after[(11, 0)].fg);
+    assert_ne!(broken[(3, 1)].fg, ink(&after));
+    assert_eq!(broken[(3, 1)].bg, before[(3, 0)].bg);
 }
 
 /// H11

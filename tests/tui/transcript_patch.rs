@@ -1,5 +1,6 @@
 //! Changes on the screen while the model writes them, and patches over several files.
 
+use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::tool::{DiffDetails, FileChange};
 use tiller::agent::{Details, ToolStatus};
@@ -7,8 +8,7 @@ use tiller::llm::StreamEvent;
 
 use super::transcript_support::*;
 
-/// Streams the argument text of a call, character by character, and gives the last picture.
-fn draft(stage: &mut Stage, name: &str, custom: bool, text: &str) -> String {
+fn start(stage: &mut Stage, name: &str, custom: bool) {
     stage.begin();
     stage.stream(StreamEvent::ToolCallStart {
         index: 0,
@@ -16,13 +16,27 @@ fn draft(stage: &mut Stage, name: &str, custom: bool, text: &str) -> String {
         name: name.to_owned(),
         custom,
     });
+}
+
+fn delta(stage: &mut Stage, delta: &str) {
+    stage.stream(StreamEvent::ToolCallDelta {
+        index: 0,
+        delta: delta.to_owned(),
+    });
+}
+
+/// Streams the argument text of a call, character by character, and gives the last picture.
+fn draft(stage: &mut Stage, name: &str, custom: bool, text: &str) -> String {
+    start(stage, name, custom);
     for c in text.chars() {
-        stage.stream(StreamEvent::ToolCallDelta {
-            index: 0,
-            delta: c.to_string(),
-        });
+        delta(stage, c.encode_utf8(&mut [0; 4]));
     }
     stage.text()
+}
+
+/// What the draft shows, without gutter and colors.
+fn source(stage: &Stage) -> String {
+    stage.transcript.cells()[0].source().into_owned()
 }
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.rs\n@@ fn a\n one\n-two\n+2\n*** Add \
@@ -68,6 +82,79 @@ fn a_patch_is_seen_while_it_arrives() {
         assert!(!text.contains("12 of it"), "{text}");
         assert!(text.contains("✗ apply_patch  src/a.rs"), "{text}");
         assert!(text.contains("src/a.rs, hunk 1: no"), "{text}");
+    }
+}
+
+#[test]
+fn deletions_and_moves_are_seen_while_they_arrive() {
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn x\n y\n-z\n+1 z\n*** Delete File: b\n\
+                 *** Update File: d\n*** Move to: e\n@@\n-x\n*** End Patch\n";
+    let mut stage = Stage::new(60, 14);
+    let text = draft(&mut stage, "apply_patch", true, patch);
+    assert!(text.contains("● apply_patch  a.rs, b, e"), "{text}");
+    assert!(text.contains("     b  deleted\n"), "{text}");
+    assert!(
+        text.contains("     e  moved from d  -1\n   -   x\n"),
+        "{text}"
+    );
+    assert_eq!(source(&stage), " ~ y\n-~ z\n+~ 1 z\n\n-~ x");
+}
+
+#[test]
+fn the_edits_of_a_call_stand_one_after_the_other() {
+    let arguments = json!({
+        "file_path": "src/a.rs",
+        "edits": [
+            { "old_text": "a\nb", "new_text": "c" },
+            { "old_text": "d", "new_text": "" },
+        ],
+    });
+    let mut stage = Stage::new(60, 12);
+    draft(&mut stage, "edit", false, &arguments.to_string());
+    assert_eq!(source(&stage), "-~ a\n-~ b\n+~ c\n  ...\n-~ d");
+}
+
+#[test]
+fn a_draft_stays_small_however_long_the_patch() {
+    let mut stage = Stage::new(60, 24);
+    start(&mut stage, "apply_patch", true);
+    delta(&mut stage, "*** Add File: big\n");
+    for number in 0..20_000 {
+        delta(&mut stage, &format!("+line {number}\n"));
+        if number % 100 == 0 {
+            assert!(source(&stage).len() < 400 * 30);
+        }
+    }
+    delta(&mut stage, &format!("+{}\n", "x".repeat(2_000_000)));
+    assert!(source(&stage).len() < 400 * 30);
+    assert!(stage.text().contains("+20001"));
+    delta(&mut stage, "*** Delete File: gone\n");
+    let lines = source(&stage).lines().count();
+    assert_eq!(lines, 12, "of a file that is done");
+}
+
+proptest! {
+    /// The text of an argument is read off its JSON wherever the pieces end.
+    #[test]
+    fn any_split_gives_the_same_draft(
+        lines in prop::collection::vec("\\PC{0,6}|[\"\\\\\t]{0,3}", 1..5), cut in 1..5usize,
+    ) {
+        let content = lines.iter().map(|line| format!("{line}\n"));
+        let content = content.collect::<String>();
+        let json = json!({ "n": [1, { "b": "in", "c": null }], "content": content }).to_string();
+        let chars: Vec<char> = json.chars().collect();
+        let mut stage = Stage::new(60, 12);
+        start(&mut stage, "write", false);
+        for piece in chars.chunks(cut) {
+            delta(&mut stage, &piece.iter().collect::<String>());
+        }
+        let wanted = lines.iter().enumerate().map(|(at, line)| format!("+{} {line}", at + 1));
+        prop_assert_eq!(source(&stage), wanted.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
+    fn broken_arguments_are_drawn(text in "[\\[\\]{}:,\"\\\\u0a-f]{0,40}") {
+        draft(&mut Stage::new(60, 12), "write", false, &text);
     }
 }
 

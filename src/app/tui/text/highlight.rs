@@ -289,19 +289,6 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_answers_and_wakes() {
-        let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
-        let (woken, wake) = channel();
-        let worker = HighlightWorker::start(&theme, move || {
-            let _ = woken.send(());
-        });
-        worker.send(job(0, &["let x = 1;"]));
-        wake.recv_timeout(std::time::Duration::from_secs(20))
-            .unwrap();
-        assert_eq!(worker.receive().unwrap().lines.len(), 1);
-    }
-
-    #[test]
     fn unknown_languages_stay_plain() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
         let mut colors = CodeColors::new(&theme.syntax);

@@ -2,7 +2,7 @@
 //! transcript is.
 
 mod context;
-pub(crate) mod width;
+pub mod width;
 pub(crate) mod row;
 pub(crate) mod wrap;
 mod highlight;
@@ -13,7 +13,7 @@ pub(crate) mod diff;
 pub use code::CodeStore;
 pub use context::RenderContext;
 pub use highlight::HighlightWorker;
-pub use row::Row;
-pub(crate) use row::{Line, lines};
+pub(crate) use row::lines;
+pub use row::{Line, Row};
 pub use width::width;
-pub(crate) use wrap::{Break, Prefix, wrap};
+pub use wrap::{Break, Prefix, wrap};

@@ -48,13 +48,6 @@ pub struct CodeRef {
 pub type CodeLine = [Run];
 
 impl Row {
-    /// An empty row behind `rows`.
-    pub fn blank_after(rows: &[Self]) -> Self {
-        let mut line = Line::default();
-        line.end_at(end_of(rows));
-        line.into_row()
-    }
-
     /// Puts the row at `(x, y)`, in at most `width` columns; `code` are the colors of the whole
     /// line that `self.code` refers to.
     pub fn draw(
@@ -130,7 +123,7 @@ fn overlaid(
 pub struct Line {
     /// The text; free of control characters, line feeds included.
     pub text: String,
-    pub runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// Which parts of it come from which bytes of the source, in order.
     spans: Vec<SourceSpan>,
 }
@@ -192,7 +185,7 @@ impl Line {
     }
 
     /// Says that the line ends at a byte of the source.
-    pub fn end_at(&mut self, byte: u32) {
+    pub(crate) fn end_at(&mut self, byte: u32) {
         self.push_source("", Style::new(), byte..byte);
     }
 
@@ -202,7 +195,7 @@ impl Line {
     }
 
     /// The same line as if it did not come from the source.
-    pub fn without_source(mut self) -> Self {
+    pub(crate) fn without_source(mut self) -> Self {
         self.spans.clear();
         self
     }
@@ -297,7 +290,7 @@ impl Line {
     }
 
     /// Appends a row as it stands.
-    pub fn push_row(&mut self, row: &Row) {
+    pub(crate) fn push_row(&mut self, row: &Row) {
         let base = self.text.len() as u32;
         let mut start = 0;
         for run in &row.runs {
@@ -322,48 +315,4 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let line = line.strip_suffix('\n').unwrap_or(line);
         (at, line.strip_suffix('\r').unwrap_or(line))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use ratatui::layout::Rect;
-    use ratatui::style::Color;
-
-    use super::*;
-
-    #[test]
-    fn code_colors_lie_over_the_base() {
-        let base = Style::new().bg(Color::Blue);
-        let mut line = Line::of("  ", base);
-        line.push_source("let x", base, 4..9);
-        let mut row = line.into_row();
-        assert_eq!((row.content.clone(), row.source.clone()), (2..7, 4..9));
-        row.code = Some(CodeRef {
-            block: 0,
-            line: 0,
-            from: 4,
-        });
-        let red = Style::new().fg(Color::Red);
-        let code = [
-            Run { end: 7, style: red },
-            Run {
-                end: 9,
-                style: Style::new(),
-            },
-        ];
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 8, 1));
-        row.draw(&mut buffer, (0, 0), 8, Some(&code));
-        let fg: Vec<_> = (0..7).map(|x| buffer[(x, 0)].fg == Color::Red).collect();
-        assert_eq!(fg, [false, false, true, true, true, false, false]);
-        assert!((0..7).all(|x| buffer[(x, 0)].bg == Color::Blue));
-    }
-
-    #[test]
-    fn drawing_is_clipped() {
-        let row = Line::of("日本語", Style::new()).into_row();
-        for width in 0..7 {
-            let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));
-            row.draw(&mut buffer, (0, 0), width, None);
-        }
-    }
 }

@@ -13,12 +13,12 @@ pub fn width(text: &str) -> usize {
 }
 
 /// The graphemes of `text`, each with its columns.
-pub fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
+pub(crate) fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
     text.graphemes(true)
         .map(|grapheme| (grapheme, grapheme_width(grapheme)))
 }
 
-pub fn grapheme_width(grapheme: &str) -> usize {
+pub(crate) fn grapheme_width(grapheme: &str) -> usize {
     match grapheme.as_bytes() {
         [byte] if !byte.is_ascii_control() => 1,
         _ if grapheme.chars().any(char::is_control) => 0,
@@ -27,7 +27,7 @@ pub fn grapheme_width(grapheme: &str) -> usize {
 }
 
 /// Whether every byte of `text` is one column: printable ASCII.
-pub fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
 }
 
@@ -72,7 +72,7 @@ pub fn ellipsis_middle(text: &str, columns: usize) -> String {
 }
 
 /// The longest end of `text` that fits into `columns`.
-pub fn fit_end(text: &str, columns: usize) -> &str {
+pub(crate) fn fit_end(text: &str, columns: usize) -> &str {
     let (mut start, mut used) = (text.len(), 0);
     for grapheme in text.graphemes(true).rev() {
         used += grapheme_width(grapheme);
@@ -82,51 +82,4 @@ pub fn fit_end(text: &str, columns: usize) -> &str {
         start -= grapheme.len();
     }
     &text[start..]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_path_survives() {
-        let cases = [
-            ("src/lib.rs", 10, "src/lib.rs"),
-            ("src/agent/tools/bash.rs", 16, "src/a…ls/bash.rs"),
-            ("日本語/日本語/main.rs", 12, "日…/main.rs"),
-            ("abcdefghij", 4, "abc…"),
-            ("abc", 0, ""),
-        ];
-        for (text, columns, expected) in cases {
-            assert_eq!(ellipsis_middle(text, columns), expected, "{text} {columns}");
-            assert!(width(expected) <= columns, "{text}");
-        }
-    }
-
-    #[test]
-    fn widths() {
-        let cases = [
-            ("", 0),
-            ("abc", 3),
-            ("äöü", 3),
-            ("日本", 4),
-            ("e\u{301}", 1),
-            ("👩\u{200d}👩\u{200d}👧", 2),
-            ("🇩🇪", 2),
-            ("a\u{200b}b", 2),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(width(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn fitting_never_splits_a_grapheme() {
-        assert_eq!(fit("日本語", 3), ("日", 2));
-        assert_eq!(fit("e\u{301}x", 1), ("e\u{301}", 1));
-        assert_eq!(fit("abc", 0), ("", 0));
-        assert_eq!(ellipsis("日本語", 5), "日本…");
-        assert_eq!(ellipsis("abc", 3), "abc");
-        assert_eq!(ellipsis("abcd", 1), "…");
-    }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::row::{Line, Row};
 use super::width::{fit, graphemes, is_plain, width};
 
+/// Where a line may be broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
     /// Between words; words longer than a row anywhere.
@@ -17,7 +18,9 @@ pub enum Break {
 /// What stands before the rows of a line: on the first, and on those that follow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prefix {
+    /// On the first row.
     pub first: Line,
+    /// On the others.
     pub rest: Line,
 }
 
@@ -135,123 +138,4 @@ fn trim_break(text: &str, end: usize, next: usize) -> (usize, usize) {
     let kept = text[..end].trim_end_matches(' ').len();
     let skipped = text[next..].len() - text[next..].trim_start_matches(' ').len();
     (kept, next + skipped)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use ratatui::style::Style;
-
-    use super::*;
-
-    fn rows(text: &str, columns: usize, mode: Break) -> Vec<String> {
-        let mut rows = Vec::new();
-        let line = Line::of(text, Style::new());
-        wrap(&line, &Prefix::default(), columns, mode, &mut rows);
-        rows.into_iter().map(|row| row.text.into_string()).collect()
-    }
-
-    #[test]
-    fn breaks() {
-        let cases: &[(&str, usize, Break, &[&str])] = &[
-            ("", 5, Break::Words, &[""]),
-            ("one two three", 7, Break::Words, &["one two", "three"]),
-            ("one two three", 8, Break::Words, &["one two", "three"]),
-            ("abcdefghij", 4, Break::Words, &["abcd", "efgh", "ij"]),
-            (
-                "a abcdefghij",
-                4,
-                Break::Words,
-                &["a", "abcd", "efgh", "ij"],
-            ),
-            ("one   two", 4, Break::Words, &["one", "two"]),
-            ("  indented text", 10, Break::Words, &["  indented", "text"]),
-            (
-                "日本語テキスト",
-                6,
-                Break::Words,
-                &["日本語", "テキス", "ト"],
-            ),
-            ("日本語", 5, Break::Words, &["日本", "語"]),
-            ("ab cd", 2, Break::Anywhere, &["ab", " c", "d"]),
-            ("größe über", 5, Break::Words, &["größe", "über"]),
-            ("ok 日本", 4, Break::Words, &["ok", "日本"]),
-            ("trailing ", 8, Break::Words, &["trailing"]),
-        ];
-        for (text, columns, mode, expected) in cases {
-            assert_eq!(
-                rows(text, *columns, *mode),
-                *expected,
-                "{text:?} at {columns}"
-            );
-        }
-    }
-
-    #[test]
-    fn prefixes_hang() {
-        let mut out = Vec::new();
-        let prefix = Prefix {
-            first: Line::of("• ", Style::new()),
-            rest: Line::of("  ", Style::new()),
-        };
-        wrap(
-            &Line::of("one two", Style::new()),
-            &prefix,
-            6,
-            Break::Words,
-            &mut out,
-        );
-        let text: Vec<_> = out.iter().map(|row| &*row.text).collect();
-        assert_eq!(text, ["• one", "  two"]);
-    }
-
-    /// Copying needs to know what of a row is the source's own, and where lines really end.
-    #[test]
-    fn rows_know_their_source() {
-        let mut line = Line::from_source("one two", Style::new(), 10..17);
-        line.push(" (note)", Style::new());
-        line.push_source("    x", Style::new(), 17..19);
-        let mut rows = Vec::new();
-        let prefix = Prefix::both(Line::of("> ", Style::new()));
-        wrap(&line, &prefix, 9, Break::Words, &mut rows);
-        let seen: Vec<_> = rows
-            .iter()
-            .map(|row| {
-                let content = row.content.start as usize..row.content.end as usize;
-                (&row.text[content], row.source.clone(), row.soft_wrap)
-            })
-            .collect();
-        assert_eq!(
-            seen,
-            [
-                ("one two", 10..17, true),
-                ("", 17..17, true),
-                ("x", 19..19, false)
-            ]
-        );
-    }
-
-    fn squeezed(text: &str) -> String {
-        text.chars().filter(|c| *c != ' ').collect()
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_is_too_wide_and_nothing_is_lost(
-            text in "([a-z ]{0,30}|[äöü日本語👩\u{200d}👧\u{301} a]{0,20}){0,4}",
-            columns in 2_usize..40,
-        ) {
-            for mode in [Break::Words, Break::Anywhere] {
-                let rows = rows(&text, columns, mode);
-                for row in &rows {
-                    prop_assert!(width(row) <= columns, "{row:?} at {columns}");
-                }
-                if mode == Break::Anywhere {
-                    prop_assert_eq!(rows.concat(), text.clone());
-                } else {
-                    prop_assert_eq!(squeezed(&rows.concat()), squeezed(&text));
-                }
-            }
-        }
-    }
 }
