@@ -226,3 +226,61 @@ fn each_file_of_a_patch_has_its_heading_and_diff() {
     }
     assert!(text.contains("+1 -2"), "{text}");
 }
+
+/// The rows of a diff, and which of them have words of another ground than the rest.
+fn drawn(diff: &str) -> (String, Vec<usize>) {
+    let mut stage = Stage::new(60, 14);
+    let details = Details::Diff(DiffDetails {
+        path: "a".to_owned(),
+        diff: diff.to_owned(),
+        ..DiffDetails::default()
+    });
+    stage.tool_end("1", "edit", ToolStatus::Ok, "", details, None);
+    let (_, buffer) = stage.draw();
+    let is_marked = |y: &usize| {
+        let grounds = (0..60).map(|x| buffer[(x, *y as u16 + 1)].bg);
+        grounds.collect::<std::collections::HashSet<_>>().len() > 1
+    };
+    (picture(&buffer), (0..13).filter(is_marked).collect())
+}
+
+/// A line put in above a changed one does not take its place.
+#[test]
+fn words_are_marked_in_lines_that_are_alike_in_their_order() {
+    for (diff, marked) in [
+        (
+            "-10 pub fn new(a: u8) {\n+10 /// Makes one.\n+11 pub fn new(a: u16) {",
+            &[0, 2][..],
+        ),
+        (
+            "-1 let first = 1;\n-2 let second = 2;\n+1 let second = 3;",
+            &[1, 2],
+        ),
+        ("-1 a = 1;\n-2 b = 2;\n+1 a = 3;\n+2 b = 4;", &[0, 1, 2, 3]),
+        ("-1 completely different text here\n+1 fn main() {}", &[]),
+    ] {
+        let (picture, rows) = drawn(diff);
+        assert_eq!(rows, marked, "{picture}");
+    }
+}
+
+#[test]
+fn the_display_form_is_read_and_what_is_odd_is_shown_as_it_is() {
+    for (diff, rows) in [
+        (
+            "  9 same\n-10 a\n    ...\n+ 11     x",
+            "      9  same\n   - 10  a\n      ⋯\n   + 11      x\n",
+        ),
+        ("+1x", "   +   1x\n"),
+        ("+99999999999999999999999 x", "99999999999999999999999  x\n"),
+        ("+日本", "日本\n"),
+        ("x", "\n"),
+        ("-", "   -\n"),
+    ] {
+        let (picture, _) = drawn(diff);
+        let lines = picture.lines().map(|line| format!("{}\n", line.trim_end()));
+        let rows = rows.lines().map(|line| format!("{}\n", line.trim_end()));
+        let (picture, rows) = (lines.collect::<String>(), rows.collect::<String>());
+        assert!(picture.contains(&rows), "{diff:?}: {picture}");
+    }
+}

@@ -137,36 +137,19 @@ struct OpenBlock {
 
 impl CodeColors {
     fn new(rules: &[crate::app::tui::theme::SyntaxRule]) -> Self {
-        let scopes = rules
-            .iter()
-            .enumerate()
-            .filter_map(|(index, rule)| {
-                let scope: ScopeSelectors = rule.scopes.parse().ok()?;
-                let index = u16::try_from(index + 1).ok()?.to_be_bytes();
-                Some(ThemeItem {
-                    scope,
-                    style: StyleModifier {
-                        foreground: Some(Color {
-                            r: index[0],
-                            g: index[1],
-                            b: 0,
-                            a: 255,
-                        }),
-                        ..StyleModifier::default()
-                    },
-                })
-            })
-            .collect();
+        let items = rules.iter().enumerate().filter_map(|(index, rule)| {
+            let style = StyleModifier {
+                foreground: Some(numbered(index + 1)),
+                ..StyleModifier::default()
+            };
+            let scope: ScopeSelectors = rule.scopes.parse().ok()?;
+            Some(ThemeItem { scope, style })
+        });
         let mut theme = ScopeTheme {
-            scopes,
+            scopes: items.collect(),
             ..ScopeTheme::default()
         };
-        theme.settings.foreground = Some(Color {
-            r: 0,
-            g: 0,
-            b: 0,
-            a: 255,
-        });
+        theme.settings.foreground = Some(numbered(0));
         Self {
             syntaxes: two_face::syntax::extra_newlines(),
             rules: theme,
@@ -236,6 +219,13 @@ impl CodeColors {
             })
             .collect()
     }
+}
+
+/// The color that stands for rule `number`, from 1; 0 is no rule.
+fn numbered(number: usize) -> Color {
+    let [r, g] = (number as u16).to_be_bytes();
+    let (b, a) = (0, 255);
+    Color { r, g, b, a }
 }
 
 fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, styles: &[Style]) -> Box<[Run]> {

@@ -274,6 +274,19 @@ impl Line {
         }
     }
 
+    /// The first `end` bytes of it.
+    pub(crate) fn up_to(&self, end: usize) -> Self {
+        let mut head = Self::default();
+        head.push_part(self, 0..end);
+        head
+    }
+
+    /// How the text at byte `at` looks.
+    pub(crate) fn style_at(&self, at: usize) -> Style {
+        let run = self.runs.iter().find(|run| run.end as usize > at);
+        run.map_or_else(Style::new, |run| run.style)
+    }
+
     /// The row this line is, as it stands.
     pub fn into_row(self) -> Row {
         let over = |range: fn(&SourceSpan) -> &Range<u32>| {

@@ -30,7 +30,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let hint = app
         .hint
         .as_ref()
-        .map(|hint| StyledLine::new().with(hint.text.as_str(), theme.warning));
+        .map(|hint| StyledLine::of(hint.text.as_str(), theme.warning));
     match &app.run {
         RunState::Running { phase } => {
             let right = hint.unwrap_or_default();
@@ -42,12 +42,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
                 1 => "stopping · 1 process still ends".to_owned(),
                 many => format!("stopping · {many} processes still end"),
             };
-            let left = StyledLine::new()
-                .with("● ", theme.activity_mark)
-                .with(what, theme.activity);
-            let kills = StyledLine::new()
-                .with(app.key(Action::Interrupt), theme.key_hint)
-                .with(" kills now", theme.activity);
+            let left = StyledLine::of("● ", theme.activity_mark).with(what, theme.activity);
+            let kills = offer(app, Action::Interrupt, " kills now");
             StyledLine::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
         }
         RunState::Idle => {
@@ -65,8 +61,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 fn idle(app: &App) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
-        return StyledLine::new()
-            .with("The demo begins in a moment · ", theme.activity)
+        return StyledLine::of("The demo begins in a moment · ", theme.activity)
             .with(app.key(Action::Submit), theme.key_hint)
             .with(" starts it now · any other key stays here", theme.activity);
     }
@@ -81,9 +76,12 @@ fn idle(app: &App) -> StyledLine {
         Resume::AtLimit => " on the empty editor goes on",
         Resume::Failed => " on the empty editor tries again",
     };
-    StyledLine::new()
-        .with(app.key(Action::Submit), theme.key_hint)
-        .with(does, theme.activity)
+    offer(app, Action::Submit, does)
+}
+
+/// A key and what it does.
+fn offer(app: &App, action: Action, does: &str) -> StyledLine {
+    StyledLine::of(app.key(action), app.theme.key_hint).with(does, app.theme.activity)
 }
 
 /// What is left to say of the run before.
@@ -106,20 +104,18 @@ fn ended_line(app: &App, last: &LastRun) -> StyledLine {
     if last.output > 0 {
         text = format!("{text} · ↓{}", short(last.output));
     }
-    StyledLine::new().with(text, app.theme.faint)
+    StyledLine::of(text, app.theme.faint)
 }
 
 fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width.saturating_sub(2));
-    let mut stop = StyledLine::new();
-    stop.push(app.key(Action::Cancel), theme.key_hint);
-    stop.push(" stops", theme.activity);
+    let stop = offer(app, Action::Cancel, " stops");
     let (what, extra) = describe(app, phase);
     // Parts in the order they are given up: the last first.
     let mark = 2;
     let room = columns.saturating_sub(mark + stop.width() + 3);
-    let mut left = StyledLine::new().with("● ", theme.activity_mark);
+    let mut left = StyledLine::of("● ", theme.activity_mark);
     if room > 0 {
         left.push(ellipsis(&what, room), theme.activity);
         let used = left.width() - mark;
@@ -132,27 +128,21 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         }
         left.push(" · ", theme.activity);
     }
-    left.push(app.key(Action::Cancel), theme.key_hint);
-    left.push(" stops", theme.activity);
+    left = left.then(&stop);
     let hurry = match phase {
         Phase::Retrying { .. } => Some((Action::Submit, " retries now")),
         _ if app.queue.has(QueueKind::Steering) => Some((Action::SteerNow, " steers now")),
         _ => None,
     };
     if let Some((action, does)) = hurry {
-        let key = app.key(action);
-        if left.width() + width(&key) + 3 + does.len() + right.width() + 2 <= columns {
+        let offer = offer(app, action, does);
+        if left.width() + offer.width() + 3 + right.width() + 2 <= columns {
             left.push(" · ", theme.activity);
-            left.push(key, theme.key_hint);
-            left.push(does, theme.activity);
+            left = left.then(&offer);
         }
     }
-    let empty = StyledLine::new();
-    let right = if left.width() + right.width() + 2 <= columns {
-        right
-    } else {
-        &empty
-    };
+    let fits = left.width() + right.width() + 2 <= columns;
+    let right = if fits { right } else { &StyledLine::new() };
     StyledLine::draw_both(&left, right, area, buffer);
 }
 

@@ -6,30 +6,31 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
 
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::width::{fit, width};
-use crate::app::tui::text::{self, Break, Prefix};
+use crate::app::tui::text::{Break, Line, Prefix, wrap};
 
 /// A line of the screen.
 #[derive(Clone, Debug, Default)]
-pub struct StyledLine(Vec<Span<'static>>);
+pub struct StyledLine(Line);
 
 impl StyledLine {
     pub fn new() -> Self {
         Self::default()
     }
 
+    pub fn of<'a>(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
+        Self::new().with(text, style)
+    }
+
     /// `text` in lines of at most `columns`.
     pub fn wrapped(text: &str, style: Style, columns: usize) -> Vec<Self> {
-        let line = text::Line::of(visible_line(text), style);
+        let line = Line::of(visible_line(text), style);
         let mut rows = Vec::new();
-        text::wrap(&line, &Prefix::default(), columns, Break::Words, &mut rows);
-        let lines = rows.into_iter();
-        lines
-            .map(|row| Self::new().with(row.text.into_string(), style))
-            .collect()
+        wrap(&line, &Prefix::default(), columns, Break::Words, &mut rows);
+        let texts = rows.into_iter().map(|row| row.text.into_string());
+        texts.map(|text| Self::of(text, style)).collect()
     }
 
     /// The same line with more text.
@@ -40,26 +41,27 @@ impl StyledLine {
 
     /// The same line with another behind it.
     pub fn then(mut self, other: &Self) -> Self {
-        self.0.extend(other.0.iter().cloned());
+        self.0.push_part(&other.0, 0..other.0.text.len());
         self
     }
 
     pub fn push<'a>(&mut self, text: impl Into<Cow<'a, str>>, style: Style) {
-        let text = visible_line(&text.into()).into_owned();
-        self.0.push(Span::styled(text, style));
+        self.0.push(&visible_line(&text.into()), style);
     }
 
     pub fn width(&self) -> usize {
-        self.0.iter().map(|span| width(&span.content)).sum()
+        width(&self.0.text)
     }
 
     /// Draws it from `x` on, at most `columns` wide, cut with an ellipsis.
     pub fn draw(&self, buffer: &mut Buffer, x: u16, y: u16, columns: u16) {
-        let mut line = Line::from(self.0.clone());
+        let mut line = self.0.clone();
         if self.width() > usize::from(columns) {
-            cut(&mut line, usize::from(columns).saturating_sub(1));
+            let (head, _) = fit(&self.0.text, usize::from(columns).saturating_sub(1));
+            line = self.0.up_to(head.len());
+            line.push("…", self.0.style_at(head.len()));
         }
-        buffer.set_line(x, y, &line, columns);
+        line.into_row().draw(buffer, (x, y), columns, None);
     }
 
     /// Draws `left` from the left and `right` to the right edge of the first row of `area`, a
@@ -80,19 +82,5 @@ impl StyledLine {
         let gap = if right_columns > 0 { 2 } else { 0 };
         let left_columns = inside.saturating_sub(right_columns + gap);
         left.draw(buffer, area.x + air, area.y, left_columns);
-    }
-}
-
-/// Cuts a line to `columns` and puts an ellipsis behind it.
-fn cut(line: &mut Line<'static>, columns: usize) {
-    let mut room = columns;
-    for (at, span) in line.spans.iter_mut().enumerate() {
-        let (head, used) = fit(&span.content, room);
-        if head.len() < span.content.len() {
-            span.content = format!("{head}…").into();
-            line.spans.truncate(at + 1);
-            return;
-        }
-        room -= used;
     }
 }

@@ -94,27 +94,21 @@ fn draw_count(app: &App, picker: &Picker, caret: u16, area: Rect, buffer: &mut B
     let columns = width(&count) as u16;
     if caret + columns + 2 <= area.right() {
         let style = app.theme.popup.patch(app.theme.dim);
-        StyledLine::new()
-            .with(count, style)
-            .draw(buffer, area.right() - columns, area.y, columns);
+        StyledLine::of(count, style).draw(buffer, area.right() - columns, area.y, columns);
     }
 }
 
 fn draw_entries(app: &App, picker: &Picker, list: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    if picker.matches().is_empty() {
-        let label = if !app.models.is_read {
-            "Reading the list …"
-        } else if picker.query().trim().is_empty() {
-            "There is no model"
-        } else {
-            "No model fits"
-        };
-        let line = StyledLine::new().with(label, app.theme.popup.patch(app.theme.dim));
-        draw_text(&[line], Pager::default(), list, buffer);
-    }
+    let none = if !app.models.is_read {
+        "Reading the list …"
+    } else if picker.query().trim().is_empty() {
+        "There is no model"
+    } else {
+        "No model fits"
+    };
     let columns = Columns::of(usize::from(list.width));
     let entries = &app.models.listing.rows;
-    draw_matches(app, picker, list, buffer, |entry, style| {
+    draw_matches(app, picker, none, list, buffer, |entry, style| {
         let entry = entries.get(entry);
         entry.map_or_else(StyledLine::new, |entry| columns.line(app, entry, style))
     })
@@ -159,7 +153,7 @@ impl Columns {
         let model = &*entry.model;
         let in_use = same(model, &app.status.model);
         let id = model.full_id();
-        let mut line = StyledLine::new().with(if in_use { "● " } else { "  " }, tone(theme.accent));
+        let mut line = StyledLine::of(if in_use { "● " } else { "  " }, tone(theme.accent));
         let main = match (missing, in_use) {
             (true, _) => quiet,
             (false, true) => tone(theme.accent),

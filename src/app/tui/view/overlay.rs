@@ -42,12 +42,12 @@ fn draw_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> PopupD
         match line {
             HelpLine::Blank => lines.push(StyledLine::new()),
             HelpLine::Heading(title) => {
-                lines.push(StyledLine::new().with(title, theme.popup_title));
+                lines.push(StyledLine::of(title, theme.popup_title));
             }
             HelpLine::Action { keys, help } if inside < 50 => {
                 lines.extend(StyledLine::wrapped(&keys, key_style, inside));
                 for help in StyledLine::wrapped(&help, theme.popup, inside.saturating_sub(2)) {
-                    lines.push(StyledLine::new().with("  ", theme.popup).then(&help));
+                    lines.push(StyledLine::of("  ", theme.popup).then(&help));
                 }
             }
             HelpLine::Action { keys, help } => {
@@ -72,10 +72,9 @@ fn draw_confirm(app: &App, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
     let key_style = theme.popup.patch(theme.key_hint);
     let lines = [
-        StyledLine::new().with("A run is under way. Leaving ends it.", theme.popup),
+        StyledLine::of("A run is under way. Leaving ends it.", theme.popup),
         StyledLine::new(),
-        StyledLine::new()
-            .with(app.key(Action::Submit), key_style)
+        StyledLine::of(app.key(Action::Submit), key_style)
             .with(" leaves · ", theme.popup)
             .with(app.key(Action::Cancel), key_style)
             .with(" stays", theme.popup),
@@ -87,7 +86,6 @@ fn draw_confirm(app: &App, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
 }
 
 fn draw_history(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let theme = &app.theme;
     let rows = usize::from(room.height / 2).clamp(3, 14);
     let size = (box_columns(room), rows);
     let Some(area) = open(app, "Earlier prompts", size, &[], room, buffer) else {
@@ -99,21 +97,16 @@ fn draw_history(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> 
         height: area.height - 1,
         ..area
     };
-    if picker.matches().is_empty() {
-        let label = if picker.query().is_empty() {
-            "Nothing was sent yet"
-        } else {
-            "Nothing found"
-        };
-        let line = StyledLine::new().with(label, theme.popup.patch(theme.dim));
-        draw_text(&[line], Pager::default(), list, buffer);
-    }
+    let none = match picker.query() {
+        "" => "Nothing was sent yet",
+        _ => "Nothing found",
+    };
     let history = app.composer.history();
-    let drawn = draw_matches(app, picker, list, buffer, |age, style| {
+    let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
         let mut lines = history.get(age).unwrap_or_default().lines();
         let first = lines.next().unwrap_or_default();
         let first = &first[..first.floor_char_boundary(MAX_SHOWN)];
-        let line = StyledLine::new().with(first, style);
+        let line = StyledLine::of(first, style);
         match lines.next() {
             Some(_) => line.with(" …", style),
             None => line,

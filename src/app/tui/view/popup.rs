@@ -83,18 +83,17 @@ pub fn open(
 /// the row the end is shown.
 pub fn draw_query(app: &App, picker: &Picker, area: Rect, buffer: &mut Buffer) -> u16 {
     let shown = fit_end(picker.query(), usize::from(area.width).saturating_sub(3));
-    let line = StyledLine::new()
-        .with("› ", app.theme.popup_title)
-        .with(shown, app.theme.popup);
+    let line = StyledLine::of("› ", app.theme.popup_title).with(shown, app.theme.popup);
     line.draw(buffer, area.x, area.y, area.width);
     (area.x + line.width() as u16).min(area.right() - 1)
 }
 
-/// Draws the matches that stand in `area`, each as `line` writes it. As long as the chosen one is
-/// visible the list stays where it was.
+/// Draws the matches that stand in `area`, each as `line` writes it, or what `none` says. As long as
+/// the chosen one is visible the list stays where it was.
 pub fn draw_matches(
     app: &App,
     picker: &Picker,
+    none: &str,
     area: Rect,
     buffer: &mut Buffer,
     line: impl Fn(usize, Style) -> StyledLine,
@@ -102,6 +101,15 @@ pub fn draw_matches(
     let theme = &app.theme;
     let height = usize::from(area.height);
     let count = picker.matches().len();
+    if count == 0 {
+        let line = StyledLine::of(none, theme.popup.patch(theme.dim));
+        line.draw(
+            buffer,
+            area.x,
+            area.y,
+            if area.is_empty() { 0 } else { area.width },
+        );
+    }
     let selected = picker.selected();
     let top = app
         .areas

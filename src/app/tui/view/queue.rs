@@ -32,9 +32,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let text = content_text(&queued.content);
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next().unwrap_or("(picture)").trim();
-        let mut left = StyledLine::new()
-            .with(mark, style)
-            .with(first, app.theme.queue_text);
+        let mut left = StyledLine::of(mark, style).with(first, app.theme.queue_text);
         let more = match lines.count() {
             0 => String::new(),
             1 => "  +1 line".to_owned(),

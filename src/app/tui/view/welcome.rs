@@ -25,9 +25,9 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 fn lines(app: &App) -> Vec<StyledLine> {
     let theme = &app.theme;
     let status = &app.status;
-    let mut model = StyledLine::new().with(status.model.full_id(), theme.status_model);
+    let mut model = StyledLine::of(status.model.full_id(), theme.status_model);
     if status.is_demo() {
-        model = StyledLine::new().with("demo", theme.status_model).with(
+        model = StyledLine::of("demo", theme.status_model).with(
             ": a script speaks in place of a model; tools, files and screen are real",
             theme.dim,
         );
@@ -35,17 +35,15 @@ fn lines(app: &App) -> Vec<StyledLine> {
         model.push(format!(" {}", status.level_sent()), theme.dim);
     }
     let mut lines = vec![
-        StyledLine::new()
-            .with("tiller ", theme.strong)
-            .with(env!("CARGO_PKG_VERSION"), theme.dim),
+        StyledLine::of("tiller ", theme.strong).with(env!("CARGO_PKG_VERSION"), theme.dim),
         model,
-        StyledLine::new().with(status.place(), theme.dim),
+        StyledLine::of(status.place(), theme.dim),
     ];
     if !app.start.notices.is_empty() {
         lines.push(StyledLine::new());
         for notice in &app.start.notices {
             for text in notice.lines() {
-                lines.push(StyledLine::new().with(text, theme.info));
+                lines.push(StyledLine::of(text, theme.info));
             }
         }
     }
@@ -53,16 +51,12 @@ fn lines(app: &App) -> Vec<StyledLine> {
         lines.push(StyledLine::new());
         let key = "export ANTHROPIC_API_KEY=YOUR_KEY";
         let other = "or OPENAI_API_KEY, or your own server in models.toml";
-        lines.push(StyledLine::new().with(
+        lines.push(StyledLine::of(
             "To work with a model, set a key and start again:",
             theme.text,
         ));
-        lines.push(
-            StyledLine::new()
-                .with("  ", theme.text)
-                .with(key, theme.code),
-        );
-        lines.push(StyledLine::new().with(format!("  {other}"), theme.dim));
+        lines.push(StyledLine::of("  ", theme.text).with(key, theme.code));
+        lines.push(StyledLine::of(format!("  {other}"), theme.dim));
     }
     lines.push(StyledLine::new());
     let hints = [
@@ -74,8 +68,7 @@ fn lines(app: &App) -> Vec<StyledLine> {
     let columns = keys.iter().map(String::len).max().unwrap_or(0);
     for (key, (_, what)) in keys.iter().zip(hints) {
         lines.push(
-            StyledLine::new()
-                .with(format!("{key:columns$}"), theme.key_hint)
+            StyledLine::of(format!("{key:columns$}"), theme.key_hint)
                 .with(format!("  {what}"), theme.dim),
         );
     }

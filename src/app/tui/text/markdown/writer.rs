@@ -405,8 +405,7 @@ impl Writer<'_, '_> {
         if std::mem::take(&mut self.gap) {
             let line = container::continued(self.context, &self.containers);
             let end = line.text.trim_end().len();
-            let mut blank = Line::default();
-            blank.push_part(&line, 0..end);
+            let mut blank = line.up_to(end);
             blank.end_at(end_of(self.rows));
             self.rows.push(blank.into_row());
         }

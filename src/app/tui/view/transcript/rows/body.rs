@@ -196,10 +196,8 @@ impl<'a> Body<'a> {
             let room = columns.saturating_sub(prefix_width(&prefix.first, columns));
             let kept = kept_bytes(&line.text, room.max(2));
             if kept < line.text.len() {
-                let mut head = Line::default();
-                head.push_part(&line, 0..kept);
-                head.push("…", self.context.theme.faint);
-                line = head;
+                line = line.up_to(kept);
+                line.push("…", self.context.theme.faint);
             }
         }
         wrap(&line, prefix, columns, Break::Anywhere, self.rows);
