@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::tool::Details;
@@ -154,7 +155,8 @@ pub enum AgentEvent {
 }
 
 /// How grave a notice is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum NoticeLevel {
     /// Good to know.
     Info,

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -274,7 +274,9 @@ struct RunContext {
     /// The session file, until the agent takes it.
     session: Option<SessionLog>,
     session_file: Option<PathBuf>,
-    spill: Spill,
+    /// Where outputs too long for the model go: beside the session, else to a folder that is made
+    /// when needed.
+    spill_dir: PathBuf,
 }
 
 impl RunContext {
@@ -298,9 +300,12 @@ impl RunContext {
             log::start(&dirs.log(), filter, plan.loaded.keys.redactor());
         }
         let session = keep.then(|| SessionLog::create(&dirs.sessions(), &cwd));
-        let spill = match &session {
-            Some(session) => Spill::Kept(session.spill_dir()),
-            None => Spill::temporary(),
+        let spill_dir = match &session {
+            Some(session) => session.spill_dir(),
+            None => {
+                let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
+                std::env::temp_dir().join(name)
+            }
         };
         let session_file = session.as_ref().map(|session| session.path().to_owned());
         Ok(Self {
@@ -310,16 +315,14 @@ impl RunContext {
             scratch,
             session,
             session_file,
-            spill,
+            spill_dir,
         })
     }
 
     /// The header of the session file, or one of its own for a run that is not stored.
     fn session_header(&self) -> SessionHeader {
-        match &self.session {
-            Some(session) => session.header().clone(),
-            None => SessionHeader::unstored(&self.cwd),
-        }
+        let stored = self.session.as_ref().map(SessionLog::header).cloned();
+        stored.unwrap_or_else(|| SessionHeader::new(&self.cwd))
     }
 
     fn start_agent(
@@ -355,7 +358,7 @@ impl RunContext {
             today: Arc::new(|| jiff::Zoned::now().date()),
             resumed: Resumed::default(),
             session: self.session.take(),
-            spill_dir: self.spill.folder().to_owned(),
+            spill_dir: self.spill_dir.clone(),
             rules: settings.rules.clone(),
         }))
     }
@@ -402,31 +405,10 @@ impl RunContext {
     }
 }
 
-/// Where outputs too long for the model go.
-enum Spill {
-    /// Beside the session.
-    Kept(PathBuf),
-    /// In a folder that is made when needed and removed at exit.
-    Temporary(PathBuf),
-}
-
-impl Spill {
-    fn temporary() -> Self {
-        let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
-        Self::Temporary(std::env::temp_dir().join(name))
-    }
-
-    fn folder(&self) -> &Path {
-        match self {
-            Self::Kept(folder) | Self::Temporary(folder) => folder,
-        }
-    }
-}
-
-impl Drop for Spill {
+impl Drop for RunContext {
     fn drop(&mut self) {
-        if let Self::Temporary(folder) = self {
-            let _ = std::fs::remove_dir_all(folder);
+        if self.session_file.is_none() {
+            let _ = std::fs::remove_dir_all(&self.spill_dir);
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub mod models;
 pub mod catalogue;
 pub mod outcome;
+pub(crate) mod signals;
 pub mod action;
 pub mod prompt;
 pub mod keys;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::agent::{AgentEvent, Details, Event, NoticeLevel, Queued};
+use crate::agent::{AgentEvent, Details, Event, Queued};
 use crate::llm::{AssistantMessage, Content, Message, StreamEvent};
 
 /// Turns events into records. Keeps what the records need of earlier events: the message that
@@ -145,15 +145,9 @@ impl Recorder {
                 }
                 record
             }
-            AgentEvent::Notice { level, text } => json!({
-                "type": "notice",
-                "level": match level {
-                    NoticeLevel::Info => "info",
-                    NoticeLevel::Warning => "warning",
-                    NoticeLevel::Error => "error",
-                },
-                "text": text,
-            }),
+            AgentEvent::Notice { level, text } => {
+                json!({"type": "notice", "level": level, "text": text})
+            }
             AgentEvent::QueueReturned { .. } | AgentEvent::State(_) => return None,
         })
     }

@@ -170,12 +170,12 @@ async fn while_parallel_reads_run() {
     goes_on(&mut agent).await;
 }
 
-// A write past its rename is done, whatever the user pressed.
-#[tokio::test]
+// A write past its rename is done, whatever the user pressed, and however slow the disk is.
+#[tokio::test(start_paused = true)]
 async fn a_tool_that_was_done_says_so() {
     let mut agent = agent(
         vec![call(&[("c1", "write", json!({}))]), say("ok")],
-        vec![("write", false, Act::FinishWhenCancelled)],
+        vec![("write", false, Act::FinishWhenCancelled(80))],
     );
     agent.prompt("Go");
     agent

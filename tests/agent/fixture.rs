@@ -239,8 +239,9 @@ pub enum Act {
     Ticker(u32, u64),
     /// Succeeds with the paths it was allowed to read.
     AllowedReads,
-    /// Waits until it is cancelled, then succeeds all the same.
-    FinishWhenCancelled,
+    /// Writes a file: when it is cancelled the change is being put in place, which takes so many
+    /// milliseconds.
+    FinishWhenCancelled(u64),
 }
 
 /// A tool of a test.
@@ -279,7 +280,9 @@ impl Tool for FakeTool {
         if let Act::PanicEarly(text) = &self.act {
             panic!("{text}");
         }
-        if self.read_only {
+        if let Act::FinishWhenCancelled(_) = &self.act {
+            Effects::write(vec!["file".into()])
+        } else if self.read_only {
             Effects::read(args["n"].to_string())
         } else {
             Effects::unknown()
@@ -334,8 +337,10 @@ impl Tool for FakeTool {
                     format!("{name} done")
                 }
                 Act::AllowedReads => context.effects.reads.join(" "),
-                Act::FinishWhenCancelled => {
+                Act::FinishWhenCancelled(millis) => {
                     context.cancel.cancelled().await;
+                    // On the paused clock of the test: nothing really waits.
+                    tokio::time::advance(Duration::from_millis(*millis)).await;
                     format!("{name} done")
                 }
             };

@@ -45,11 +45,9 @@ fn lines_have_the_keys_of_the_format() {
         }),
         r#"{"type":"thinking_level_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","thinkingLevel":"high"}"#
     );
-    let header = Header::new("u".into(), "t".into(), "/w".into());
-    assert_eq!(
-        serde_json::to_string(&header).unwrap(),
-        r#"{"type":"session","version":3,"id":"u","timestamp":"t","cwd":"/w"}"#
-    );
+    let header = serde_json::to_string(&Header::new(Path::new("/w"))).unwrap();
+    assert!(header.starts_with(r#"{"type":"session","version":3,"id":""#));
+    assert!(header.ends_with(r#","cwd":"/w"}"#), "{header}");
 }
 
 fn say(log: &mut SessionLog, text: &str) -> SaveNotice {

@@ -104,14 +104,16 @@ impl Conversation {
         self.publish(AgentEvent::MessageEnd { message });
     }
 
-    /// Stores and hands out a message to the model: the user's, or that of the part of the
-    /// program that `origin` names.
-    fn publish_user(&mut self, content: Vec<Content>, origin: Option<String>) {
-        self.publish_whole(Arc::new(Message::User(UserMessage {
-            content,
-            origin,
-            timestamp: now_ms(),
-        })));
+    /// Stores and hands out a message to the model, if it says anything: the user's, or that of the
+    /// part of the program that `origin` names.
+    fn tell_model(&mut self, content: Vec<Content>, origin: Option<&str>) {
+        if !content.is_empty() {
+            self.publish_whole(Arc::new(Message::User(UserMessage {
+                content,
+                origin: origin.map(str::to_owned),
+                timestamp: now_ms(),
+            })));
+        }
     }
 
     /// Takes in what the user said, and before it what `model` has to be told. When this returns,
@@ -128,13 +130,13 @@ impl Conversation {
         if user_spoke || silent {
             let mut notes = self.prompts.notes(self.context.messages(), format, toolbox);
             notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
-            self.tell_model(notes, NOTE_ORIGIN);
+            self.tell_model(notes, Some(NOTE_ORIGIN));
         }
         if let Some(text) = advice {
-            self.tell_model(vec![Content::text(text)], LOOP_GUARD_ORIGIN);
+            self.tell_model(vec![Content::text(text)], Some(LOOP_GUARD_ORIGIN));
         }
         for content in due {
-            self.publish_user(content, None);
+            self.tell_model(content, None);
         }
         let messages = self.context.messages().len();
         let begun = self.prompts.begin(format, toolbox, messages, user_spoke);
@@ -164,12 +166,6 @@ impl Conversation {
         let user = |message: &Arc<Message>| matches!(**message, Message::User(_));
         let since = messages.iter().rposition(user).unwrap_or(0);
         ends_with_answer(&messages[since..], model)
-    }
-
-    fn tell_model(&mut self, content: Vec<Content>, origin: &str) {
-        if !content.is_empty() {
-            self.publish_user(content, Some(origin.to_owned()));
-        }
     }
 
     /// Stores the model and thinking level of the next call.

@@ -21,9 +21,12 @@ use crate::llm::{Content, ToolCall};
 /// Shortest time between two updates of one call.
 const UPDATE_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a call that is cut short may take to say that it was done anyway: a file that was
-/// just renamed into place has changed, and the model must not be told otherwise.
+/// How long a call that is cut short may take to say that it was done anyway.
 const GRACE: Duration = Duration::from_millis(20);
+
+/// The same for a call that writes files. It stops at once, unless its change is being put in
+/// place: on a slow disk that takes longer, and the model must not be told that nothing changed.
+const WRITE_GRACE: Duration = Duration::from_secs(1);
 
 /// What a call came to.
 #[derive(Debug)]
@@ -62,6 +65,11 @@ pub(super) async fn execute(
     allowed: Allowed,
     preview: Arc<Details>,
 ) -> CallOutcome {
+    let grace = if allowed.effects.writes.is_empty() {
+        GRACE
+    } else {
+        WRITE_GRACE
+    };
     let (progress, mut live) = Progress::new(preview);
     let context = ToolContext {
         cwd: env.cwd.clone(),
@@ -78,24 +86,24 @@ pub(super) async fn execute(
     let result = select! {
         biased;
         result = watch(link, call, &mut task, &mut live) => Some(result),
-        () = turn.interrupt.cancelled() => timeout(GRACE, &mut task).await.ok(),
+        () = turn.interrupt.cancelled() => timeout(grace, &mut task).await.ok(),
     };
     let ms = started.elapsed().as_millis() as u64;
     let name = &call.name;
     let details = Arc::clone(&live.borrow());
-    let mut ended = if turn.interrupt.is_cancelled() && !succeeded(result.as_ref()) {
-        tracing::info!("Tool: {name} | cancelled after {ms}ms");
-        let why = if link.cancelled() {
-            "Execution cancelled"
-        } else {
-            "Interrupted by user message"
-        };
-        cut_short(why, result, details)
-    } else {
-        tracing::info!("Tool: {name} | completed after {ms}ms");
-        match result {
-            Some(result) => completed(result, details),
-            None => cut_short("Execution cancelled", None, details),
+    let mut ended = match result {
+        Some(result) if !turn.interrupt.is_cancelled() || succeeded(&result) => {
+            tracing::info!("Tool: {name} | completed after {ms}ms");
+            completed(result, details)
+        }
+        result => {
+            tracing::info!("Tool: {name} | cancelled after {ms}ms");
+            let why = if link.cancelled() {
+                "Execution cancelled"
+            } else {
+                "Interrupted by user message"
+            };
+            cut_short(why, result, details)
         }
     };
     ended.duration_ms = Some(ms);
@@ -132,8 +140,8 @@ async fn watch(
     }
 }
 
-fn succeeded(result: Option<&TaskResult>) -> bool {
-    matches!(result, Some(Ok(Ok(output))) if !output.is_error)
+fn succeeded(result: &TaskResult) -> bool {
+    matches!(result, Ok(Ok(output)) if !output.is_error)
 }
 
 fn completed(result: TaskResult, live: Arc<Details>) -> CallOutcome {

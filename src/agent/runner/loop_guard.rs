@@ -103,6 +103,8 @@ fn hash_result(result: &[Content]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use serde_json::{Value, json};
 
     use super::*;
@@ -138,81 +140,65 @@ mod tests {
     // M1, M3
     #[test]
     fn patterns_of_one_to_three_calls_and_identical_results() {
-        let rules = LoopGuardRules::default();
-        let off = LoopGuardRules {
-            enabled: false,
-            ..rules.clone()
-        };
-        let late = LoopGuardRules {
-            early_trip: 0,
-            ..rules.clone()
-        };
-        let small = LoopGuardRules {
-            window: 4,
-            ..rules.clone()
-        };
-        let none = LoopGuardRules {
-            window: 0,
-            ..rules.clone()
-        };
-        for (rules, calls, expected) in [
+        for (window, early_trip, calls, expected) in [
             // The same call with news each time: ten in a row.
-            (&rules, "aaaaaaaaa", &[][..]),
-            (&rules, "aaaaaaaaaa", &[10]),
-            (&rules, "xaaaaaaaaaa", &[11]),
+            (10, 3, "aaaaaaaaa", &[][..]),
+            (10, 3, "aaaaaaaaaa", &[10]),
+            (10, 3, "xaaaaaaaaaa", &[11]),
             // New evidence is needed each time.
-            (&rules, "aaaaaaaaaaaaaaaaaaa", &[10]),
-            (&rules, "aaaaaaaaaaaaaaaaaaaa", &[10, 20]),
+            (10, 3, "aaaaaaaaaaaaaaaaaaa", &[10]),
+            (10, 3, "aaaaaaaaaaaaaaaaaaaa", &[10, 20]),
             // Two in turn over ten, three over nine.
-            (&rules, "ababababa", &[]),
-            (&rules, "ababababab", &[10]),
-            (&rules, "abcabcab", &[]),
-            (&rules, "abcabcabc", &[9]),
-            (&rules, "xyabcabcabc", &[11]),
-            (&rules, "aabaabaab", &[9]),
+            (10, 3, "ababababa", &[]),
+            (10, 3, "ababababab", &[10]),
+            (10, 3, "abcabcab", &[]),
+            (10, 3, "abcabcabc", &[9]),
+            (10, 3, "xyabcabcabc", &[11]),
+            (10, 3, "aabaabaab", &[9]),
             // Four in turn are no pattern, and neither is work.
-            (&rules, "abcdabcdabcdabcdabcd", &[]),
-            (&rules, "abcabcabdabcabcab", &[]),
+            (10, 3, "abcdabcdabcdabcdabcd", &[]),
+            (10, 3, "abcabcabdabcabcab", &[]),
             // Nothing new three times in a row.
-            (&rules, "AA", &[]),
-            (&rules, "AAA", &[3]),
-            (&rules, "AABAAB", &[]),
-            (&rules, "AAaAA", &[]),
-            (&rules, "AAAAAA", &[3, 6]),
-            (&late, "AAAAAAAAA", &[]),
-            (&late, "AAAAAAAAAA", &[10]),
-            (&small, "abab", &[4]),
-            (&small, "abcabc", &[]),
-            (&none, "aaaaaaaaaaaaaaaaaaaaaaaa", &[]),
-            (&none, "AAA", &[3]),
-            (&off, "AAAAAAAAAAAAAAAAAAAA", &[]),
+            (10, 3, "AA", &[]),
+            (10, 3, "AAA", &[3]),
+            (10, 3, "AABAAB", &[]),
+            (10, 3, "AAaAA", &[]),
+            (10, 3, "AAAAAA", &[3, 6]),
+            (10, 0, "AAAAAAAAA", &[]),
+            (10, 0, "AAAAAAAAAA", &[10]),
+            (4, 3, "abab", &[4]),
+            (4, 3, "abcabc", &[]),
+            (0, 3, "aaaaaaaaaaaaaaaaaaaaaaaa", &[]),
+            (0, 3, "AAA", &[3]),
         ] {
-            assert_eq!(trips(rules, calls), expected, "{calls}");
+            let rules = LoopGuardRules {
+                window,
+                early_trip,
+                ..LoopGuardRules::default()
+            };
+            assert_eq!(trips(&rules, calls), expected, "{calls}");
         }
     }
 
     #[test]
     fn calls_are_the_same_by_name_and_meaning() {
-        let hash =
-            |name: &str, text: &str| hash_call(&call(name, serde_json::from_str(text).unwrap()));
-        let base = hash("read", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#);
-        assert_eq!(
-            base,
-            hash("read", r#"{ "a": 1, "b": {"x":[1,2],"y":"z"} }"#)
-        );
-        for other in [
-            hash("grep", r#"{"a":1,"b":{"x":[1,2],"y":"z"}}"#),
-            hash("read", r#"{"a":1,"b":{"x":[2,1],"y":"z"}}"#),
-            hash("read", r#"{"a":"1","b":{"x":[1,2],"y":"z"}}"#),
-            hash("read", r#"{"a":1,"b":{"x":[1,2,"y"],"y":"z"}}"#),
-            hash("read", "{}"),
-        ] {
-            assert_ne!(base, other);
-        }
-        let broken = |text: &str| ToolCall {
-            partial_arguments: text.into(),
-            ..call("read", json!({}))
+        let hash = |name: &str, arguments: &str, partial: &str| {
+            hash_call(&ToolCall {
+                partial_arguments: partial.into(),
+                ..call(name, serde_json::from_str(arguments).unwrap())
+            })
         };
-        assert_ne!(hash_call(&broken("{a")), hash_call(&broken("{b")));
+        let spaced = hash("read", r#"{ "a": [1, 2] }"#, "");
+        assert_eq!(spaced, hash("read", r#"{"a":[1,2]}"#, ""));
+        let different = HashSet::from([
+            spaced,
+            hash("grep", r#"{"a":[1,2]}"#, ""),
+            hash("read", r#"{"a":[2,1]}"#, ""),
+            hash("read", r#"{"a":[1,"2"]}"#, ""),
+            hash("read", r#"{"b":[1,2]}"#, ""),
+            hash("read", "{}", "{a"),
+            hash("read", "{}", "{b"),
+        ]);
+        assert_eq!(different.len(), 7);
     }
 }

@@ -17,31 +17,25 @@ pub struct Header {
     r#type: &'static str,
     version: u32,
     pub(super) id: String,
-    timestamp: String,
+    pub(super) timestamp: String,
     cwd: String,
 }
 
 impl Header {
-    /// The header of session `id`, begun at `timestamp` (ISO 8601) in the folder `cwd`.
-    pub fn new(id: String, timestamp: String, cwd: String) -> Self {
+    /// The header of a session that begins now in the folder `cwd`.
+    pub fn new(cwd: &Path) -> Self {
         Self {
             r#type: "session",
             version: VERSION,
-            id,
-            timestamp,
-            cwd,
+            id: uuid::Uuid::now_v7().to_string(),
+            timestamp: timestamp(),
+            cwd: cwd.to_string_lossy().into_owned(),
         }
     }
 
     /// The folder the session works in.
     pub fn cwd(&self) -> &str {
         &self.cwd
-    }
-
-    /// A header for a run in `cwd` that is not stored.
-    pub fn unstored(cwd: &Path) -> Self {
-        let id = uuid::Uuid::now_v7().to_string();
-        Self::new(id, timestamp(), cwd.to_string_lossy().into_owned())
     }
 }
 

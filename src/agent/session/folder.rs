@@ -1,6 +1,8 @@
-//! Where a session file lies: one folder per working directory, named as pi names it. Makes
-//! nothing.
+//! Where a session file lies: one folder per working directory, named as pi names it.
 
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Longest name of a folder, in bytes; file systems stop at 255.
@@ -15,6 +17,11 @@ pub fn folder_for(root: &Path, cwd: &Path) -> PathBuf {
 pub fn file_name(timestamp: &str, id: &str) -> String {
     let stamp = timestamp.replace([':', '.'], "-");
     format!("{stamp}_{id}.jsonl")
+}
+
+/// Makes a folder, and those above it, for the eyes of its owner alone.
+pub fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn folder_name(cwd: &str) -> String {

@@ -2,15 +2,16 @@
 //! the process that keeps it lives. A process that is killed leaves its record behind without the
 //! lock, so nobody takes it for alive. Knows nothing of what was said.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::folder::make_private;
 use crate::agent::event::{Phase, RunState, now_ms};
 
 /// The folder of the records, below the root of all sessions.
@@ -101,10 +102,7 @@ impl Presence {
     /// are removed on the way.
     pub fn open(root: &Path, record: PresenceRecord) -> Result<Self, PresenceError> {
         let folder = root.join(FOLDER);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)?;
+        make_private(&folder)?;
         sweep(&folder);
         let place = place(root, &record.id);
         let file = locked(&place)?;

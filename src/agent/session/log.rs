@@ -3,16 +3,16 @@
 //! Never changes what is written, and reads it only to put a removed file back.
 
 use std::collections::VecDeque;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::entry::{Body, Entry, Header, timestamp};
-use super::folder::{file_name, folder_for};
+use super::folder::{file_name, folder_for, make_private};
 use super::sync::Syncer;
 use crate::agent::event::NoticeLevel;
 use crate::llm::{Message, Model, ThinkingLevel};
@@ -51,10 +51,8 @@ struct Disk {
 impl SessionLog {
     /// A new session below `root` for the working directory `cwd`. Touches no disk yet.
     pub fn create(root: &Path, cwd: &Path) -> Self {
-        let id = uuid::Uuid::now_v7().to_string();
-        let timestamp = timestamp();
-        let path = folder_for(root, cwd).join(file_name(&timestamp, &id));
-        let header = Header::new(id, timestamp, cwd.to_string_lossy().into_owned());
+        let header = Header::new(cwd);
+        let path = folder_for(root, cwd).join(file_name(&header.timestamp, &header.id));
         Self {
             root: root.to_owned(),
             path,
@@ -206,10 +204,7 @@ impl SessionLog {
 impl Disk {
     fn open(path: &Path) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(folder)?;
+            make_private(folder)?;
         }
         let file = OpenOptions::new()
             .read(true)
@@ -235,10 +230,7 @@ impl Disk {
     /// A new file in the place of a removed one, with everything that was in it.
     fn restored(&self, path: &Path) -> io::Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("."));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        make_private(folder)?;
         // In place only when it is whole; also readable by its owner alone.
         let mut copy = tempfile::Builder::new()
             .prefix(".session-")

@@ -12,19 +12,15 @@ use tokio::sync::oneshot;
 /// The way to the thread; it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Syncer {
-    requests: Sender<Request>,
+    /// Asks for a sync; who wants to know when it is done says so.
+    requests: Sender<Option<oneshot::Sender<()>>>,
     failed: Arc<Mutex<Option<io::Error>>>,
-}
-
-enum Request {
-    Sync,
-    Answer(oneshot::Sender<()>),
 }
 
 impl Syncer {
     /// A thread that syncs `file` on request.
     pub fn spawn(file: Arc<File>) -> io::Result<Self> {
-        let (requests, inbox) = mpsc::channel();
+        let (requests, inbox) = mpsc::channel::<Option<oneshot::Sender<()>>>();
         let failed = Arc::<Mutex<Option<io::Error>>>::default();
         let report = Arc::clone(&failed);
         thread::Builder::new()
@@ -35,10 +31,8 @@ impl Syncer {
                     if let Err(error) = file.sync_data() {
                         *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     }
-                    for request in waiting {
-                        if let Request::Answer(done) = request {
-                            let _ = done.send(());
-                        }
+                    for done in waiting.into_iter().flatten() {
+                        let _ = done.send(());
                     }
                 }
             })?;
@@ -47,7 +41,7 @@ impl Syncer {
 
     /// Asks for a sync. Returns at once.
     pub fn request(&self) {
-        let _ = self.requests.send(Request::Sync);
+        let _ = self.requests.send(None);
     }
 
     /// Why the last sync that failed did, told once.
@@ -59,7 +53,7 @@ impl Syncer {
     /// Returns when everything written so far is synced.
     pub async fn settle(&self) {
         let (done, wait) = oneshot::channel();
-        let _ = self.requests.send(Request::Answer(done));
+        let _ = self.requests.send(Some(done));
         let _ = wait.await;
     }
 }

@@ -5,12 +5,13 @@
 use std::io;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use nix::sys::signal::Signal;
 use tokio::time::Instant;
 
 use super::out::{self, eprint_line};
 use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
+use crate::app::signals::Signals;
 use crate::llm::Content;
 
 pub trait Sink {
@@ -41,7 +42,12 @@ async fn drive(
     timeout: Option<Duration>,
     sink: &mut dyn Sink,
 ) -> Outcome {
-    let mut signals = match Signals::new() {
+    let signals = Signals::new([
+        (Signal::SIGINT, Outcome::Interrupted),
+        (Signal::SIGTERM, Outcome::Terminated),
+        (Signal::SIGHUP, Outcome::HungUp),
+    ]);
+    let mut signals = match signals {
         Ok(signals) => signals,
         Err(error) => {
             eprint_line(&format!("cannot listen for signals: {error}"));
@@ -122,29 +128,5 @@ async fn at(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
-    }
-}
-
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> Outcome {
-        tokio::select! {
-            _ = self.interrupt.recv() => Outcome::Interrupted,
-            _ = self.terminate.recv() => Outcome::Terminated,
-            _ = self.hang_up.recv() => Outcome::HungUp,
-        }
     }
 }

@@ -24,7 +24,7 @@ use super::msg::{EffectResult, Msg};
 use super::options::{ExitKind, TuiOptions};
 use super::screen_buffer::ScreenBuffer;
 use super::setup;
-use super::signals::{SignalEvent, Signals};
+use super::signals::{self, SignalEvent};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
@@ -32,6 +32,7 @@ use super::view::transcript::TranscriptCache;
 use super::view::{ScreenDrawn, ViewCache, view};
 use crate::agent::{AgentHandle, Event, Snapshot};
 use crate::app::humanize::dollars;
+use crate::app::signals::Signals;
 
 /// Time between frames that are not for a key.
 const FRAME: Duration = Duration::from_millis(16);
@@ -81,7 +82,7 @@ struct Tui {
     results: mpsc::UnboundedReceiver<EffectResult>,
     highlighted: Arc<Notify>,
     keys: mpsc::UnboundedReceiver<InputEvent>,
-    signals: Signals,
+    signals: Signals<SignalEvent>,
     input: Input,
     /// Dropped last, so that nothing is left that could write over the restored screen.
     terminal: Terminal,
@@ -90,7 +91,7 @@ struct Tui {
 impl Tui {
     /// Takes the terminal and draws the first frame; whatever is slow comes after it.
     fn open(options: TuiOptions, app: App, clock: Clock) -> io::Result<Self> {
-        let signals = Signals::new()?;
+        let signals = signals::catch()?;
         let terminal = Terminal::enter()?;
         let (results_in, results) = mpsc::unbounded_channel();
         let mut buffer = ScreenBuffer::new(app.size);

@@ -13,7 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::history_file::{make_private_folder, open_regular};
+use super::history_file::open_regular;
+use crate::agent::session::folder::make_private;
 
 /// What the name of a file that is being written begins with.
 const PREFIX: &str = ".draft-";
@@ -91,7 +92,7 @@ impl DraftFile {
                 None => Ok(()),
             };
         }
-        make_private_folder(&self.folder)?;
+        make_private(&self.folder)?;
         // Written beside it and moved into place: what was kept before is whole until then.
         let mut file = tempfile::Builder::new()
             .prefix(PREFIX)

@@ -4,15 +4,16 @@
 //! appending, so lines of different programs do not mix; a line that is torn or none of ours is
 //! passed over. Every call blocks and is made by an effect, never by the loop.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::history::MAX_ENTRIES;
+use crate::agent::session::folder::make_private;
 
 /// Bytes of the file's end that are read: enough for the entries, bounded if some are huge.
 const MAX_READ: u64 = 16 * 1024 * 1024;
@@ -67,7 +68,7 @@ impl HistoryFile {
             return Err(ErrorKind::FileTooLarge.into());
         }
         if let Some(folder) = self.path.parent() {
-            make_private_folder(folder)?;
+            make_private(folder)?;
         }
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
@@ -105,11 +106,6 @@ pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
             "not a regular file",
         ))
     }
-}
-
-/// Makes a folder, with those above it, that only its owner may look into.
-pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The end of the file, with enough lines in it; the first may be cut.
