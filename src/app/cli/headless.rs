@@ -15,6 +15,11 @@ use crate::app::signals::Signals;
 use crate::llm::Content;
 
 pub trait Sink {
+    /// Nothing was asked yet. An error means that stdout cannot be written; then nothing is.
+    fn start(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Takes one event. An error means that stdout cannot be written.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
@@ -54,6 +59,9 @@ async fn drive(
             return Outcome::Failed;
         }
     };
+    if let Err(error) = sink.start() {
+        return out::write_failed(&error);
+    }
     let mut events = handle.subscribe(SlowReader::Wait);
     handle.prompt(prompt);
     let deadline = timeout.map(|timeout| Instant::now() + timeout);

@@ -14,8 +14,7 @@ use crate::app::sanitize::is_hostile;
 
 #[derive(Debug)]
 pub struct Json {
-    /// The session header, until it is written, before the first event.
-    header: Option<Header>,
+    header: Header,
     recorder: Recorder,
 }
 
@@ -23,17 +22,18 @@ impl Json {
     /// A writer for a run of the session with `header`.
     pub fn new(header: Header) -> Self {
         Self {
-            header: Some(header),
+            header,
             recorder: Recorder::default(),
         }
     }
 }
 
 impl Sink for Json {
+    fn start(&mut self) -> io::Result<()> {
+        line(&self.header)
+    }
+
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        if let Some(header) = self.header.take() {
-            line(&header)?;
-        }
         match self.recorder.record(event) {
             Some(record) => line(&record),
             None => Ok(()),
