@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tiller::llm::catalog::Named;
-use tiller::llm::catalog::pattern::{MatchQuality, Name, match_id};
+use tiller::llm::catalog::pattern::{MatchQuality, Name, Pattern};
 use tiller::llm::{
     Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
     ThinkingFormat, ThinkingLevel, WindowSource,
@@ -884,7 +884,7 @@ fn a_pattern_fits_words_before_parts() {
         ("é", "İ-é", Some(MatchQuality::Words)),
     ];
     for (pattern, id, expected) in cases {
-        assert_eq!(match_id(pattern, id), expected, "{pattern} in {id}");
+        assert_eq!(Pattern::new(pattern).fit(id), expected, "{pattern} in {id}");
     }
 }
 

@@ -70,7 +70,7 @@ async fn a_lost_supervisor_costs_no_other_child_its_life() {
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
-    std::fs::write(bench.folder.path().join("go"), "").unwrap();
+    fs::write(bench.folder.path().join("go"), "").unwrap();
     let outcome = call.end().await;
     assert!(
         outcome.text.ends_with("[killed by signal 9]"),

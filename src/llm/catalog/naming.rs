@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pattern::{MatchQuality, Name, match_id};
+use super::pattern::{MatchQuality, Name, Pattern};
 use super::snapshot::Snapshot;
 use crate::llm::auth::Keys;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -134,8 +134,9 @@ impl Resolver<'_> {
         }
         let mut asked: BTreeMap<&str, (bool, u8)> = BTreeMap::new();
         let mut found: Vec<(Rank, &str, &str)> = Vec::new();
+        let pattern = Pattern::new(name);
         for (provider, id) in self.snapshot.ids() {
-            let Some(fit) = match_id(name, id) else {
+            let Some(fit) = pattern.fit(id) else {
                 continue;
             };
             let (has_key, rank) = *asked.entry(provider).or_insert_with(|| {
@@ -158,10 +159,11 @@ impl Resolver<'_> {
     /// through, so a part counts only as the words of a family (`anthropic/sonnet`), without a
     /// version.
     fn within(&self, provider: &str, part: &str) -> Result<Option<Model>, String> {
+        let pattern = &Pattern::new(part);
         let own = |wanted: MatchQuality| {
             let ids = self.snapshot.ids();
             let of = ids.filter(move |(other, _)| *other == provider);
-            of.filter(move |(_, id)| match_id(part, id) == Some(wanted))
+            of.filter(move |(_, id)| pattern.fit(id) == Some(wanted))
                 .collect::<Vec<_>>()
         };
         let whole = own(MatchQuality::Whole);

@@ -14,49 +14,67 @@ pub enum MatchQuality {
     Part,
 }
 
-/// How `pattern` fits `id`, if it does. `.` `_` `:` and blanks count as `-`, case does not count.
-pub fn match_id(pattern: &str, id: &str) -> Option<MatchQuality> {
-    let (pattern, dotted) = (plain(pattern), id.to_lowercase());
-    let id = plain(id);
-    if pattern.is_empty() {
-        return None;
+/// What a user types for an id. `.` `_` `:` and blanks count as `-`, case does not count.
+pub struct Pattern(String);
+
+impl Pattern {
+    /// The pattern `text`; an empty one fits nothing.
+    pub fn new(text: &str) -> Self {
+        Self(plain(text))
     }
-    if id == pattern {
-        return Some(MatchQuality::Whole);
-    }
-    let mut best = None;
-    for (start, found) in id.match_indices(&pattern) {
-        let end = start + found.len();
-        let before = id[..start].chars().next_back();
-        let after = id[end..].chars().next();
-        // `gpt-6` is not the beginning of `gpt-6.1`: the version goes on.
-        let version_goes_on = pattern.ends_with(|c: char| c.is_ascii_digit())
-            && dotted[end..].starts_with('.')
-            && dotted[end + 1..].starts_with(|c: char| c.is_ascii_digit());
-        let words = before.is_none_or(|c| !c.is_alphanumeric())
-            && after.is_none_or(|c| !c.is_alphanumeric())
-            && !version_goes_on;
-        if words {
-            return Some(MatchQuality::Words);
+
+    /// How well it fits `id`, if it does.
+    pub fn fit(&self, id: &str) -> Option<MatchQuality> {
+        let pattern = self.0.as_str();
+        // Nearly no id does, and there are hundreds: told without a copy of each.
+        if pattern.is_empty() || id.is_ascii() && !self.is_within(id) {
+            return None;
         }
-        if !version_goes_on {
-            best = Some(MatchQuality::Part);
+        let (dotted, id) = (id.to_lowercase(), plain(id));
+        if id == pattern {
+            return Some(MatchQuality::Whole);
         }
+        let mut best = None;
+        for (start, found) in id.match_indices(pattern) {
+            let end = start + found.len();
+            let before = id[..start].chars().next_back();
+            let after = id[end..].chars().next();
+            // `gpt-6` is not the beginning of `gpt-6.1`: the version goes on.
+            let version_goes_on = pattern.ends_with(|c: char| c.is_ascii_digit())
+                && dotted[end..].starts_with('.')
+                && dotted[end + 1..].starts_with(|c: char| c.is_ascii_digit());
+            let words = before.is_none_or(|c| !c.is_alphanumeric())
+                && after.is_none_or(|c| !c.is_alphanumeric())
+                && !version_goes_on;
+            if words {
+                return Some(MatchQuality::Words);
+            }
+            if !version_goes_on {
+                best = Some(MatchQuality::Part);
+            }
+        }
+        best
     }
-    best
+
+    fn is_within(&self, id: &str) -> bool {
+        let pattern = self.0.as_bytes();
+        let same =
+            |(a, b): (&u8, &u8)| plain_char(char::from(a.to_ascii_lowercase())) == char::from(*b);
+        let mut places = id.as_bytes().windows(pattern.len());
+        places.any(|place| place.iter().zip(pattern).all(same))
+    }
 }
 
 fn plain(text: &str) -> String {
-    let text = text.trim().to_lowercase();
-    text.chars()
-        .map(|c| {
-            if matches!(c, '.' | '_' | ':' | ' ') {
-                '-'
-            } else {
-                c
-            }
-        })
-        .collect()
+    text.trim().to_lowercase().chars().map(plain_char).collect()
+}
+
+fn plain_char(c: char) -> char {
+    if matches!(c, '.' | '_' | ':' | ' ') {
+        '-'
+    } else {
+        c
+    }
 }
 
 /// An id taken apart: `claude-sonnet-4-5-20250929` is the family `claude sonnet`, version 4.5,

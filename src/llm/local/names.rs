@@ -4,7 +4,7 @@ use super::probe::DiscoveredServer;
 use super::replies;
 use super::server::{LocalServer, ServerAddrs, ServerFacts};
 use crate::llm::catalog::Named;
-use crate::llm::catalog::pattern::match_id;
+use crate::llm::catalog::pattern::Pattern;
 use crate::llm::model::{Model, ThinkingLevel};
 
 /// The model `name` means among `found`, and the thinking level if one was named; none when it means
@@ -36,7 +36,8 @@ pub fn resolve(
         if id.is_empty() {
             return Err(format!("'{name}' has no model id: type {bare}ID"));
         }
-        let fits = |model: &&Model| match_id(id, &model.id).is_some();
+        let pattern = Pattern::new(id);
+        let fits = |model: &&Model| pattern.fit(&model.id).is_some();
         let mut fitting = found.models.iter().map(|local| &local.model).filter(fits);
         let model = match (fitting.next(), fitting.next()) {
             (Some(one), None) => one.clone(),
@@ -45,8 +46,9 @@ pub fn resolve(
         return Ok(Some((model, thinking)));
     }
     let models = found.iter().flat_map(|found| &found.models);
+    let pattern = Pattern::new(bare);
     let mut fitting: Vec<_> = models
-        .filter_map(|local| Some((match_id(bare, &local.model.id)?, &local.model)))
+        .filter_map(|local| Some((pattern.fit(&local.model.id)?, &local.model)))
         .collect();
     let best = fitting.iter().map(|(fit, _)| *fit).min();
     fitting.retain(|(fit, _)| Some(*fit) == best);
