@@ -34,8 +34,6 @@ const CHECK_ENDING: Duration = Duration::from_millis(50);
 pub(super) struct Monitor {
     pub child: Child,
     pub pid: Pid,
-    /// When the supervisor started, as in [`table::Entry`].
-    pub started: u64,
     pub orders: watch::Receiver<Order>,
     pub status: watch::Sender<Status>,
     pub registry: Arc<Registry>,
@@ -49,13 +47,17 @@ impl Monitor {
         if let Err(error) = self.follow(control, request).await {
             tracing::debug!(%error, pid = %self.pid, "control channel of a supervisor");
         }
+        let lost = !self.status.borrow().gone;
+        // It is listed until it is reaped.
+        let supervisor = lost.then(|| table::entry(self.pid)).flatten();
         let signal = self.reap().await;
-        if !self.status.borrow().gone {
+        if lost {
             tracing::debug!(pid = %self.pid, ?signal, "a supervisor was lost");
-            let left = if self.registry.adopts() {
-                self.end_orphans().await
-            } else {
-                Vec::new()
+            let left = match supervisor {
+                Some(supervisor) if self.registry.adopts() => {
+                    self.end_orphans(supervisor.started).await
+                }
+                _ => Vec::new(),
             };
             self.status.send_modify(|status| {
                 status.shell.get_or_insert(Exit::Unseen(signal));
@@ -141,15 +143,15 @@ impl Monitor {
         ended.ok().and_then(|status| status.signal())
     }
 
-    /// Ends what a lost supervisor left to this process; returns what could not be ended.
-    async fn end_orphans(&self) -> Vec<String> {
+    /// Ends what a lost supervisor that started at `since` left to this process; returns what could
+    /// not be ended.
+    async fn end_orphans(&self, since: u64) -> Vec<String> {
         let (done, ended) = oneshot::channel();
         let (registry, orders) = (Arc::clone(&self.registry), self.orders.clone());
-        let started = self.started;
         // A thread of its own: the runtime waits for its blocking threads at exit, and this one
         // may take seconds.
         std::thread::spawn(move || {
-            let left = orphans::end(&registry, started, || match *orders.borrow() {
+            let left = orphans::end(&registry, since, || match *orders.borrow() {
                 Order::Kill => Urgency::Now,
                 _ => Urgency::Grace,
             });

@@ -136,7 +136,6 @@ impl Processes {
         let monitor = Monitor {
             child,
             pid: supervisor,
-            started: table::entry(supervisor).map_or(0, |entry| entry.started),
             orders: orders.subscribe(),
             status: sender,
             registry: Arc::clone(&self.registry),
