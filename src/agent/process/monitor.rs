@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::orphans;
 use super::registry::{Registry, Status};
 use super::table::{self, State};
-use super::tree::{GIVE_UP, GRACE, Urgency};
+use super::tree::GIVE_UP;
 use super::wire::{Exit, Order, Report};
 
 /// How long a supervisor may take beyond the time that it gives the processes.
@@ -88,8 +88,7 @@ impl Monitor {
                     given = *self.orders.borrow_and_update();
                     self.wake();
                     let _ = writer.write_all(&[given as u8]).await;
-                    let grace = if given == Order::Stop { GRACE } else { Duration::ZERO };
-                    deadline = Some(Instant::now() + grace + GIVE_UP + ANSWER);
+                    deadline = Some(Instant::now() + given.grace() + GIVE_UP + ANSWER);
                     next_check = Instant::now() + CHECK_ENDING;
                 }
                 line = reports.next_line() => {
@@ -151,10 +150,7 @@ impl Monitor {
         // A thread of its own: the runtime waits for its blocking threads at exit, and this one
         // may take seconds.
         std::thread::spawn(move || {
-            let left = orphans::end(&registry, since, || match *orders.borrow() {
-                Order::Kill => Urgency::Now,
-                _ => Urgency::Grace,
-            });
+            let left = orphans::end(&registry, since, || *orders.borrow());
             let _ = done.send(left);
         });
         let left = ended.await.unwrap_or_default();

@@ -12,11 +12,12 @@ use nix::unistd::{Pid, getsid};
 
 use super::registry::Registry;
 use super::table::{self, Entry, State};
-use super::tree::{self, Descendants, Remaining, Urgency};
+use super::tree::{self, Descendants, Remaining};
+use super::wire::Order;
 
 /// Ends what was adopted from a supervisor that started at `since`. Blocks, for seconds where
 /// SIGTERM is ignored. Returns what could not be ended.
-pub(super) fn end(registry: &Registry, since: u64, urgency: impl Fn() -> Urgency) -> Vec<Entry> {
+pub(super) fn end(registry: &Registry, since: u64, order: impl Fn() -> Order) -> Vec<Entry> {
     let Ok(own_session) = getsid(None) else {
         return Vec::new();
     };
@@ -25,10 +26,10 @@ pub(super) fn end(registry: &Registry, since: u64, urgency: impl Fn() -> Urgency
         own_session,
         since,
     };
-    tree::stop(&mut adopted, tree::GRACE, |time| {
+    tree::stop(&mut adopted, Order::Stop, |time| {
         // Short steps: the order to kill may come meanwhile.
         std::thread::sleep(time.min(Duration::from_millis(20)));
-        urgency()
+        order()
     })
 }
 

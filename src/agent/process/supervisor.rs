@@ -24,7 +24,7 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
 use super::table;
-use super::tree::{self, Descendants, GRACE, Remaining, Urgency};
+use super::tree::{self, Descendants, Remaining};
 use super::wire::{self, Exit, Order, Report};
 
 /// Limit for one pass of reaping: when many processes end at once, killing comes first.
@@ -43,19 +43,16 @@ pub fn supervise_main() -> ExitCode {
 }
 
 struct Supervisor {
-    control: UnixStream,
+    control: Control,
     child_signal: UnixStream,
     tree: Tree,
-    /// The command has stopped us with SIGSTOP. While tiller lives, it continues us; once it has
-    /// ended, no process does, so there is no grace period then.
-    was_stopped: bool,
 }
 
 impl Supervisor {
     fn start() -> io::Result<Self> {
-        let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         // By hand, from a terminal, this would wait for ever.
-        control.peer_addr()?;
+        stream.peer_addr()?;
         setsid()?;
         become_subreaper();
         let (child_signal, sender) = UnixStream::pair()?;
@@ -63,26 +60,24 @@ impl Supervisor {
         signal_hook::low_level::pipe::register(signals::SIGCHLD, sender)?;
         ignore_signals()?;
 
-        let command = wire::read_request(&mut control)?;
-        let shell = match start_shell(&command) {
-            Ok(shell) => shell,
-            Err(error) => {
-                let not_started = Exit::NotStarted(error.to_string());
-                wire::send(&mut control, &Report::Shell(not_started));
-                wire::send(&mut control, &Report::Done);
-                return Err(error);
-            }
-        };
+        let command = wire::read_request(&mut stream)?;
+        let mut reports = stream.try_clone()?;
+        let shell = start_shell(&command).inspect_err(|error| {
+            let not_started = Exit::NotStarted(error.to_string());
+            wire::send(&mut reports, &Report::Shell(not_started));
+            wire::send(&mut reports, &Report::Done);
+        })?;
         let null = File::options().read(true).write(true).open("/dev/null")?;
         dup2_stdin(&null)?;
         dup2_stdout(&null)?;
         dup2_stderr(&null)?;
-        let reports = control.try_clone()?;
         Ok(Self {
-            control,
+            control: Control {
+                stream,
+                was_stopped: false,
+            },
             child_signal,
             tree: Tree { shell, reports },
-            was_stopped: false,
         })
     }
 
@@ -100,47 +95,13 @@ impl Supervisor {
                 break;
             }
         }
-        wire::send(&mut self.control, &Report::Done);
-    }
-
-    fn end(&mut self, order: Order) {
-        let grace = if order == Order::Kill {
-            Duration::ZERO
-        } else {
-            GRACE
-        };
-        let Self {
-            control,
-            tree,
-            was_stopped,
-            ..
-        } = self;
-        let left = tree::stop(tree, grace, |time| {
-            let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
-            let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
-            if !matches!(poll(&mut fds, limit), Ok(1..)) {
-                return Urgency::Grace;
-            }
-            match receive(control) {
-                Some(Order::Kill) => Urgency::Now,
-                Some(_) => Urgency::Grace,
-                None if *was_stopped => Urgency::Now,
-                None => {
-                    // At its end the channel is always readable, so poll would not wait.
-                    std::thread::sleep(time);
-                    Urgency::Grace
-                }
-            }
-        });
-        for process in left {
-            wire::send(&mut self.control, &Report::Left(process.to_string()));
-        }
+        wire::send(&mut self.tree.reports, &Report::Done);
     }
 
     /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
     fn wait(&mut self, limit: PollTimeout) -> Order {
         let mut fds = [
-            PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.control.stream.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.child_signal.as_fd(), PollFlags::POLLIN),
         ];
         // An error is EINTR: look at everything.
@@ -149,28 +110,57 @@ impl Supervisor {
         if signalled {
             let _ = self.child_signal.read(&mut [0; 256]);
         }
-        if !ordered {
-            return Order::Run;
+        if ordered {
+            self.control.receive()
+        } else {
+            Order::Run
         }
-        match receive(&mut self.control) {
-            Some(order) => {
-                self.was_stopped |= order == Order::Run;
-                order
+    }
+
+    fn end(&mut self, order: Order) {
+        let left = tree::stop(&mut self.tree, order, |time| {
+            let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
+            let mut fds = [PollFd::new(self.control.stream.as_fd(), PollFlags::POLLIN)];
+            if !matches!(poll(&mut fds, limit), Ok(1..)) {
+                return Order::Stop;
             }
-            None if self.was_stopped => Order::Kill,
-            None => Order::Stop,
+            let order = self.control.receive();
+            if order < Order::Kill {
+                // At its end the channel is always readable, so poll does not wait.
+                std::thread::sleep(time);
+            }
+            order
+        });
+        for process in left {
+            wire::send(&mut self.tree.reports, &Report::Left(process.to_string()));
         }
     }
 }
 
-/// The strictest of the orders in the control channel; none when tiller has ended.
-fn receive(control: &mut UnixStream) -> Option<Order> {
-    let mut bytes = [0; 64];
-    loop {
-        match control.read(&mut bytes) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(0) | Err(_) => return None,
-            Ok(count) => return Some(wire::strictest(&bytes[..count])),
+/// The channel that orders come through.
+struct Control {
+    stream: UnixStream,
+    /// The command has stopped us with SIGSTOP. While tiller lives, it continues us; once it has
+    /// ended, no process does, so there is no grace period then.
+    was_stopped: bool,
+}
+
+impl Control {
+    /// The strictest order that has arrived.
+    fn receive(&mut self) -> Order {
+        let mut bytes = [0; 64];
+        loop {
+            match self.stream.read(&mut bytes) {
+                Ok(count @ 1..) => {
+                    let order = wire::strictest(&bytes[..count]);
+                    self.was_stopped |= order == Order::Run;
+                    return order;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // tiller has ended.
+                _ if self.was_stopped => return Order::Kill,
+                _ => return Order::Stop,
+            }
         }
     }
 }

@@ -14,9 +14,8 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, getpgid, getpgrp};
 
 use super::table::{self, Entry};
+use super::wire::Order;
 
-/// Time between SIGTERM and SIGKILL.
-pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// Time after which killing is given up (a process that may not be signalled, a hung disk).
 pub(super) const GIVE_UP: Duration = Duration::from_secs(5);
 
@@ -46,24 +45,15 @@ pub(super) enum Remaining {
     Zombies,
 }
 
-/// How long to wait before SIGKILL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Urgency {
-    /// Until the grace period is over.
-    Grace,
-    /// Not at all.
-    Now,
-}
-
 /// Ends all `descendants` and returns what is left, normally nothing. `pause` waits for the given
-/// time or less and says whether to go on with the grace period.
+/// time or less and gives the order as it is then: to kill ends the grace period.
 pub(super) fn stop(
     descendants: &mut impl Descendants,
-    grace: Duration,
-    pause: impl FnMut(Duration) -> Urgency,
+    order: Order,
+    pause: impl FnMut(Duration) -> Order,
 ) -> Vec<Entry> {
     let mut signalled = HashSet::new();
-    let groups = terminate(descendants, grace, pause, &mut signalled);
+    let groups = terminate(descendants, order.grace(), pause, &mut signalled);
     let left = groups.map_or_else(Vec::new, |groups| kill_all(descendants, groups));
     if cfg!(not(target_os = "linux")) {
         // Without a subreaper an orphan is no longer a descendant.
@@ -80,7 +70,7 @@ pub(super) fn stop(
 fn terminate(
     descendants: &mut impl Descendants,
     grace: Duration,
-    mut pause: impl FnMut(Duration) -> Urgency,
+    mut pause: impl FnMut(Duration) -> Order,
     signalled: &mut HashSet<(Pid, u64)>,
 ) -> Option<Vec<Pid>> {
     let began = Instant::now();
@@ -101,7 +91,7 @@ fn terminate(
             }
         }
         let left = grace.saturating_sub(began.elapsed());
-        if left.is_zero() || pause(wait.min(left)) == Urgency::Now {
+        if left.is_zero() || pause(wait.min(left)) == Order::Kill {
             groups.retain(|_, seen| seen.elapsed() < GROUP_FRESH);
             return Some(groups.into_keys().collect());
         }

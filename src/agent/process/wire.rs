@@ -4,6 +4,7 @@
 //! line of JSON per report. End of file is the last order: tiller has ended, however it did.
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,16 @@ pub(super) enum Order {
     Stop,
     /// SIGKILL now.
     Kill,
+}
+
+impl Order {
+    /// Time between SIGTERM and SIGKILL.
+    pub(super) fn grace(self) -> Duration {
+        match self {
+            Self::Kill => Duration::ZERO,
+            Self::Run | Self::Stop => Duration::from_secs(2),
+        }
+    }
 }
 
 /// How a shell ended.

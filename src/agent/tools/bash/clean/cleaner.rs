@@ -77,17 +77,13 @@ impl Cleaner {
         }
     }
 
-    /// Appends what is still held back. The cleaner is as new afterwards.
+    /// Appends what is still held back.
     pub fn finish(&mut self, out: &mut String) {
         let rest = std::mem::take(&mut self.piece);
         self.judge(&rest, out);
         self.end_data(out);
         self.end_sequence(out);
         self.line.hand_out(out);
-        *self = Self {
-            hidden: self.hidden,
-            ..Self::default()
-        };
     }
 
     /// The line that is being written, as far as it is known. A sequence that began in an
