@@ -19,7 +19,7 @@ use super::classify::ErrorContext;
 use super::decoder::Decoder;
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
-use super::exchange::{self, Endpoint, HttpRequest, KeyHeader};
+use super::exchange::{self, HttpRequest, KeyHeader};
 use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::local;
@@ -142,7 +142,7 @@ impl Client {
         })?;
         let key = self.keys.fetch(provider, &place).await?;
         let mut headers = self.headers(provider).await?;
-        add_session_headers(&mut headers, request);
+        add_own_headers(&mut headers, request);
         let http = self.http.with_headers(headers);
         match (self.send(request, &http, key.clone()).await, key) {
             // Google refuses a key with 400.
@@ -215,24 +215,24 @@ impl Client {
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
-        let (endpoint, body, decoder): (Endpoint, Vec<u8>, Box<dyn Decoder>) = match model.api {
+        let (url, body, decoder): (String, Vec<u8>, Box<dyn Decoder>) = match model.api {
             Api::AnthropicMessages => (
-                anthropic::request::endpoint(request),
+                anthropic::request::url(model),
                 anthropic::request::body(request),
                 Box::<AnthropicDecoder>::default(),
             ),
             Api::OpenAiChat => (
-                chat::request::endpoint(model),
+                chat::request::url(model),
                 chat::request::body(request),
                 Box::<ChatDecoder>::default(),
             ),
             Api::OpenAiResponses => (
-                responses::request::endpoint(model),
+                responses::request::url(model),
                 responses::request::body(request),
                 Box::<ResponsesDecoder>::default(),
             ),
             Api::GoogleGenerateContent => (
-                google::request::endpoint(model),
+                google::request::url(model),
                 google::request::body(request),
                 Box::new(GoogleDecoder::new(request.messages.len())),
             ),
@@ -242,7 +242,7 @@ impl Client {
             }
         };
         let http_request = HttpRequest {
-            endpoint,
+            url,
             key,
             key_header: KeyHeader::of(model),
             body: options::lay_over(body, &model.options),
@@ -257,17 +257,24 @@ impl Client {
     }
 }
 
-/// Tells a load balancer which requests share a cache; the user's own headers win.
-fn add_session_headers(headers: &mut HeaderMap, request: &Request) {
-    let Some(id) = &request.session_id else {
-        return;
+/// Adds the headers of the API and those that tell a load balancer which requests share a cache; the
+/// user's own win.
+fn add_own_headers(headers: &mut HeaderMap, request: &Request) {
+    let model = &request.model;
+    let mut own = match model.api {
+        Api::AnthropicMessages => anthropic::request::headers(request),
+        _ => Vec::new(),
     };
-    for name in &request.model.quirks.session_headers {
-        if let (Ok(name), Ok(id)) = (
+    if let Some(id) = &request.session_id {
+        let names = model.quirks.session_headers.iter();
+        own.extend(names.map(|name| (name.as_str(), id.as_str())));
+    }
+    for (name, value) in own {
+        if let (Ok(name), Ok(value)) = (
             HeaderName::from_bytes(name.as_bytes()),
-            HeaderValue::from_str(id),
+            HeaderValue::from_str(value),
         ) {
-            headers.entry(name).or_insert(id);
+            headers.entry(name).or_insert(value);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One streamed request: sends it, cuts the answer into events, lets an API's decoder read them.
 //!
-//! All failures end up as the stream's last event. Each API brings an `Endpoint`, a body and a
+//! All failures end up as the stream's last event. Each API brings an address, a body and a
 //! [`Decoder`].
 
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ use super::sse::{SseEvent, SseParser, TooLarge};
 
 /// What is sent.
 pub(crate) struct HttpRequest {
-    pub endpoint: Endpoint,
+    pub url: String,
     pub key: Option<Secret>,
     pub key_header: KeyHeader,
     /// JSON.
@@ -33,20 +33,6 @@ pub(crate) struct HttpRequest {
     pub context: ErrorContext,
     /// What the answer costs.
     pub prices: Prices,
-}
-
-/// Where an API takes requests.
-pub(crate) struct Endpoint {
-    pub url: String,
-    /// Headers beside those of the key, content type and accept.
-    pub headers: Vec<(&'static str, String)>,
-}
-
-impl Endpoint {
-    pub fn at(url: String) -> Self {
-        let headers = Vec::new();
-        Self { url, headers }
-    }
 }
 
 /// The header for the key, and what stands before the key in it.
@@ -189,7 +175,7 @@ pub(crate) fn run(
     }
     let redactor = request.context.redactor.clone();
     let exchange = Exchange {
-        target: http::shown(&request.endpoint.url),
+        target: http::shown(&request.url),
         http,
         context: request.context.clone(),
     };
@@ -212,16 +198,13 @@ struct Exchange {
 
 impl Exchange {
     async fn send(&self, http_request: HttpRequest) -> Result<Response, LlmError> {
-        let endpoint = &http_request.endpoint;
+        let url = &http_request.url;
         let mut request = self
             .http
-            .client(&endpoint.url)?
-            .post(&endpoint.url)
+            .client(url)?
+            .post(url)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream");
-        for (name, value) in &endpoint.headers {
-            request = request.header(*name, value);
-        }
         if let Some(key) = &http_request.key {
             let value = http_request.key_header.value(key).ok_or_else(|| {
                 let what = "the key holds characters that no key can hold";
@@ -230,7 +213,7 @@ impl Exchange {
             })?;
             request = request.header(http_request.key_header.0, value);
         }
-        // The user's own come last and win.
+        // They come last and win.
         let request = request.headers(self.http.headers().clone());
         let sent = request.body(http_request.body).send().await;
         let response = sent.map_err(|error| self.transport(&error))?;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::anthropic;
 use super::api::Api;
 use super::auth::Secret;
 use super::classify::{self, ErrorContext};
@@ -49,7 +50,7 @@ pub async fn probe(
     };
     let mut request = client.get(&url).timeout(LIMIT);
     if api == Api::AnthropicMessages {
-        request = request.header("anthropic-version", "2023-06-01");
+        request = request.header("anthropic-version", anthropic::request::VERSION);
     }
     if let Some(key) = key {
         context.redactor.add(key);

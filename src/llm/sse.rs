@@ -9,7 +9,7 @@ pub const MAX_EVENT_BYTES: usize = 32 * 1024 * 1024;
 /// One event. Invalid UTF-8 in it has been replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// What its `event:` line said; empty without one.
+    /// The value of its `event:` line; empty without one.
     pub event: String,
     /// Its `data:` lines, joined by newlines.
     pub data: String,

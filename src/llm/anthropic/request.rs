@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::exchange::Endpoint;
 use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::Content;
@@ -18,7 +17,7 @@ use crate::llm::quirks::IdRule;
 use crate::llm::request_size;
 
 /// The API's version, a header of every request.
-const VERSION: &str = "2023-06-01";
+pub(crate) const VERSION: &str = "2023-06-01";
 /// The beta that lets models with a thinking budget think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 /// The beta that lets a request choose what happens to thinking whose prefix has changed.
@@ -26,22 +25,24 @@ const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
-/// Where `request` goes.
-pub(crate) fn endpoint(request: &Request) -> Endpoint {
-    let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+/// Where requests to `model` go.
+pub(crate) fn url(model: &Model) -> String {
+    http::join(&model.base_url, "/v1/messages")
+}
+
+/// The headers of `request` beside that of the key.
+pub(crate) fn headers(request: &Request) -> Vec<(&str, &str)> {
+    let mut headers = vec![("anthropic-version", VERSION)];
     let beta = match thinking(request, request.model.max_output) {
         Some(Thinking::Enabled { .. }) => Some(INTERLEAVED),
         Some(Thinking::Adaptive { block_binding, .. }) => block_binding.map(|_| THINKING_BINDING),
         _ => None,
     };
     // Some gateways refuse a beta they do not know.
-    if let Some(beta) = beta.filter(|_| request.model.quirks.betas) {
-        headers.push(("anthropic-beta", beta.to_owned()));
+    if request.model.quirks.betas {
+        headers.extend(beta.map(|beta| ("anthropic-beta", beta)));
     }
-    Endpoint {
-        url: http::join(&request.model.base_url, "/v1/messages"),
-        headers,
-    }
+    headers
 }
 
 /// The request's JSON.

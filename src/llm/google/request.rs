@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::LOCAL_ID_PREFIX;
 use super::thinking::{self, ThinkingConfig};
-use crate::llm::exchange::Endpoint;
 use crate::llm::handoff::{self, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::{self, Image};
@@ -26,9 +25,34 @@ use crate::llm::request_size;
 /// What Google documents for a call that comes from elsewhere and has no signature.
 const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Where requests to `model` go.
-pub(crate) fn endpoint(model: &Model) -> Endpoint {
-    Endpoint::at(address(&model.base_url, &model.id))
+/// Where requests to `model` go. Hosts in the style of Vertex have their version in front of a
+/// project's path.
+pub(crate) fn url(model: &Model) -> String {
+    let version = |segment: &str| {
+        let mut chars = segment.chars();
+        chars.next() == Some('v') && chars.next().is_some_and(|c| c.is_ascii_digit())
+    };
+    let versioned = model.base_url.split('/').skip(3).any(version);
+    let version = if versioned { "" } else { "/v1beta" };
+    let id = &model.id;
+    let mut name = String::new();
+    for byte in id.strip_prefix("models/").unwrap_or(id).bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' | b'/' => {
+                name.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(name, "%{byte:02X}");
+            }
+        }
+    }
+    let kind = if name.starts_with("tunedModels/") {
+        ""
+    } else {
+        "models/"
+    };
+    let path = format!("{version}/{kind}{name}:streamGenerateContent");
+    http::join(&model.base_url, &path) + "?alt=sse"
 }
 
 /// The request's JSON.
@@ -59,35 +83,6 @@ pub fn body(request: &Request) -> Vec<u8> {
         },
     };
     request_size::to_json(&body, request, &turns)
-}
-
-/// Where `model` is asked for a stream. Hosts in the style of Vertex have their version in front of
-/// a project's path.
-fn address(base_url: &str, model: &str) -> String {
-    let version = |segment: &str| {
-        let mut chars = segment.chars();
-        chars.next() == Some('v') && chars.next().is_some_and(|c| c.is_ascii_digit())
-    };
-    let versioned = base_url.split('/').skip(3).any(version);
-    let version = if versioned { "" } else { "/v1beta" };
-    let mut name = String::new();
-    for byte in model.strip_prefix("models/").unwrap_or(model).bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' | b'/' => {
-                name.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(name, "%{byte:02X}");
-            }
-        }
-    }
-    let kind = if name.starts_with("tunedModels/") {
-        ""
-    } else {
-        "models/"
-    };
-    let path = format!("{version}/{kind}{name}:streamGenerateContent");
-    http::join(base_url, &path) + "?alt=sse"
 }
 
 #[derive(Serialize)]
@@ -317,6 +312,7 @@ fn function_name(name: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::api::Api;
 
     #[test]
     fn the_address_forgives_the_usual_slips() {
@@ -336,7 +332,9 @@ mod tests {
             ("", "a b?key=1#é", "/v1beta/models/a%20b%3Fkey%3D1%23%C3%A9"),
         ] {
             let expected = format!("http://h:80{path}:streamGenerateContent?alt=sse");
-            assert_eq!(address(&format!("http://h:80{base}"), model), expected);
+            let base = format!("http://h:80{base}");
+            let model = Model::new("google", model, Api::GoogleGenerateContent, &base);
+            assert_eq!(url(&model), expected);
         }
     }
 }

@@ -83,7 +83,7 @@ pub fn joined_text<'a>(content: &'a [Cow<'_, Content>]) -> Cow<'a, str> {
 /// The turns of a request's messages for its model, whose own thinking in messages before index
 /// `thinking_from` is left out: it was made behind another prefix.
 pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Turn<'_>> {
-    let mut turns = said(&request.messages, &request.model, thinking_from, ids);
+    let mut turns = turns_of(&request.messages, &request.model, thinking_from, ids);
     if let None | Some(Turn::Assistant(_)) = turns.last() {
         turns.push(go_on());
     }
@@ -93,11 +93,11 @@ pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Tur
 /// Whether `messages` come to nothing or to an answer at their end, so that `model` has nothing to
 /// answer to.
 pub fn ends_with_answer(messages: &[Arc<Message>], model: &Model) -> bool {
-    let turns = said(messages, model, 0, IdRule::Any);
+    let turns = turns_of(messages, model, 0, IdRule::Any);
     matches!(turns.last(), None | Some(Turn::Assistant(_)))
 }
 
-fn said<'a>(
+fn turns_of<'a>(
     messages: &'a [Arc<Message>],
     model: &Model,
     thinking_from: usize,
@@ -245,7 +245,7 @@ impl<'a> Handoff<'a, '_> {
                 let first = Cow::Owned(Content::text(CONTINUED_PROMPT));
                 self.turns.push(Turn::User(vec![first]));
             }
-            // A stored answer is never made longer: something was said in between.
+            // A stored answer is never made longer: a message of the user stood in between.
             Some(Turn::Assistant(_)) => self.turns.push(go_on()),
             Some(_) => {}
         }
@@ -370,7 +370,7 @@ impl<'a> Handoff<'a, '_> {
         }
     }
 
-    /// Whether this very model said it, over this API: only then are its opaque parts worth
+    /// Whether this very model wrote it, over this API: only then are its opaque parts worth
     /// anything.
     fn own(&self, answer: &AssistantMessage) -> bool {
         let api = answer.api.as_str();

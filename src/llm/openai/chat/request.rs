@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::messages::{self, ChatMessage, Function};
-use crate::llm::exchange::Endpoint;
 use crate::llm::handoff;
 use crate::llm::http;
 use crate::llm::message::Message;
@@ -17,8 +16,8 @@ use crate::llm::quirks::{Quirks, ThinkingFormat};
 use crate::llm::request_size;
 
 /// Where requests to `model` go.
-pub(crate) fn endpoint(model: &Model) -> Endpoint {
-    Endpoint::at(http::join(&model.base_url, "/chat/completions"))
+pub(crate) fn url(model: &Model) -> String {
+    http::join(&model.base_url, "/chat/completions")
 }
 
 /// The request's JSON.

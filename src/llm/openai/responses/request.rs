@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::items::{self, Item};
 use crate::llm::api::Api;
 use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::exchange::Endpoint;
 use crate::llm::handoff;
 use crate::llm::http;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -20,8 +19,8 @@ const SMALLEST_LIMIT: u64 = 16;
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// Where requests to `model` go.
-pub(crate) fn endpoint(model: &Model) -> Endpoint {
-    Endpoint::at(http::join(&model.base_url, "/responses"))
+pub(crate) fn url(model: &Model) -> String {
+    http::join(&model.base_url, "/responses")
 }
 
 /// The same error; where it says that nothing is at this address it gets the way out for the many
@@ -163,6 +162,6 @@ fn thinking<'a>(
     }
     let summary = quirks.summaries.then_some("auto");
     let on = Reasoning { effort, summary };
-    let said = effort.is_some() || summary.is_some();
-    (said.then_some(on), Some([ENCRYPTED]))
+    let asked = effort.is_some() || summary.is_some();
+    (asked.then_some(on), Some([ENCRYPTED]))
 }
