@@ -132,28 +132,21 @@ mod tests {
     fn stdin_then_files_then_words() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
-        let content = build(
-            &words(&["fix", "@a.txt", "this"]),
-            Some("piped\n"),
-            dir.path(),
-        )
-        .unwrap();
-        assert_eq!(
-            content_text(&content),
-            "piped\n\n<file path=\"a.txt\">\none\ntwo\n</file>\n\nfix this"
-        );
-    }
-
-    #[test]
-    fn nothing_at_all_is_an_empty_prompt() {
-        assert_eq!(build(&[], Some(" \n"), Path::new("/")).unwrap(), []);
-        assert_eq!(build(&[], None, Path::new("/")).unwrap(), []);
-    }
-
-    #[test]
-    fn a_lone_at_sign_is_a_word() {
-        let content = build(&words(&["look", "@", "it"]), None, Path::new("/")).unwrap();
-        assert_eq!(content_text(&content), "look @ it");
+        let file = "<file path=\"a.txt\">\none\ntwo\n</file>";
+        for (typed, stdin, expected) in [
+            (
+                &["fix", "@a.txt", "this"][..],
+                Some("piped\n"),
+                format!("piped\n\n{file}\n\nfix this"),
+            ),
+            (&["look", "@", "it"], None, "look @ it".to_owned()),
+            (&[], Some(" \n"), String::new()),
+            (&[], None, String::new()),
+        ] {
+            let content = build(&words(typed), stdin, dir.path()).unwrap();
+            assert_eq!(content_text(&content), expected);
+            assert_eq!(content.is_empty(), expected.is_empty());
+        }
     }
 
     #[test]

@@ -45,4 +45,4 @@ pub use message::{
 pub use model::{EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
 pub use quirks::{IdRule, Quirks, ThinkingFormat};
-pub use window::{Window, WindowSource};
+pub use window::WindowSource;

@@ -29,24 +29,12 @@ impl WindowSource {
     }
 }
 
-/// A window and where its size comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Tokens.
-    pub tokens: u64,
-    /// Where the figure comes from.
-    pub source: WindowSource,
-}
-
-impl Window {
-    /// The window of a model that is listed with `model` tokens while the settings say `config`; 0
-    /// for either is unset.
-    pub fn of(model: u64, config: u64) -> Self {
-        let (tokens, source) = match (model, config) {
-            (0, 0) => (DEFAULT, WindowSource::Default),
-            (0, config) => (config, WindowSource::Config),
-            (model, _) => (model, WindowSource::Model),
-        };
-        Self { tokens, source }
+/// The window of a model that is listed with `model` tokens while the settings say `config`, and where
+/// the figure comes from; 0 for either is unset.
+pub fn of(model: u64, config: u64) -> (u64, WindowSource) {
+    match (model, config) {
+        (0, 0) => (DEFAULT, WindowSource::Default),
+        (0, config) => (config, WindowSource::Config),
+        (model, _) => (model, WindowSource::Model),
     }
 }

@@ -2,8 +2,8 @@
 
 use tiller::llm::window_check::{MIN_CONTEXT, check_min, warning};
 use tiller::llm::{
-    Api, AssistantMessage, Content, ErrorClass, Model, StopReason, Thinking, Usage, Window,
-    overflow,
+    Api, AssistantMessage, Content, ErrorClass, Model, StopReason, Thinking, Usage, overflow,
+    window,
 };
 
 fn model(window: u64) -> Model {
@@ -22,8 +22,8 @@ fn the_model_knows_better_than_the_settings_and_they_better_than_the_default() {
         (0, 50_000, 50_000, "config"),
         (0, 0, 100_000, "default"),
     ] {
-        let window = Window::of(model, config);
-        assert_eq!((window.tokens, window.source.as_str()), (tokens, source));
+        let (window, from) = window::of(model, config);
+        assert_eq!((window, from.as_str()), (tokens, source));
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Read};
 use serde_json::{Value, json};
 
 use super::out;
-use super::password_prompt::{self, Typed};
+use super::password_prompt;
 use crate::app::args::AuthCommand;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -263,8 +263,8 @@ fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
     let typed = if io::stdin().is_terminal() {
         let prompt = format!("Key for {provider} (it is not shown): ");
         match password_prompt::ask(&prompt) {
-            Ok(Typed::Line(line)) => line,
-            Ok(Typed::GaveUp) => return Ok(None),
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(None),
             Err(error) => {
                 let what = format!("the terminal cannot be asked: {error}. Pipe the key instead");
                 return Err(StartError::failed(what));

@@ -7,15 +7,10 @@ use zeroize::Zeroizing;
 
 use crate::llm::Secret;
 
-pub enum Typed {
-    Line(Secret),
-    /// Pressed Ctrl+C.
-    GaveUp,
-}
-
 /// Prints `prompt` on stderr and reads a line from the terminal on stdin. Backspace and Ctrl+U work;
-/// signals do not, so that the terminal is never left without its echo.
-pub fn ask(prompt: &str) -> io::Result<Typed> {
+/// signals do not, so that the terminal is never left without its echo. None when the user gave up
+/// with Ctrl+C or Ctrl+D.
+pub fn ask(prompt: &str) -> io::Result<Option<Secret>> {
     let _quiet = Quiet::start()?;
     let mut terminal = io::stderr();
     terminal.write_all(prompt.as_bytes())?;
@@ -26,7 +21,7 @@ pub fn ask(prompt: &str) -> io::Result<Typed> {
     typed
 }
 
-fn read(input: &mut impl Read) -> io::Result<Typed> {
+fn read(input: &mut impl Read) -> io::Result<Option<Secret>> {
     let mut line = Zeroizing::new(Vec::new());
     let mut byte = [0];
     loop {
@@ -38,9 +33,9 @@ fn read(input: &mut impl Read) -> io::Result<Typed> {
         }
         match byte[0] {
             b'\n' | b'\r' => break,
-            0x03 => return Ok(Typed::GaveUp),
+            0x03 => return Ok(None),
             // Ctrl+D: on an empty line it gives up, else it ends the line.
-            0x04 if line.is_empty() => return Ok(Typed::GaveUp),
+            0x04 if line.is_empty() => return Ok(None),
             0x04 => break,
             0x08 | 0x7f => {
                 line.pop();
@@ -49,7 +44,7 @@ fn read(input: &mut impl Read) -> io::Result<Typed> {
             byte => line.push(byte),
         }
     }
-    Ok(Typed::Line(Secret::new(pasted(&line))))
+    Ok(Some(Secret::new(pasted(&line))))
 }
 
 /// The text without the marks of a bracketed paste.
@@ -96,11 +91,8 @@ mod tests {
             (b"\x04", None),
             (b"", Some("")),
         ] {
-            let got = match read(&mut &*keys).unwrap() {
-                Typed::Line(key) => Some(key.expose().to_owned()),
-                Typed::GaveUp => None,
-            };
-            assert_eq!(got.as_deref(), expected, "{keys:?}");
+            let got = read(&mut &*keys).unwrap();
+            assert_eq!(got.as_ref().map(Secret::expose), expected, "{keys:?}");
         }
     }
 }

@@ -126,10 +126,7 @@ impl Resolver<'_> {
                 return Ok(model);
             }
             if let Some(unlisted) = self.snapshot.unlisted(provider, id) {
-                return match self.within(provider, id)? {
-                    Some(model) => Ok(model),
-                    None => Ok(unlisted),
-                };
+                return self.within(provider, id).unwrap_or(Ok(unlisted));
             }
         }
         let mut asked: BTreeMap<&str, (bool, u8)> = BTreeMap::new();
@@ -158,24 +155,24 @@ impl Resolver<'_> {
     /// The listed model that `part` means at `provider`. An exact id that is merely new must get
     /// through, so a part counts only as the words of a family (`anthropic/sonnet`), without a
     /// version.
-    fn within(&self, provider: &str, part: &str) -> Result<Option<Model>, String> {
-        let pattern = &Pattern::new(part);
-        let own = |wanted: MatchQuality| {
+    fn within(&self, provider: &str, part: &str) -> Option<Result<Model, String>> {
+        let pattern = Pattern::new(part);
+        let fitting = |wanted: MatchQuality| -> Vec<(&str, &str)> {
             let ids = self.snapshot.ids();
-            let of = ids.filter(move |(other, _)| *other == provider);
-            of.filter(move |(_, id)| pattern.fit(id) == Some(wanted))
-                .collect::<Vec<_>>()
+            let of = ids.filter(|(other, _)| *other == provider);
+            of.filter(|(_, id)| pattern.fit(id) == Some(wanted))
+                .collect()
         };
-        let whole = own(MatchQuality::Whole);
+        let whole = fitting(MatchQuality::Whole);
         if !whole.is_empty() {
-            return self.one_of(part, &whole).map(Some);
+            return Some(self.one_of(part, &whole));
         }
         let versioned = part.contains(|c: char| c.is_ascii_digit() || c == '/');
-        let words = own(MatchQuality::Words);
-        if versioned || words.is_empty() || self.snapshot.built_in().provider(provider).is_none() {
-            return Ok(None);
+        if versioned || self.snapshot.built_in().provider(provider).is_none() {
+            return None;
         }
-        self.one_of(&format!("{provider}/{part}"), &words).map(Some)
+        let words = fitting(MatchQuality::Words);
+        (!words.is_empty()).then(|| self.one_of(&format!("{provider}/{part}"), &words))
     }
 
     /// The one model that `ids` come down to.

@@ -15,7 +15,7 @@ use crate::llm::auth::{KeyLocation, KeySpec, Keys, ProviderAuth};
 use crate::llm::model::Model;
 use crate::llm::options;
 use crate::llm::quirks::Quirks;
-use crate::llm::window::Window;
+use crate::llm::window;
 
 /// The models there are, until the file changes.
 #[derive(Default)]
@@ -316,9 +316,8 @@ impl Snapshot {
         let family = families.iter().rev().find_map(|family| family.edit_format);
         model.edit_format = format.or(family).unwrap_or_default();
         model.quirks = self.quirks(&model, built_in);
-        let window = Window::of(model.context_window, self.options.context_window);
-        model.context_window = window.tokens;
-        model.window_source = window.source;
+        (model.context_window, model.window_source) =
+            window::of(model.context_window, self.options.context_window);
         Some(model)
     }
 
@@ -340,24 +339,18 @@ impl Snapshot {
             Some(provider) => Some(&provider.quirks),
             None => head.hosts.get(host).map(|host| &host.quirks),
         };
-        let mut quirks = Quirks::of_api(model.api);
-        for family in self.families(model, host) {
-            quirks = quirks.with(&family.quirks);
-        }
-        for table in of_host
-            .into_iter()
+        let families = self.families(model, host).into_iter();
+        let mut quirks = families
+            .map(|family| &family.quirks)
+            .chain(of_host)
             .chain(of_model.map(|entry| &entry.quirks))
-        {
-            quirks = quirks.with(table);
-        }
+            .fold(Quirks::of_api(model.api), Quirks::with);
         // A proxy may not know it.
         quirks.cache_key &= at_home.is_some();
         let user = self.user().get(&model.provider).map(|entry| &entry.quirks);
         let own = self.own(&model.provider, &model.id);
-        for table in user.into_iter().chain(own.map(|entry| &entry.quirks)) {
-            quirks = quirks.with(table);
-        }
-        quirks
+        let users = user.into_iter().chain(own.map(|entry| &entry.quirks));
+        users.fold(quirks, Quirks::with)
     }
 
     /// The families `model` belongs to when `host` serves it, the user's last.

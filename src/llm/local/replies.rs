@@ -41,15 +41,14 @@ pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
 /// Ollama's `/api/tags`: the models it has; none when this is not Ollama.
 pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
     let reply: Value = serde_json::from_slice(reply).ok()?;
-    let models = reply.get("models")?.as_array()?;
+    let models = reply["models"].as_array()?;
     let read = |tag: &Value| {
-        let id = id(tag.get("name").or_else(|| tag.get("model")))?;
+        let id = ollama_id(tag)?;
         let mut model = model(LocalServer::Ollama, address, id);
-        let details = tag.get("details");
-        let detail = |key: &str| details?.get(key)?.as_str();
+        let details = &tag["details"];
         model.name = titled(
             id,
-            &[detail("parameter_size"), detail("quantization_level")],
+            [&details["parameter_size"], &details["quantization_level"]],
         );
         Some(LocalModel {
             model,
@@ -62,14 +61,18 @@ pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalMo
 /// Ollama's `/api/ps`: which models are in memory, each with the window it has there.
 pub(super) fn ollama_running(reply: &[u8]) -> BTreeMap<String, u64> {
     let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
-    let models = reply.get("models").and_then(Value::as_array);
-    let models = models.into_iter().flatten().take(MAX_MODELS);
-    models
-        .filter_map(|model| {
-            let id = id(model.get("name").or_else(|| model.get("model")))?;
-            Some((id.to_owned(), tokens(model.get("context_length"))))
-        })
-        .collect()
+    let models = reply["models"].as_array().into_iter().flatten();
+    let read = |model| {
+        Some((
+            ollama_id(model)?.to_owned(),
+            tokens(&model["context_length"]),
+        ))
+    };
+    models.take(MAX_MODELS).filter_map(read).collect()
+}
+
+fn ollama_id(entry: &Value) -> Option<&str> {
+    id(&entry["name"]).or_else(|| id(&entry["model"]))
 }
 
 /// Ollama's `/api/show` of one model: what it can do, and how much it takes. False when it is no
@@ -78,12 +81,11 @@ pub(super) fn ollama_running(reply: &[u8]) -> BTreeMap<String, u64> {
 /// where there is much video memory.
 pub(super) fn ollama_show(reply: &[u8], model: &mut Model, default_window: Option<u64>) -> bool {
     let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
-    let set = reply.get("parameters").and_then(Value::as_str);
-    let set = set.and_then(num_ctx).unwrap_or_default();
-    let info = reply.get("model_info").and_then(Value::as_object);
-    let most = info.into_iter().flatten();
-    let most = most.filter(|(key, _)| key.ends_with(".context_length"));
-    let most = most.map(|(_, value)| tokens(Some(value))).max();
+    let set = reply["parameters"].as_str().and_then(num_ctx);
+    let set = set.unwrap_or_default();
+    let info = reply["model_info"].as_object().into_iter().flatten();
+    let lengths = info.filter(|(key, _)| key.ends_with(".context_length"));
+    let most = lengths.map(|(_, value)| tokens(value)).max();
     let most = most.filter(|most| *most > 0).unwrap_or(u64::MAX);
     if set > 0 {
         model.context_window = set.min(most);
@@ -91,10 +93,10 @@ pub(super) fn ollama_show(reply: &[u8], model: &mut Model, default_window: Optio
     } else {
         model.context_window = default_window.unwrap_or(OLLAMA_WINDOW).min(most);
     }
-    let Some(capabilities) = reply.get("capabilities").and_then(Value::as_array) else {
+    let Some(capabilities) = reply["capabilities"].as_array() else {
         return true;
     };
-    let can = |what: &str| capabilities.iter().any(|can| can.as_str() == Some(what));
+    let can = |what: &str| capabilities.iter().any(|can| can == what);
     model.vision = can("vision");
     if can("thinking") {
         model.reasoning = true;
@@ -124,20 +126,16 @@ fn num_ctx(parameters: &str) -> Option<u64> {
 pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
     let models: Value = serde_json::from_slice(models).ok()?;
     let props: Value = serde_json::from_slice(props).unwrap_or_default();
-    let listed = models.get("data")?.as_array()?;
-    let settings = props.get("default_generation_settings");
-    let is_it = settings.is_some()
-        || listed
-            .iter()
-            .any(|model| model.get("owned_by").and_then(Value::as_str) == Some("llamacpp"));
-    if !is_it {
+    let listed = models["data"].as_array()?;
+    let settings = &props["default_generation_settings"];
+    let owned = |model: &Value| model["owned_by"] == "llamacpp";
+    if settings.is_null() && !listed.iter().any(owned) {
         return None;
     }
-    let window = tokens(settings.and_then(|settings| settings.get("n_ctx")));
-    let sees = props.pointer("/modalities/vision").and_then(Value::as_bool);
+    let window = tokens(&settings["n_ctx"]);
     let alone = listed.len() == 1;
     let read = |entry: &Value| {
-        let id = id(entry.get("id"))?;
+        let id = id(&entry["id"])?;
         // One that serves a single model takes any name for it, and calls it by its file.
         let file = id.rsplit(['/', '\\']).next().unwrap_or(id);
         let id = match file.strip_suffix(".gguf") {
@@ -145,14 +143,14 @@ pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Optio
             _ => id,
         };
         let mut model = model(LocalServer::LlamaCpp, address, id);
-        let meta = |key: &str| tokens(entry.get("meta").and_then(|meta| meta.get(key)));
-        model.context_window = match (meta("n_ctx"), alone) {
+        let meta = &entry["meta"];
+        model.context_window = match (tokens(&meta["n_ctx"]), alone) {
             (0, true) if window > 0 => window,
-            (0, _) => meta("n_ctx_train"),
-            (told, _) => told,
+            (0, _) => tokens(&meta["n_ctx_train"]),
+            (loaded, _) => loaded,
         };
-        model.vision = alone && sees == Some(true);
-        let state = entry.pointer("/status/value").and_then(Value::as_str);
+        model.vision = alone && props["modalities"]["vision"] == true;
+        let state = entry["status"]["value"].as_str();
         Some(LocalModel {
             model,
             loaded: state.is_none_or(|state| state == "loaded"),
@@ -164,46 +162,46 @@ pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Optio
 /// LM Studio's `/api/v0/models`; none when this is not LM Studio.
 pub(super) fn lm_studio(reply: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
     let reply: Value = serde_json::from_slice(reply).ok()?;
-    let listed = reply.get("data")?.as_array()?;
+    let listed = reply["data"].as_array()?;
     let read = |entry: &Value| {
-        let word = |key: &str| entry.get(key).and_then(Value::as_str);
-        let kind = word("type")?;
-        if kind != "llm" && kind != "vlm" {
+        let vision = entry["type"] == "vlm";
+        if !vision && entry["type"] != "llm" {
             return None;
         }
-        let id = id(entry.get("id"))?;
+        let id = id(&entry["id"])?;
         let mut model = model(LocalServer::LmStudio, address, id);
-        model.name = titled(id, &[word("quantization")]);
-        model.context_window = match tokens(entry.get("loaded_context_length")) {
-            0 => tokens(entry.get("max_context_length")),
+        model.name = titled(id, [&entry["quantization"]]);
+        model.context_window = match tokens(&entry["loaded_context_length"]) {
+            0 => tokens(&entry["max_context_length"]),
             loaded => loaded,
         };
-        model.vision = kind == "vlm";
+        model.vision = vision;
         Some(LocalModel {
             model,
-            loaded: word("state") == Some("loaded"),
+            loaded: entry["state"] == "loaded",
         })
     };
     Some(listed.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
 /// An id that can be one.
-fn id(value: Option<&Value>) -> Option<&str> {
-    let id = value?.as_str()?;
+fn id(value: &Value) -> Option<&str> {
+    let id = value.as_str()?;
     let fits =
         !id.trim().is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);
     fits.then_some(id)
 }
 
 /// A number of tokens; 0 when it is none.
-fn tokens(value: Option<&Value>) -> u64 {
-    value.and_then(Value::as_u64).unwrap_or_default()
+fn tokens(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
 }
 
 /// `id (detail, detail)`.
-fn titled(id: &str, details: &[Option<&str>]) -> String {
+fn titled<const N: usize>(id: &str, details: [&Value; N]) -> String {
     let fits = |detail: &&str| !detail.is_empty() && detail.len() <= 20;
-    let details: Vec<&str> = details.iter().flatten().copied().filter(fits).collect();
+    let details = details.into_iter().filter_map(Value::as_str);
+    let details: Vec<&str> = details.filter(fits).collect();
     if details.is_empty() {
         id.to_owned()
     } else {
