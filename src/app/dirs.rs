@@ -14,7 +14,6 @@ pub struct Dirs {
     pub config: PathBuf,
     /// Sessions and prompt history.
     pub data: PathBuf,
-    /// Logs.
     pub state: PathBuf,
     /// The home folder, when known.
     pub home: Option<PathBuf>,
@@ -68,17 +67,14 @@ impl Dirs {
         Some(user.dir).filter(|home| home.is_absolute())
     }
 
-    /// The settings file.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The user's providers and models.
     pub fn models_file(&self) -> PathBuf {
         self.config.join("models.toml")
     }
 
-    /// Stored API keys.
     pub fn auth_file(&self) -> PathBuf {
         self.config.join("auth.toml")
     }
@@ -98,17 +94,14 @@ impl Dirs {
         self.config.join("keymap.toml")
     }
 
-    /// The root of all session files.
     pub fn sessions(&self) -> PathBuf {
         self.data.join("sessions")
     }
 
-    /// The prompt history.
     pub fn history_file(&self) -> PathBuf {
         self.data.join("history.jsonl")
     }
 
-    /// The folder of log files.
     pub fn log(&self) -> PathBuf {
         self.state.join("log")
     }

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 /// How the program ends, with its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did what it was asked.
     Done = 0,
     /// The run failed; the message is on stderr.
     Failed = 1,
@@ -15,11 +14,9 @@ pub enum Outcome {
     Unreachable = 3,
     /// `--timeout` ran out.
     TimedOut = 124,
-    /// SIGHUP.
     HungUp = 129,
     /// SIGINT, in print and JSON mode.
     Interrupted = 130,
-    /// SIGTERM.
     Terminated = 143,
 }
 
@@ -35,7 +32,6 @@ impl From<Outcome> for ExitCode {
 pub struct StartError {
     /// What is wrong, with its value, and the way out.
     pub message: String,
-    /// Usage or failure.
     pub outcome: Outcome,
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{OutputMode, RunArgs};
-use super::config::{Layers, Origin, Settings};
+use super::config::{Layers, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
@@ -166,9 +166,8 @@ impl Plan {
 /// The layers of settings that apply to every command.
 pub fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let mut layers = Layers::defaults();
-    let file = dirs.config_file();
     layers
-        .add_file(&file, Origin::User(file.clone()))
+        .add_file(&dirs.config_file())
         .map_err(StartError::usage)?;
     for assignment in assignments {
         layers

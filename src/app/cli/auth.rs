@@ -31,9 +31,6 @@ pub struct AuthContext {
 
 impl AuthContext {
     /// Does what was asked.
-    ///
-    /// # Errors
-    /// An unknown provider, no key where one was needed, or a store that does not work.
     pub async fn run(&self, what: &AuthCommand) -> Result<Outcome, StartError> {
         let store = self.keys.store();
         if let Some(notice) = store.notice() {

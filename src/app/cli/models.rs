@@ -16,9 +16,6 @@ use crate::llm::{Model, ThinkingLevel};
 
 /// Prints those of `list` that fit. `default` is the one that is taken when none is named, as
 /// `provider/id`; `as_of` the day of the built-in facts.
-///
-/// # Errors
-/// None fits.
 pub fn models(
     what: &ModelsArgs,
     mut list: Vec<ModelEntry>,

@@ -1,5 +1,4 @@
-//! Layers of settings: defaults, the user's file, the project's file, `--config`, flags. Later
-//! layers win. The defaults are the schema: a key that is not there does not exist, and a value
+//! Layers of settings: defaults, the user's file, `--config`, flags. Later layers win. The defaults are the schema: a key that is not there does not exist, and a value
 //! must be of the default's type. A table that is empty there takes any names, with strings.
 
 use std::collections::BTreeMap;
@@ -20,8 +19,6 @@ pub enum Origin {
     Default,
     /// The user's file.
     User(PathBuf),
-    /// The file of a trusted project.
-    Project(PathBuf),
     /// `--config KEY=VALUE`.
     Command,
     /// A flag of its own, such as `--model`.
@@ -33,7 +30,6 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => f.write_str("default"),
             Self::User(path) => write!(f, "user: {}", path.display()),
-            Self::Project(path) => write!(f, "project: {}", path.display()),
             Self::Command => f.write_str("--config"),
             Self::Flag(name) => f.write_str(name),
         }
@@ -55,8 +51,8 @@ impl Layers {
         }
     }
 
-    /// Adds a settings file. A file that does not exist adds nothing.
-    pub fn add_file(&mut self, path: &Path, origin: Origin) -> Result<(), String> {
+    /// Adds the user's settings file. One that does not exist adds nothing.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), String> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -70,7 +66,7 @@ impl Layers {
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             format!("{} is not valid TOML:\n{error}", path.display())
         })?;
-        self.add(origin, table)
+        self.add(Origin::User(path.to_owned()), table)
     }
 
     /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
@@ -149,7 +145,7 @@ impl Layers {
         if let Some((_, defaults)) = self.layers.first() {
             check(defaults, defaults, &table, "", &origin)?;
         }
-        // Stable order: a project file read after a flag must still lose to it.
+        // Stable order: a file read after a flag must still lose to it.
         let at = self
             .layers
             .partition_point(|(existing, _)| *existing <= origin);
@@ -295,18 +291,10 @@ mod tests {
             .add_flag("--max-iterations", "agent.max_iterations", 5)
             .unwrap();
         layers.add_assignment("agent.max_iterations=4").unwrap();
-        layers
-            .add(
-                Origin::Project("/p/config.toml".into()),
-                "agent.max_iterations = 3".parse().unwrap(),
-            )
-            .unwrap();
         user(&mut layers, "agent.max_iterations = 2").unwrap();
         assert_eq!(limit(&layers), (5, "--max-iterations".to_owned()));
         layers.layers.pop();
         assert_eq!(limit(&layers), (4, "--config".to_owned()));
-        layers.layers.pop();
-        assert_eq!(limit(&layers), (3, "project: /p/config.toml".to_owned()));
         layers.layers.pop();
         assert_eq!(limit(&layers), (2, "user: /c/config.toml".to_owned()));
     }
@@ -399,13 +387,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         let mut layers = Layers::defaults();
-        layers.add_file(&path, Origin::User(path.clone())).unwrap();
+        layers.add_file(&path).unwrap();
         std::fs::write(&path, "[agent\n").unwrap();
-        let error = layers
-            .add_file(&path, Origin::User(path.clone()))
-            .unwrap_err();
+        let error = layers.add_file(&path).unwrap_err();
         assert!(error.contains("config.toml is not valid TOML"), "{error}");
-        let error = layers.add_file(dir.path(), Origin::Command).unwrap_err();
+        let error = layers.add_file(dir.path()).unwrap_err();
         assert!(error.contains("cannot read the settings file"), "{error}");
     }
 }

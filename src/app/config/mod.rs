@@ -8,5 +8,5 @@ mod settings;
 mod edit;
 
 pub use edit::set_in_file;
-pub use layers::{Layers, Origin};
+pub use layers::Layers;
 pub use settings::Settings;

@@ -12,9 +12,6 @@ use crate::llm::Keys;
 use crate::llm::auth::{KeyFiles, Store};
 
 /// The keys of a run in `cwd`.
-///
-/// # Errors
-/// The file of stored keys cannot be used, or others can read it.
 pub(crate) fn load(
     dirs: &Dirs,
     settings: &Settings,

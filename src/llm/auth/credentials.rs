@@ -85,10 +85,9 @@ impl ProviderAuth<'_> {
                 let file_value = || keys.env_file(&name).map(|(value, _)| value);
                 let Some(key) = keys.get(&name).map(str::to_owned).or_else(file_value) else {
                     let looked = format!("{file} takes it from ${name}, which is not set");
-                    return Err(self.missing(&looked, &name));
+                    return Err(self.missing(&looked));
                 };
-                let key = Secret::new(key);
-                return Ok(KeyLocation::Named(name, key));
+                return Ok(KeyLocation::Named(name, Secret::new(key)));
             }
             Some(KeySpec::Command(command)) => {
                 return Ok(KeyLocation::Command(command, self.models_file.to_owned()));
@@ -108,9 +107,9 @@ impl ProviderAuth<'_> {
                 return Ok(KeyLocation::EnvFile(name.clone(), path, Secret::new(key)));
             }
         }
-        let Some(first) = self.variables.first() else {
+        if self.variables.is_empty() {
             return Ok(KeyLocation::None);
-        };
+        }
         let looked = format!(
             "none is stored, {} not set in the environment, and {file} has no api_key for it",
             match self.variables {
@@ -118,44 +117,38 @@ impl ProviderAuth<'_> {
                 several => format!("{} are", several.join(" and ")),
             }
         );
-        Err(self.missing(&looked, first))
+        Err(self.missing(&looked))
     }
 
     /// The line that sets its key, for a server that refused the one it got.
     pub fn hint(&self) -> String {
-        let source = self.api_key.map(KeySpec::parse);
         let file = self.models_file.display();
         let provider = self.provider;
-        match source {
-            Some(KeySpec::Variable(name)) => {
-                format!("Set a valid key with: export {name}=YOUR_KEY")
-            }
+        match self.api_key.map(KeySpec::parse) {
             Some(KeySpec::Command(_)) => format!(
                 "The key is what a command printed: look at api_key under [providers.{provider}] in {file}"
             ),
             Some(KeySpec::Literal(_)) => format!(
                 "Set a valid key in {file}: under [providers.{provider}] write api_key = \"YOUR_KEY\""
             ),
-            None => match self.variables.first() {
-                Some(name) => format!(
-                    "Set a valid key with: tiller auth add {provider}, or export {name}=YOUR_KEY"
-                ),
-                None => format!("Set a valid key with: tiller auth add {provider}"),
-            },
+            _ => format!("Set a valid key with: {}", self.set_command()),
         }
     }
 
-    fn missing(&self, looked: &str, variable: &str) -> LlmError {
-        let provider = self.provider;
-        // A key that models.toml takes from a variable is looked for nowhere else.
-        let hint = match self.api_key {
-            Some(_) => format!("Set it with: export {variable}=YOUR_KEY"),
-            None => {
-                format!("Set it with: tiller auth add {provider}, or export {variable}=YOUR_KEY")
-            }
-        };
-        let what = format!("no API key for {provider}: {looked}");
+    fn missing(&self, looked: &str) -> LlmError {
+        let what = format!("no API key for {}: {looked}", self.provider);
+        let hint = format!("Set it with: {}", self.set_command());
         LlmError::new(ErrorClass::Auth, what).with_hint(hint)
+    }
+
+    fn set_command(&self) -> String {
+        let add = format!("tiller auth add {}", self.provider);
+        match (self.api_key.map(KeySpec::parse), self.variables.first()) {
+            // It is looked for nowhere else.
+            (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
+            (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY"),
+            (_, None) => add,
+        }
     }
 }
 
