@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tiller::llm::catalog::Named;
 use tiller::llm::catalog::pattern::{MatchQuality, Name, Pattern};
 use tiller::llm::{
-    Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, Quirks,
-    ThinkingFormat, ThinkingLevel, WindowSource,
+    Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, PriceTier,
+    Prices, Quirks, ThinkingFormat, ThinkingLevel, Usage, WindowSource,
 };
 
 use super::kit::with_quirks;
@@ -228,7 +228,7 @@ fn a_model_has_what_its_files_say() {
 fn what_cannot_be_told_apart_is_listed() {
     let none = catalog("");
     let check = |name: &str, parts: &[&str]| {
-        let error = none.resolve(name, &keys(&[])).unwrap_err().to_string();
+        let error = none.resolve(name, &keys(&[])).unwrap_err();
         for part in parts {
             assert!(
                 error.contains(part),
@@ -536,7 +536,7 @@ fn aliases_go_before_patterns() {
     ] {
         let got = match lab.resolve(name, &keys(&[])) {
             Ok((model, level)) => format!("{} {level:?}", model.full_id()),
-            Err(error) => error.to_string(),
+            Err(error) => error,
         };
         assert!(got.contains(expected), "{name}: {got}");
     }
@@ -549,7 +549,7 @@ fn a_pattern_means_a_model_that_can_be_used() {
         let pairs: Vec<(&str, &str)> = variables.iter().map(|name| (*name, "k")).collect();
         match none.resolve(name, &keys(&pairs)) {
             Ok((model, _)) => model.full_id(),
-            Err(error) => error.to_string(),
+            Err(error) => error,
         }
     };
     let sonnet = "anthropic/claude-sonnet-5-5";
@@ -915,4 +915,46 @@ fn the_newest_of_a_family() {
     }
     assert_eq!(Name::parse("o3-mini").family, ["o", "mini"]);
     assert_eq!(Name::parse("kimi-k3.1-pro").family, ["kimi", "k", "pro"]);
+}
+
+#[test]
+fn a_long_prompt_is_charged_by_its_tier() {
+    let tier = |above, input, output| PriceTier {
+        above,
+        input,
+        output,
+        cache_read: input / 10.0,
+        cache_write: input * 2.0,
+    };
+    let prices = Prices {
+        input: 1.0,
+        output: 10.0,
+        cache_read: 0.1,
+        cache_write: 2.0,
+        tiers: vec![tier(1_000, 2.0, 20.0), tier(5_000, 4.0, 40.0)],
+    };
+    // Fresh, read and written together are the prompt; all of it, and the answer, costs what
+    // the tier says.
+    let cases = [
+        ([1_000, 0, 0], 1.0, 10.0),
+        ([1_001, 0, 0], 2.0, 20.0),
+        ([1, 900, 100], 2.0, 20.0),
+        ([5_000, 0, 0], 2.0, 20.0),
+        ([0, 5_001, 0], 4.0, 40.0),
+    ];
+    for ([input, cache_read, cache_write], price, output_price) in cases {
+        let usage = Usage {
+            input,
+            output: 100,
+            cache_read,
+            cache_write,
+            ..Usage::default()
+        };
+        let cost = prices.cost(&usage);
+        let prompt = input as f64 * price
+            + cache_read as f64 * price / 10.0
+            + cache_write as f64 * price * 2.0;
+        let expected = (prompt + 100.0 * output_price) / 1e6;
+        assert!((cost.total - expected).abs() < 1e-12, "{usage:?}: {cost:?}");
+    }
 }

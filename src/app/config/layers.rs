@@ -45,7 +45,8 @@ pub struct Layers {
 impl Layers {
     /// The built-in defaults alone.
     pub fn defaults() -> Self {
-        let table = DEFAULTS.parse().unwrap_or_default();
+        let table = DEFAULTS.parse();
+        let table = table.expect("assets/config.toml is checked by a test");
         Self {
             layers: vec![(Origin::Default, table)],
         }

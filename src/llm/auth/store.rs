@@ -125,7 +125,7 @@ impl Store {
             let key = ("key".to_owned(), Value::from(key.expose()));
             (provider.clone(), Value::Table(Table::from_iter([key])))
         });
-        format!("{HEAD}\n{}", Table::from_iter(entries))
+        format!("{HEAD}\n{}", entries.collect::<Table>())
     }
 }
 

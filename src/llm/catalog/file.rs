@@ -237,15 +237,15 @@ fn reworded(message: &str) -> String {
 impl ModelEntry {
     /// Lays what the entry says over `model`; its quirks are `snapshot`'s.
     pub fn apply(&self, model: &mut Model) {
-        set(&mut model.name, &self.name);
-        set(&mut model.api, &self.api);
-        set(&mut model.base_url, &self.base_url);
-        set(&mut model.context_window, &self.context_window);
-        set(&mut model.max_output, &self.max_output);
-        set(&mut model.limits, &self.limits);
-        set(&mut model.tools, &self.tools);
-        set(&mut model.edit_format, &self.edit_format);
-        set(&mut model.prices, &self.prices);
+        set(&mut model.name, self.name.as_ref());
+        set(&mut model.api, self.api.as_ref());
+        set(&mut model.base_url, self.base_url.as_ref());
+        set(&mut model.context_window, self.context_window.as_ref());
+        set(&mut model.max_output, self.max_output.as_ref());
+        set(&mut model.limits, self.limits.as_ref());
+        set(&mut model.tools, self.tools.as_ref());
+        set(&mut model.edit_format, self.edit_format.as_ref());
+        set(&mut model.prices, self.prices.as_ref());
         // The first tier whose bound is passed counts, from the last on.
         model.prices.tiers.sort_by_key(|tier| tier.above);
         if let Some(Thinking(levels)) = &self.thinking {
@@ -259,7 +259,7 @@ impl ModelEntry {
     }
 }
 
-fn set<T: Clone>(field: &mut T, written: &Option<T>) {
+fn set<T: Clone>(field: &mut T, written: Option<&T>) {
     if let Some(value) = written {
         field.clone_from(value);
     }

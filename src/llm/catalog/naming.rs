@@ -148,8 +148,8 @@ impl Resolver<'_> {
         }
         let best = found.iter().map(|(worth, ..)| *worth).min();
         found.retain(|(worth, ..)| Some(*worth) == best);
-        let ids: Vec<(&str, &str)> = found.into_iter().map(|(_, p, id)| (p, id)).collect();
-        self.one_of(name, &ids)
+        let ids = found.into_iter().map(|(_, provider, id)| (provider, id));
+        self.one_of(name, ids.collect())
     }
 
     /// The listed model that `part` means at `provider`. An exact id that is merely new must get
@@ -165,33 +165,29 @@ impl Resolver<'_> {
         };
         let whole = fitting(MatchQuality::Whole);
         if !whole.is_empty() {
-            return Some(self.one_of(part, &whole));
+            return Some(self.one_of(part, whole));
         }
         let versioned = part.contains(|c: char| c.is_ascii_digit() || c == '/');
         if versioned || self.snapshot.built_in().provider(provider).is_none() {
             return None;
         }
         let words = fitting(MatchQuality::Words);
-        (!words.is_empty()).then(|| self.one_of(&format!("{provider}/{part}"), &words))
+        (!words.is_empty()).then(|| self.one_of(&format!("{provider}/{part}"), words))
     }
 
     /// The one model that `ids` come down to.
-    fn one_of(&self, name: &str, ids: &[(&str, &str)]) -> Result<Model, String> {
+    fn one_of(&self, name: &str, mut ids: Vec<(&str, &str)>) -> Result<Model, String> {
         // A reseller's variants (`:batch`, `:free`) are meant only when they are named.
-        let mut ids = ids.to_vec();
         let variant = |id: &str| id.contains(':') && !name.contains(':');
         if ids.iter().any(|(_, id)| !variant(id)) {
             ids.retain(|(_, id)| !variant(id));
         }
-        let ids = &ids[..];
-        match self.choose(name, ids) {
-            Some((provider, id)) => {
-                let model = self.snapshot.known(provider, id);
-                model.ok_or_else(|| self.unknown(name))
-            }
-            None if ids.is_empty() => Err(self.unknown(name)),
-            None => Err(ambiguous(name, ids)),
+        if ids.is_empty() {
+            return Err(self.unknown(name));
         }
+        let chosen = self.choose(name, &ids);
+        let model = chosen.and_then(|(provider, id)| self.snapshot.known(provider, id));
+        model.ok_or_else(|| ambiguous(name, &ids))
     }
 
     /// The only one, or the newest of one provider's family, or, when `name` says a version, that
