@@ -409,7 +409,7 @@ fn a_write_that_fails_takes_the_others_back() {
         "*** Update File: a\n@@\n-1\n+2\n*** Delete File: gone\n*** Add File: deep/er/x\n+x\n*** Add File: n\n+x\n*** Add File: n/m\n+x",
     );
     assert!(text.contains("Failed to write file"), "{text}");
-    assert!(!shop.path("deep").exists());
+    assert!(!shop.path("deep").exists() && !shop.path("n").exists());
     // What cannot even be put beside its file is known before the first file changes.
     let changed = || {
         let meta = fs::metadata(shop.path("a")).unwrap();
