@@ -66,7 +66,7 @@ pub struct LoopGuardRules {
     pub window: usize,
     /// So many identical calls with identical results in a row trip it; 0 disables that.
     pub early_trip: usize,
-    /// What the model is told.
+    /// The message for the model.
     pub message: String,
 }
 

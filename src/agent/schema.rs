@@ -1,12 +1,12 @@
 //! Validates arguments against a tool's JSON schema. Values are coerced first (`"42"` to 42); for
 //! built-in tools also names (`path` to `file_path`) and single items to lists. Everything that is
-//! wrong is listed at once, in words a model can act on. Knows no tool.
+//! wrong is listed at once, so that a model can act on it. Knows no tool.
 
 use serde_json::{Map, Value};
 
 use super::violations::{describe, type_of};
 
-/// Violations named in one answer at most; a thousand wrong items need not all be told.
+/// Violations named in one error at most.
 const MAX_VIOLATIONS: usize = 50;
 
 /// Parameter names that models take for each other.
@@ -145,9 +145,9 @@ fn coerce_object(
         return map;
     };
     for (wrong, right) in ALIASES {
-        let meant = properties.contains_key(right) && !properties.contains_key(wrong);
+        let renamed = properties.contains_key(right) && !properties.contains_key(wrong);
         if coercion == Coercion::Everything
-            && meant
+            && renamed
             && !map.contains_key(right)
             && let Some(value) = map.shift_remove(wrong)
         {

@@ -57,9 +57,7 @@ pub struct Effects {
     pub writes: Vec<String>,
     /// The command it runs.
     pub command: Option<String>,
-    /// Whether it talks to the network.
-    pub network: bool,
-    /// Whether it may do anything else: nobody has said what it does.
+    /// Whether it may do anything: its tool does not declare what.
     pub unknown: bool,
 }
 
@@ -136,7 +134,7 @@ pub struct ToolOutput {
     pub content: Vec<Content>,
     /// For users; stored with the session, never sent.
     pub details: Details,
-    /// Whether the model is told that it failed.
+    /// Whether the model gets it as an error result.
     pub is_error: bool,
 }
 
@@ -187,7 +185,7 @@ pub enum Details {
     Text(TextDetails),
     /// A file was handed to the user.
     Attachment(AttachmentDetails),
-    /// Anything else: a tool of somebody else's, or another program's session.
+    /// Anything else: of a tool that is not built in, or from another program's session.
     Other(OtherDetails),
 }
 
@@ -335,7 +333,7 @@ fn is_plain(change: &FileChange) -> bool {
 pub struct CommandDetails {
     /// The command line.
     pub command: String,
-    /// The model's words for what it is for.
+    /// The model's description of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Cleaned output: the last lines while it runs (the live tail), what the model got when ended.

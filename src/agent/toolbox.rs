@@ -71,7 +71,7 @@ impl Toolbox {
         &self.tools
     }
 
-    /// What a model that edits in `format` is told of the tools: of the editing tools only the one
+    /// The tools as a model that edits in `format` gets them: of the editing tools only the one
     /// of its shape, or the first there is when that one is missing. Blocked tools are not
     /// mentioned.
     pub fn specs(&self, format: EditFormat) -> Vec<ToolSpec> {

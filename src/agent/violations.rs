@@ -1,4 +1,4 @@
-//! Violations of a JSON schema in words that a model can act on.
+//! Describes violations of a JSON schema so that a model can act on them.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
-/// One violation in words; several when one keyword found several.
+/// Describes a violation; several, when one keyword found several.
 pub(super) fn describe(error: &ValidationError<'_>) -> Vec<String> {
     let place = place(error.instance_path().as_str());
     let named = if place.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn describe(error: &ValidationError<'_>) -> Vec<String> {
         ValidationErrorKind::MinLength { limit } => {
             format!("{named} must have at least {limit} character(s)")
         }
-        // The value itself may be a whole file; only what is wrong with it is said.
+        // The value itself may be a whole file; only what is wrong with it is named.
         _ => format!("{named}: {}", error.masked()),
     };
     vec![one]

@@ -436,6 +436,22 @@ fn a_refusal_that_shows_too_little_does_not_count_as_a_read() {
 }
 
 #[test]
+fn the_texts_of_files_read_long_ago_are_forgotten() {
+    let shop = Workshop::new();
+    let content = "some words in a line\n".repeat(10_000);
+    for number in 0..40 {
+        let name = number.to_string();
+        shop.put(&name, &content);
+        shop.ok("read", json!({ "file_path": name }));
+        shop.put(&name, content.clone() + "of the user\n");
+    }
+    for (name, expected) in [("0", "Read it again."), ("39", "of the user")] {
+        let error = shop.err("write", json!({"file_path": name, "content": ""}));
+        assert!(error.ends_with(expected), "{name}: {error}");
+    }
+}
+
+#[test]
 fn binary_and_huge_files_can_be_replaced() {
     let shop = Workshop::new();
     shop.put("bin", b"\0\x01");

@@ -21,13 +21,13 @@ pub fn invalid(why: &str) -> ToolError {
     ToolError::new(format!("error: invalid input: {why}"))
 }
 
-/// The error of a call that noticed that it was cancelled; the run answers for it in its own words.
+/// The error of a call that noticed that it was cancelled; the run replaces it with its own text.
 pub fn cancelled() -> ToolError {
     ToolError::new("Tool execution cancelled")
 }
 
-/// Runs `work` where it may block and waits for its end, come what may: for changes, whose end
-/// must be known.
+/// Runs `work` where it may block and always waits for its end: for changes, whose end must be
+/// known.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
@@ -37,7 +37,7 @@ pub async fn blocking<T: Send + 'static>(
 }
 
 /// As [`blocking`], but returns at once when cancelled: for looking, where a file system that does
-/// not answer must not hold up anybody.
+/// not answer must not hold up the run.
 pub async fn blocking_cancellable<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What is said beside a text in which control bytes were replaced.
+/// The note below a text in which control bytes were replaced.
 pub const NOTE: &str = "[control bytes are shown as \\x1b and the like]";
 
 /// `bytes` with control bytes written as `\x1b` and the like. Tab, CR and LF stay; so does NUL,
@@ -25,25 +25,21 @@ pub fn control_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
 /// The inverse of [`control_bytes`]: `\x1b` and the like as the control characters they stand for;
 /// none where there are none.
 pub fn unescape(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\x") {
-        let (before, code) = rest.split_at(at);
-        out.push_str(before);
-        let hex = code
-            .get(2..4)
+    let mut parts = text.split("\\x");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let hex = part
+            .get(..2)
             .filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
         let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        let end = if let Some(control) = byte.filter(|byte| is_escaped(*byte)) {
+        if let Some(control) = byte.filter(|byte| is_escaped(*byte)) {
             out.push(char::from(control));
-            4
+            out.push_str(&part[2..]);
         } else {
             out.push_str("\\x");
-            2
-        };
-        rest = &code[end..];
+            out.push_str(part);
+        }
     }
-    out.push_str(rest);
     (out != text).then_some(out)
 }
 

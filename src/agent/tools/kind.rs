@@ -35,7 +35,7 @@ pub fn of(head: &[u8]) -> Kind {
         [0xfe, 0xff, ..] => return Kind::Utf16,
         _ => {}
     }
-    // "BM", "MZ" or "GIF8" also begin honest texts, so a magic number alone decides nothing.
+    // "BM", "MZ" or "GIF8" also begin texts, so a magic number alone decides nothing.
     if !has_nul(head) && (is_utf8(head) && !head.starts_with(b"%PDF-") || mostly_text(head, known))
     {
         return Kind::Text;

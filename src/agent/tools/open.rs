@@ -14,7 +14,7 @@ use crate::agent::tool::ToolError;
 pub fn open(path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
     let meta = fs::metadata(path).map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
-    // Asked again after opening: between the two somebody may have put a pipe there.
+    // Asked again after opening: in between, a pipe may have taken its place.
     let file = quick(path).map_err(|error| unreachable(&error, shown))?;
     let meta = file
         .metadata()

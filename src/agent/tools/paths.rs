@@ -29,14 +29,14 @@ pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
     let written = expand(raw);
     let stripped = raw.strip_prefix('@').filter(|rest| !rest.is_empty());
     let stripped = stripped.map(expand);
-    let mut meant = iter::once(&written)
+    let mut candidates = iter::once(&written)
         .chain(&stripped)
         .map(|path| cwd.join(path));
-    if let Some(path) = meant.clone().find(|path| exists(path)) {
+    if let Some(path) = candidates.clone().find(|path| exists(path)) {
         return path;
     }
     if purpose == Purpose::Existing
-        && let Some(path) = meant.find_map(|path| look_alike(&path))
+        && let Some(path) = candidates.find_map(|path| look_alike(&path))
     {
         return path;
     }

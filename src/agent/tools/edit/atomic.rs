@@ -148,13 +148,13 @@ fn temporary(dir: &Path, prefix: &str, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(SUFFIX);
     builder.permissions(Permissions::from_mode(mode));
-    // The temporary name is nobody's business.
+    // Without the temporary name, which tells the model nothing.
     builder
         .tempfile_in(dir)
         .map_err(|error| io::Error::from(error.kind()))
 }
 
-/// Removes temporary files that nobody is writing any more: once for each folder, before the first
+/// Removes temporary files that were left over: once for each folder, before the first
 /// write in it, since a large folder takes long to list.
 fn sweep(dir: &Path) {
     static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);

@@ -26,7 +26,7 @@ impl Fuzz {
     /// All of them, strictest first.
     pub const ALL: [Self; 3] = [Self::Exact, Self::Typography, Self::Indentation];
 
-    /// What it ignores, in words for the model.
+    /// What it ignores, for the model.
     pub fn ignored(self) -> &'static str {
         match self {
             Self::Exact => "nothing",

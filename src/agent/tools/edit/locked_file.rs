@@ -24,7 +24,7 @@ const MAX_DIFF_BYTES: usize = 4000;
 
 /// A path of a call, resolved; nothing is known yet of what is there.
 pub struct ResolvedPath {
-    /// The path for the model: as it wrote it, unless another is meant.
+    /// The path for the model: as it wrote it, unless that was resolved to another.
     pub shown: String,
     /// The path for users.
     pub display: String,
@@ -219,8 +219,8 @@ impl LockedFile {
         }
     }
 
-    /// What has changed since the model last saw the file, in words for the model. It counts as
-    /// seen only when all of the difference is shown.
+    /// Tells the model what has changed since it last saw the file. The file counts as seen only
+    /// when all of the difference is shown.
     pub fn show_changes(&self, current: &CurrentFile) -> String {
         let size = kind::size(current.meta.len());
         let shown = match (&current.freshness, &current.bytes) {

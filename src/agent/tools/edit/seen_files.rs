@@ -1,4 +1,4 @@
-//! What the model has last seen of each file, so that an edit notices when somebody else changed
+//! What the model has last seen of each file, so that an edit notices when something else changed
 //! it, and the locks that make changes to one file go one after the other. Shared by read, write,
 //! edit and apply_patch. Knows nothing of tools; nothing here is stored.
 
@@ -141,36 +141,5 @@ impl SeenFiles {
 
     fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stamp(hash: u64) -> Stamp {
-        Stamp {
-            len: 1,
-            modified: None,
-            hash: Some(hash),
-        }
-    }
-
-    #[test]
-    fn texts_kept_are_bounded_and_the_newest_survives() {
-        let files = SeenFiles::default();
-        let text = vec![b'x'; MAX_TEXT];
-        for number in 0..40 {
-            files.record(Path::new(&number.to_string()), stamp(1), Some(&text));
-        }
-        assert!(files.inner().text_bytes <= MAX_TEXTS);
-        let fresh = |name| files.freshness(Path::new(name), &stamp(2));
-        let has_text = |name| match fresh(name) {
-            Freshness::Changed(seen) => seen.text.is_some(),
-            _ => panic!("{name} is not known"),
-        };
-        assert!(!has_text("0"));
-        assert!(has_text("39"));
-        assert_eq!(fresh("40"), Freshness::NeverSeen);
     }
 }

@@ -1,5 +1,5 @@
 //! Replaces texts in one file: what the edit tool does in either of its shapes. Every byte that is
-//! not meant to change stays; what a match ignored is told to the model; a file that changed since
+//! not meant to change stays; the result names what a match ignored; a file that changed since
 //! the model read it is only changed where nothing can be mistaken. Knows no arguments.
 
 use std::fmt::Write;

@@ -1,5 +1,4 @@
-//! Why a hunk fits nowhere, in words that let a model write the next one right: what was looked
-//! for, and what is there instead.
+//! Explains to the model why a hunk fits nowhere: what was looked for, and what is there instead.
 
 use std::fmt::Write;
 
@@ -11,7 +10,7 @@ use crate::agent::tools::edit::index::{Fuzz, Index};
 const AROUND: usize = 3;
 /// Characters of a line that are shown.
 const MAX_CHARS: usize = 200;
-/// Places compared to find the one that was meant.
+/// Places compared to find the likeliest one.
 const MAX_PLACES: usize = 200;
 
 /// What is wrong with `hunk`.

@@ -34,8 +34,8 @@ pub fn marker(line: &str) -> Option<Marker<'_>> {
             _ => return None,
         });
     }
-    let word = rest.trim_end_matches(['"', '\'', '`']).trim_end();
-    Some(match word.to_ascii_lowercase().as_str() {
+    let keyword = rest.trim_end_matches(['"', '\'', '`']).trim_end();
+    Some(match keyword.to_ascii_lowercase().as_str() {
         "begin patch" => Marker::Begin,
         "end patch" => Marker::End,
         "end of file" => Marker::EndOfFile,

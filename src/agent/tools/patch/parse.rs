@@ -1,6 +1,6 @@
 //! A patch's text as data. Lenient where nothing can be mistaken, since what it asks for is checked
-//! against the files anyway; otherwise the first fault is told with its line. Never panics, reads
-//! no file.
+//! against the files anyway; otherwise the first fault is reported with its line. Never panics,
+//! reads no file.
 
 use std::fmt::Display;
 
@@ -72,7 +72,7 @@ const SECTIONS: &str = "*** Add File: PATH, *** Delete File: PATH or *** Update 
 /// Reads a patch: what is to be done to which file, in order.
 ///
 /// # Errors
-/// The first line that cannot be meant, or that there is nothing to do.
+/// The first line that is invalid, or that there is nothing to do.
 pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     let lines = lines(text);
     let last = lines.iter().rposition(|(_, line)| !line.trim().is_empty());
@@ -94,7 +94,7 @@ pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     Ok(reader.sections)
 }
 
-/// The lines of the patch, from its first marker on (models write a shell command or other words
+/// The lines of the patch, from its first marker on (models write a shell command or other text
 /// before it), each with its number in the text from 1.
 fn lines(text: &str) -> Vec<(usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

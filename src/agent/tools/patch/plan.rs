@@ -1,5 +1,5 @@
-//! What a patch comes to, worked out in memory before anything is written: every section against
-//! the files as they are, or as sections before it leave them. Reads files, writes none.
+//! Plans a patch in memory before anything is written: every section against the files as they
+//! are, or as sections before it leave them. Reads files, writes none.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -16,13 +16,13 @@ use crate::agent::tools::paths::Purpose;
 
 /// Larger files are not patched.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
-/// Failures told at once.
+/// Failures reported at once.
 const MAX_FAILURES: usize = 10;
 /// Bytes of diffs shown of one patch; stored details may have 256 KiB in all.
 const MAX_SHOWN: usize = 192 * 1024;
 
-/// The paths that a section may write, before anybody looks which of them are there: as they are
-/// written, and without the prefix that [`resolve`] takes away where there is no such file.
+/// The paths that a section may write, before it is known which of them exist: as they are written,
+/// and without the prefix that [`resolve`] takes away where there is no such file.
 pub fn paths_of(section: &Section) -> Vec<String> {
     let is_new = matches!(section.change, Change::Add(_));
     let plain = without_prefix(&section.path).filter(|_| !is_new);
@@ -32,7 +32,7 @@ pub fn paths_of(section: &Section) -> Vec<String> {
     paths.into_iter().flatten().map(str::to_owned).collect()
 }
 
-/// The files that a patch speaks of: for each section its file, and behind it where that moves to.
+/// The files that a patch names: for each section its file, and behind it where that moves to.
 /// Asks the file system, which may block.
 pub fn resolve(patch: &[Section], cwd: &Path) -> Result<Vec<ResolvedPath>, ToolError> {
     let mut paths = Vec::with_capacity(patch.len());
@@ -69,7 +69,7 @@ fn without_prefix(path: &str) -> Option<&str> {
 /// What is to be done, all of it possible as far as can be known before.
 #[derive(Default)]
 pub struct Plan {
-    /// The files, in the order the patch first speaks of them.
+    /// The files, in the order the patch first names them.
     pub files: Vec<File>,
     by_path: HashMap<PathBuf, usize>,
     /// What was done to which file, for the model.
@@ -131,7 +131,7 @@ impl File {
 /// Works `patch` out; `locked` are its [`resolve`]d files.
 ///
 /// # Errors
-/// Everything that does not fit, in words; nothing was changed.
+/// Everything that does not fit; nothing was changed.
 pub fn plan(patch: &[Section], locked: Vec<LockedFile>) -> Result<Plan, ToolError> {
     let mut plan = Plan::default();
     let mut locked = locked.into_iter();
@@ -176,7 +176,7 @@ impl Plan {
         }
     }
 
-    /// The number of a file, which is loaded when the patch first speaks of it.
+    /// The number of a file, which is loaded when the patch first names it.
     fn open(&mut self, locked: LockedFile) -> Result<usize, String> {
         if let Some(known) = self.by_path.get(&locked.path.real) {
             return Ok(*known);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::commit::commit;
-use super::parse::{Change, parse};
+use super::parse::{Change, Section, parse};
 use super::plan::{paths_of, plan, resolve};
 use crate::agent::tool::{
     Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
@@ -79,7 +79,8 @@ impl TypedTool for ApplyPatch {
     }
 
     fn preview(&self, args: Args) -> Details {
-        Details::Diff(preview(&args.patch))
+        let patch = parse(&args.patch).unwrap_or_default();
+        Details::Diff(DiffDetails::of_all(patch.iter().map(preview)))
     }
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
@@ -106,20 +107,17 @@ impl TypedTool for ApplyPatch {
     }
 }
 
-/// The files a patch is going to change, without their diffs.
-fn preview(text: &str) -> DiffDetails {
-    let patch = parse(text).unwrap_or_default();
-    DiffDetails::of_all(patch.into_iter().map(|section| {
-        let path = |path: &str| paths::readable(path.as_ref());
-        let moved = section.move_to.as_deref();
-        DiffDetails {
-            moved_from: moved.map(|_| path(&section.path)),
-            change: match section.change {
-                Change::Add(_) => FileChange::Added,
-                Change::Delete => FileChange::Deleted,
-                Change::Update(_) => FileChange::Changed,
-            },
-            ..DiffDetails::of(path(moved.unwrap_or(&section.path)))
-        }
-    }))
+/// What a section is going to change, without the diff.
+fn preview(section: &Section) -> DiffDetails {
+    let path = |path: &str| paths::readable(path.as_ref());
+    let moved = section.move_to.as_deref();
+    DiffDetails {
+        moved_from: moved.map(|_| path(&section.path)),
+        change: match section.change {
+            Change::Add(_) => FileChange::Added,
+            Change::Delete => FileChange::Deleted,
+            Change::Update(_) => FileChange::Changed,
+        },
+        ..DiffDetails::of(path(moved.unwrap_or(&section.path)))
+    }
 }
