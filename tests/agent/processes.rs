@@ -10,7 +10,7 @@ use tiller::agent::{
 use tiller::llm::ThinkingLevel;
 
 use super::fixture::*;
-use crate::support::census::Census;
+use crate::support::marked::MarkedProcesses;
 
 fn with_bash(answers: Vec<Vec<Step>>) -> TestAgent {
     with_bash_in(
@@ -58,15 +58,15 @@ fn state(wanted: fn(&RunState) -> bool) -> impl Fn(&AgentEvent) -> bool {
 // H2, H3, H6, H11
 #[tokio::test]
 async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
-    let census = Census::new();
-    let script = census.script("trap '' TERM; echo begun; setsid SLEEP & SLEEP & SLEEP");
+    let marked = MarkedProcesses::new();
+    let script = marked.script("trap '' TERM; echo begun; setsid SLEEP & SLEEP & SLEEP");
     let mut agent = with_bash(vec![
         calls(&[bash("c1", &script), bash("c2", "echo never")]),
         say("ok"),
     ]);
     agent.prompt("Go");
     shown(&mut agent, "begun").await;
-    census.wait_for(3).await;
+    marked.wait_for(3).await;
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
     assert_eq!(
@@ -85,7 +85,7 @@ async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
     // The next run does not wait for the dying either.
     agent.prompt("again");
     assert_eq!(agent.settled().await, RunOutcome::Done);
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
 }
 
 // H2: at rest again when the last one is dead.
@@ -93,12 +93,12 @@ async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
 async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
     let mut took = Vec::new();
     for second_abort in [false, true] {
-        let census = Census::new();
-        let script = census.script("trap '' TERM; echo begun; SLEEP & SLEEP");
+        let marked = MarkedProcesses::new();
+        let script = marked.script("trap '' TERM; echo begun; SLEEP & SLEEP");
         let mut agent = with_bash(vec![calls(&[bash("c1", &script)])]);
         agent.prompt("Go");
         shown(&mut agent, "begun").await;
-        census.wait_for(2).await;
+        marked.wait_for(2).await;
         let start = Instant::now();
         agent.handle.abort();
         agent
@@ -108,7 +108,7 @@ async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
             agent.handle.abort();
         }
         agent.until(state(|state| *state == RunState::Idle)).await;
-        census.assert_none().await;
+        marked.assert_none().await;
         took.push(start.elapsed());
     }
     assert!(took[0] >= Duration::from_millis(1_900), "no time to end");
@@ -118,12 +118,12 @@ async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
 // A run that has begun while processes of the last one still die is never shown as idle.
 #[tokio::test]
 async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
-    let census = Census::new();
-    let script = census.script("trap '' TERM; echo begun; SLEEP & SLEEP");
+    let marked = MarkedProcesses::new();
+    let script = marked.script("trap '' TERM; echo begun; SLEEP & SLEEP");
     let mut agent = with_bash(vec![calls(&[bash("c1", &script)]), say("ok")]);
     agent.prompt("Go");
     shown(&mut agent, "begun").await;
-    census.wait_for(2).await;
+    marked.wait_for(2).await;
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
     // The agent hears nothing of the next run while this subscriber reads nothing.
@@ -132,7 +132,7 @@ async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
         agent.handle.set_thinking(level);
     }
     agent.prompt("again");
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
     // The last is dead for the agent, too: an order after that is answered after that.
     for _ in 0..1000 {
         tokio::task::yield_now().await;
@@ -148,25 +148,25 @@ async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
 // What a command leaves running ends with the run, also when all went well.
 #[tokio::test]
 async fn leftovers_end_with_the_run() {
-    let census = Census::new();
-    let script = census.script("setsid SLEEP >/dev/null 2>&1 & echo started");
+    let marked = MarkedProcesses::new();
+    let script = marked.script("setsid SLEEP >/dev/null 2>&1 & echo started");
     let gate = Gate::new();
     let mut last = vec![start(), Step::Wait(gate.clone())];
     last.extend(say("done")[1..].to_vec());
     let mut agent = with_bash(vec![calls(&[bash("c1", &script)]), last]);
     agent.prompt("Go");
     gate.reached().await;
-    census.wait_for(1).await;
+    marked.wait_for(1).await;
     gate.open();
     assert_eq!(agent.settled().await, RunOutcome::Done);
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
 }
 
 // A command that prints a key, or another agent's.
 #[tokio::test]
 async fn a_run_ends_only_what_it_started() {
-    let census = Census::new();
-    let other = Census::new();
+    let marked = MarkedProcesses::new();
+    let other = MarkedProcesses::new();
     let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
     let spawn = Spawn {
         command: other.script("SLEEP & SLEEP"),
@@ -175,14 +175,14 @@ async fn a_run_ends_only_what_it_started() {
     };
     let running = processes.start(spawn).unwrap();
     other.wait_for(3).await;
-    let script = census.script("echo begun; SLEEP & SLEEP");
+    let script = marked.script("echo begun; SLEEP & SLEEP");
     let mut agent = with_bash_in(processes.scope(), vec![calls(&[bash("c1", &script)])]);
     agent.prompt("Go");
     shown(&mut agent, "begun").await;
     agent.handle.abort();
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
     assert_eq!((processes.alive(), other.living().len()), (1, 3));
     drop(running);
     processes.empty().await;

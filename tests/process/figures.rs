@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::bench::Bench;
+use super::bash_tool::BashTool;
 use super::survivors::ESCAPES;
-use crate::support::census::Census;
+use crate::support::marked::MarkedProcesses;
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
@@ -15,20 +15,20 @@ fn millis(time: Duration) -> f64 {
 #[ignore = "measures, tests nothing"]
 async fn figures() {
     for escape in ESCAPES {
-        let bench = Bench::new();
-        let census = Census::new();
+        let bash = BashTool::new();
+        let marked = MarkedProcesses::new();
         let mut times = Vec::new();
         for _ in 0..3 {
-            let call = bench.start(&census.script(escape.script));
-            census.wait_for(escape.alive).await;
+            let call = bash.start(&marked.script(escape.script));
+            marked.wait_for(escape.alive).await;
             let before = Instant::now();
             call.cancel.cancel();
-            bench.processes.stop_all();
+            bash.processes.stop_all();
             let _ = call.raw().await;
             let answered = before.elapsed();
-            bench.processes.empty().await;
+            bash.processes.empty().await;
             times.push((before.elapsed(), answered));
-            census.assert_none().await;
+            marked.assert_none().await;
         }
         times.sort();
         let (dead, answered) = times[1];
@@ -41,11 +41,11 @@ async fn figures() {
         );
     }
     for command in ["true", "echo x"] {
-        let bench = Bench::new();
+        let bash = BashTool::new();
         let mut times = Vec::new();
         for _ in 0..200 {
             let before = Instant::now();
-            bench.run(command).await;
+            bash.run(command).await;
             times.push(before.elapsed());
         }
         times.sort();
@@ -59,9 +59,9 @@ async fn figures() {
         "head -c 1000000000 /dev/zero | tr '\\0' 'x' | fold",
         "seq 20000000",
     ] {
-        let bench = Bench::new();
+        let bash = BashTool::new();
         let before = Instant::now();
-        let outcome = bench.run(command).await;
+        let outcome = bash.run(command).await;
         let seconds = before.elapsed().as_secs_f64();
         println!(
             "{command:45} {:.0} MB/s",

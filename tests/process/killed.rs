@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use super::bench::Bench;
+use super::bash_tool::BashTool;
 use super::survivors::ESCAPES;
-use crate::support::census::{Census, zombies_of};
+use crate::support::marked::{MarkedProcesses, zombies_of};
 
 const SCRIPT: &str = "TILLER_TEST_HOST_SCRIPT";
 
@@ -19,10 +19,10 @@ async fn host() {
     let Ok(script) = std::env::var(SCRIPT) else {
         return;
     };
-    let bench = Bench::adopting();
-    let outcome = bench.run(&script).await;
-    bench.processes.stop_all();
-    bench.empty().await;
+    let bash = BashTool::adopting();
+    let outcome = bash.run(&script).await;
+    bash.processes.stop_all();
+    bash.empty().await;
     for line in outcome.text.lines() {
         println!("result: {line}");
     }
@@ -45,16 +45,16 @@ fn mother_of_zombies() {
 // A supervisor that inherits more zombies at once than it has time to reap in one pass.
 #[tokio::test]
 async fn thousands_of_zombies_are_reaped() {
-    let bench = Bench::new();
+    let bash = BashTool::new();
     let program = std::env::current_exe().unwrap();
-    let outcome = bench
+    let outcome = bash
         .run(&format!(
             "{SCRIPT}=1 {} --exact process::killed::mother_of_zombies --ignored >/dev/null; echo done",
             program.display()
         ))
         .await;
     assert_eq!(outcome.text, "done");
-    bench.empty().await;
+    bash.empty().await;
 }
 
 fn play(script: &str) -> Child {
@@ -87,19 +87,19 @@ fn listen(mut child: Child) -> Vec<String> {
 /// `kill -9` of tiller: its control channel closes, and the supervisor does the rest.
 async fn kill_tiller(name: &str) {
     let escape = ESCAPES.iter().find(|escape| escape.name == name).unwrap();
-    let census = Census::new();
+    let marked = MarkedProcesses::new();
     // The host must not bear the mark itself: it is put together in the shell.
-    let mut host = play(&disguised(&census, escape.script));
-    census.wait_for(escape.alive).await;
+    let mut host = play(&disguised(&marked, escape.script));
+    marked.wait_for(escape.alive).await;
     host.kill().unwrap();
     host.wait().unwrap();
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
 }
 
 /// The script in a form that does not show the mark: the host's own environment holds it.
-fn disguised(census: &Census, script: &str) -> String {
+fn disguised(marked: &MarkedProcesses, script: &str) -> String {
     let mut hidden = String::new();
-    for byte in census.script(script).bytes() {
+    for byte in marked.script(script).bytes() {
         write!(hidden, "\\{byte:03o}").unwrap();
     }
     format!("exec bash -c \"$(printf '{hidden}')\"")
@@ -135,8 +135,8 @@ async fn killing_tiller_leaves_no_supervisor_that_is_stopped_whenever_it_is_woke
 }
 
 async fn kill_supervisor(script: &str) {
-    let census = Census::new();
-    let host = play(&disguised(&census, script));
+    let marked = MarkedProcesses::new();
+    let host = play(&disguised(&marked, script));
     let lines = tokio::task::spawn_blocking(move || listen(host))
         .await
         .unwrap();
@@ -149,7 +149,7 @@ async fn kill_supervisor(script: &str) {
             "zombies: 0"
         ]
     );
-    census.assert_none().await;
+    marked.assert_none().await;
 }
 
 #[tokio::test]

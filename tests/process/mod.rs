@@ -2,7 +2,7 @@
 //! nothing survives.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod bench;
+mod bash_tool;
 mod results;
 mod output;
 mod survivors;

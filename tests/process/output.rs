@@ -6,14 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 use tiller::agent::ToolSettings;
 
-use super::bench::Bench;
-use crate::support::census::Census;
+use super::bash_tool::BashTool;
+use crate::support::marked::MarkedProcesses;
 
 /// What the model gets when a program writes these bytes.
 async fn cleaned(bytes: &[u8]) -> String {
-    let bench = Bench::new();
-    fs::write(bench.folder.path().join("raw"), bytes).unwrap();
-    bench.run("cat raw").await.text
+    let bash = BashTool::new();
+    fs::write(bash.folder.path().join("raw"), bytes).unwrap();
+    bash.run("cat raw").await.text
 }
 
 // J1, J2
@@ -78,9 +78,9 @@ async fn data_is_named_and_text_around_it_stays() {
 
 #[tokio::test]
 async fn a_line_without_an_end_is_not_lost() {
-    let bench = Bench::new();
+    let bash = BashTool::new();
     let command = "head -c 1000000 /dev/zero | tr '\\0' x; printf '\\rnew'";
-    let outcome = bench.run(command).await;
+    let outcome = bash.run(command).await;
     assert!(outcome.text.contains(" of 1000004 characters left out;"));
     assert!(outcome.text.ends_with("xxx\nnew"));
 }
@@ -88,32 +88,32 @@ async fn a_line_without_an_end_is_not_lost() {
 // I10, J4
 #[tokio::test]
 async fn output_is_seen_while_it_comes() {
-    let bench = Bench::new();
-    let census = Census::new();
-    let mut call = bench.start(&census.script("echo one; printf 'two, unfinished'; SLEEP"));
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
+    let mut call = bash.start(&marked.script("echo one; printf 'two, unfinished'; SLEEP"));
     let details = call.wait_for_output("two, unfinished").await;
     assert_eq!(details.output, "one\ntwo, unfinished");
     assert_eq!((details.total_bytes, details.duration_ms), (19, None));
     call.cancel.cancel();
     call.end().await;
 
-    let mut call = bench.start(&census.script("seq 500; printf '50%%\\r60%%'; SLEEP"));
+    let mut call = bash.start(&marked.script("seq 500; printf '50%%\\r60%%'; SLEEP"));
     let details = call.wait_for_output("60%").await;
     assert!(details.output.starts_with("402\n") && details.output.ends_with("\n500\n60%"));
     assert_eq!((details.total_lines, details.truncated), (501, true));
     call.cancel.cancel();
     call.end().await;
-    bench.empty().await;
+    bash.empty().await;
 }
 
 // J3, J6, J7
 #[tokio::test]
 async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
-    let bench = Bench::new();
-    let outcome = bench.run("seq 1 20000").await;
+    let bash = BashTool::new();
+    let outcome = bash.run("seq 1 20000").await;
     let lines: Vec<String> = (1..=20_000).map(|line| line.to_string()).collect();
     let whole = lines.join("\n") + "\n";
-    let file = bench.spill_file();
+    let file = bash.spill_file();
     assert_eq!(fs::read_to_string(&file).unwrap(), whole);
     assert_eq!(
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
@@ -149,20 +149,20 @@ async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
 #[tokio::test]
 async fn the_file_begins_at_65_537_bytes() {
     for (size, made) in [(65_536, false), (65_537, true)] {
-        let bench = Bench::with(ToolSettings {
+        let bash = BashTool::with(ToolSettings {
             bash_max_output_chars: 100_000,
             ..ToolSettings::default()
         });
-        let outcome = bench
+        let outcome = bash
             .run(&format!("head -c {size} /dev/zero | tr '\\0' x"))
             .await;
-        assert_eq!(bench.spill_file().exists(), made, "{size}");
+        assert_eq!(bash.spill_file().exists(), made, "{size}");
         assert_eq!(
-            outcome.text.contains(bench.spill_file().to_str().unwrap()),
+            outcome.text.contains(bash.spill_file().to_str().unwrap()),
             made
         );
         if made {
-            assert_eq!(fs::read(bench.spill_file()).unwrap(), vec![b'x'; size]);
+            assert_eq!(fs::read(bash.spill_file()).unwrap(), vec![b'x'; size]);
         }
     }
 }
@@ -170,8 +170,8 @@ async fn the_file_begins_at_65_537_bytes() {
 // J2
 #[tokio::test]
 async fn binary_output_is_named() {
-    let bench = Bench::new();
-    let outcome = bench
+    let bash = BashTool::new();
+    let outcome = bash
         .run("echo start; head -c 100000 /dev/urandom; echo; echo end")
         .await;
     assert!(outcome.text.starts_with("start\n"), "{}", outcome.text);
@@ -185,7 +185,7 @@ async fn binary_output_is_named() {
     );
     assert!(outcome.text.chars().count() < 5_000);
     assert_eq!(
-        fs::metadata(bench.spill_file()).unwrap().len(),
+        fs::metadata(bash.spill_file()).unwrap().len(),
         100_000 + 6 + 5
     );
 }
@@ -198,11 +198,11 @@ async fn endless_output_ends_with_the_call_in_bounded_space() {
         "cat /dev/zero",
         "yes | tr -d '\\n'",
     ] {
-        let bench = Bench::with(ToolSettings {
+        let bash = BashTool::with(ToolSettings {
             bash_max_spill_bytes: 1 << 20,
             ..ToolSettings::default()
         });
-        let outcome = bench
+        let outcome = bash
             .start_with(json!({ "command": command, "timeout": 1 }))
             .end()
             .await;
@@ -215,14 +215,14 @@ async fn endless_output_ends_with_the_call_in_bounded_space() {
                 .contains("in the middle of the output were dropped]"),
             "{command}"
         );
-        assert!(fs::metadata(bench.spill_file()).unwrap().len() <= 1 << 20);
+        assert!(fs::metadata(bash.spill_file()).unwrap().len() <= 1 << 20);
         assert_eq!(
-            fs::read_dir(bench.folder.path().join("session"))
+            fs::read_dir(bash.folder.path().join("session"))
                 .unwrap()
                 .count(),
             1
         );
-        bench.empty().await;
+        bash.empty().await;
     }
 }
 
@@ -244,21 +244,21 @@ async fn what_fits_is_whole() {
         ("seq 11", false),
         ("seq 10; exit 3", false),
     ] {
-        let bench = Bench::with(limits.clone());
-        let outcome = bench.run(command).await;
+        let bash = BashTool::with(limits.clone());
+        let outcome = bash.run(command).await;
         assert_eq!(outcome.details.truncated, !whole, "{command}");
-        assert_eq!(bench.spill_file().exists(), !whole, "{command}");
+        assert_eq!(bash.spill_file().exists(), !whole, "{command}");
     }
 }
 
 #[tokio::test]
 async fn a_file_at_its_limit_has_the_beginning_and_the_end() {
     for (size, dropped) in [(99_999, 0), (100_000, 0), (100_001, 1), (600_000, 500_000)] {
-        let bench = Bench::with(ToolSettings {
+        let bash = BashTool::with(ToolSettings {
             bash_max_spill_bytes: 100_000,
             ..ToolSettings::default()
         });
-        let outcome = bench
+        let outcome = bash
             .run(&format!("seq 1 200000 | head -c {size}; exit 1"))
             .await;
         let numbers: Vec<String> = (1..=200_000).map(|number| number.to_string()).collect();
@@ -268,7 +268,7 @@ async fn a_file_at_its_limit_has_the_beginning_and_the_end() {
             &all[..size.min(75_000)],
             &all[size.min(75_000) + dropped..]
         );
-        assert_eq!(fs::read_to_string(bench.spill_file()).unwrap(), expected);
+        assert_eq!(fs::read_to_string(bash.spill_file()).unwrap(), expected);
         let note = format!(
             "\n[the file is not complete: {dropped} bytes in the middle of the output were dropped]"
         );
@@ -280,9 +280,9 @@ async fn a_file_at_its_limit_has_the_beginning_and_the_end() {
 
 #[tokio::test]
 async fn output_that_cannot_be_kept_says_so() {
-    let bench = Bench::new();
-    fs::write(bench.folder.path().join("session"), "no folder").unwrap();
-    let outcome = bench.run("seq 20000; echo end").await;
+    let bash = BashTool::new();
+    fs::write(bash.folder.path().join("session"), "no folder").unwrap();
+    let outcome = bash.run("seq 20000; echo end").await;
     let last = outcome.text.lines().last().unwrap();
     assert!(
         last.starts_with("[the full output could not be kept: "),

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::support::census::Census;
+use crate::support::marked::MarkedProcesses;
 use crate::support::model_server::{ModelServer, Reply, Script};
 use crate::support::sandbox::Sandbox;
 
@@ -26,8 +26,8 @@ fn sandbox(server: &ModelServer) -> Sandbox {
 // H3
 #[tokio::test]
 async fn what_a_command_leaves_behind_ends_with_the_run() {
-    let census = Census::new();
-    let server = server(&census.script("env | grep -i secret; setsid SLEEP >&- 2>&- & echo ran"));
+    let marked = MarkedProcesses::new();
+    let server = server(&marked.script("env | grep -i secret; setsid SLEEP >&- 2>&- & echo ran"));
     let ran = sandbox(&server).run(&["-p", "go", "-m", MODEL]);
     assert_eq!(ran.stdout.trim(), "Done.");
     let results = server.request(1).results();
@@ -39,19 +39,19 @@ async fn what_a_command_leaves_behind_ends_with_the_run() {
         results[0].ends_with(" sleep; they end with this run]"),
         "{results:?}"
     );
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
 }
 
 #[tokio::test]
 async fn a_command_that_kills_its_supervisor_is_ended() {
-    let census = Census::new();
-    let server = server(&census.script("echo before; setsid SLEEP & SLEEP & kill -9 $PPID; SLEEP"));
+    let marked = MarkedProcesses::new();
+    let server = server(&marked.script("echo before; setsid SLEEP & SLEEP & kill -9 $PPID; SLEEP"));
     let ran = sandbox(&server).run(&["-p", "go", "-m", MODEL]);
     assert_eq!(ran.stdout.trim(), "Done.");
     let results = server.request(1).results();
     assert!(results[0].starts_with("before\n"), "{results:?}");
     assert!(results[0].ends_with("[killed by signal 9]"), "{results:?}");
-    census.wait_for_none().await;
+    marked.wait_for_none().await;
 }
 
 #[tokio::test]
@@ -98,14 +98,14 @@ async fn signals_to_tiller_end_the_command() {
         nix::sys::signal::SIGTERM,
         nix::sys::signal::SIGINT,
     ] {
-        let census = Census::new();
-        let server = server(&census.script("setsid SLEEP & env -i SLEEP & SLEEP"));
+        let marked = MarkedProcesses::new();
+        let server = server(&marked.script("setsid SLEEP & env -i SLEEP & SLEEP"));
         let sandbox = sandbox(&server);
         let mut tiller = sandbox.tiller(&["-p", "go", "-m", MODEL]).spawn().unwrap();
-        census.wait_for(4).await;
+        marked.wait_for(4).await;
         let pid = nix::unistd::Pid::from_raw(tiller.id() as i32);
         nix::sys::signal::kill(pid, signal).unwrap();
-        census.wait_for_none().await;
+        marked.wait_for_none().await;
         tiller.wait().unwrap();
     }
 }

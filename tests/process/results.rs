@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tiller::agent::{Details, ToolSettings};
 
-use super::bench::Bench;
-use crate::support::census::{Census, DEADLINE, person};
+use super::bash_tool::BashTool;
+use crate::support::marked::{DEADLINE, MarkedProcesses, process_info};
 
 #[tokio::test]
 async fn the_result_is_the_output_and_how_it_ended() {
-    let bench = Bench::new();
+    let bash = BashTool::new();
     for (command, text, is_error) in [
         ("echo hello", "hello", false),
         // I14
@@ -58,7 +58,7 @@ async fn the_result_is_the_output_and_how_it_ended() {
             false,
         ),
     ] {
-        let outcome = bench.run(command).await;
+        let outcome = bash.run(command).await;
         assert_eq!(
             (outcome.text.as_str(), outcome.is_error),
             (text, is_error),
@@ -67,23 +67,23 @@ async fn the_result_is_the_output_and_how_it_ended() {
         assert!(outcome.details.duration_ms.is_some());
         assert_eq!(outcome.details.command, command);
     }
-    bench.empty().await;
+    bash.empty().await;
 }
 
 // H10
 #[tokio::test]
 async fn a_call_cancelled_before_it_starts_starts_nothing() {
-    let bench = Bench::new();
-    let call = bench.start("touch here");
+    let bash = BashTool::new();
+    let call = bash.start("touch here");
     call.cancel.cancel();
     let error = call.raw().await.unwrap_err();
     assert_eq!(error.message, "Tool execution cancelled");
-    assert!(!bench.folder.path().join("here").exists());
+    assert!(!bash.folder.path().join("here").exists());
 }
 
 #[tokio::test]
 async fn an_unknown_command_is_an_exit_code() {
-    let outcome = Bench::new().run("no-such-program-here").await;
+    let outcome = BashTool::new().run("no-such-program-here").await;
     assert!(
         outcome.text.ends_with("command not found\n[exit code 127]"),
         "{}",
@@ -94,26 +94,26 @@ async fn an_unknown_command_is_an_exit_code() {
 
 #[tokio::test]
 async fn what_cannot_be_started_is_an_error() {
-    let bench = Bench::new();
-    let error = bench.start("echo a\0b").raw().await.unwrap_err();
+    let bash = BashTool::new();
+    let error = bash.start("echo a\0b").raw().await.unwrap_err();
     assert_eq!(error.message, "The command contains a NUL character.");
-    fs::remove_dir_all(bench.folder.path()).unwrap();
-    let error = bench.start("echo").raw().await.unwrap_err();
+    fs::remove_dir_all(bash.folder.path()).unwrap();
+    let error = bash.start("echo").raw().await.unwrap_err();
     assert!(
         error.message.starts_with("The working directory is gone: "),
         "{}",
         error.message
     );
-    bench.empty().await;
+    bash.empty().await;
 }
 
 // I12, I13
 #[tokio::test]
 async fn a_timeout_keeps_what_came() {
-    let bench = Bench::new();
-    let census = Census::new();
-    let command = census.script("echo before; SLEEP");
-    let outcome = bench
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
+    let command = marked.script("echo before; SLEEP");
+    let outcome = bash
         .start_with(json!({ "command": command, "timeout": 1 }))
         .end()
         .await;
@@ -123,28 +123,28 @@ async fn a_timeout_keeps_what_came() {
     // I6
     let took = outcome.details.duration_ms;
     assert!(took.is_some_and(|ms| ms >= 1000), "{took:?}");
-    census.assert_none().await;
-    bench.empty().await;
+    marked.assert_none().await;
+    bash.empty().await;
 }
 
 // H2: SIGTERM, two seconds, SIGKILL.
 #[tokio::test]
 async fn sigterm_comes_first_and_sigkill_two_seconds_later() {
     for (trap, signal, at_least) in [("", 15, 0), ("trap '' TERM; ", 9, 1900)] {
-        let bench = Bench::new();
-        let census = Census::new();
-        let mut call = bench.start(&census.script(&format!("{trap}echo ready; SLEEP")));
+        let bash = BashTool::new();
+        let marked = MarkedProcesses::new();
+        let mut call = bash.start(&marked.script(&format!("{trap}echo ready; SLEEP")));
         call.wait_for_output("ready").await;
         let told = Instant::now();
-        bench.processes.stop_all();
-        bench.empty().await;
+        bash.processes.stop_all();
+        bash.empty().await;
         assert!(
             told.elapsed() >= Duration::from_millis(at_least),
             "{trap:?}"
         );
         let text = call.end().await.text;
         assert_eq!(text, format!("ready\n[killed by signal {signal}]"));
-        census.assert_none().await;
+        marked.assert_none().await;
     }
 }
 
@@ -156,43 +156,43 @@ async fn the_timeout_is_a_setting_with_a_limit() {
         bash_max_timeout_s: most,
         ..ToolSettings::default()
     };
-    let census = Census::new();
-    let outcome = Bench::with(settings(1, 600))
-        .run(&census.script("SLEEP"))
+    let marked = MarkedProcesses::new();
+    let outcome = BashTool::with(settings(1, 600))
+        .run(&marked.script("SLEEP"))
         .await;
     assert_eq!(outcome.text, "[timed out after 1 s]");
-    let call = json!({ "command": census.script("SLEEP"), "timeout": 1000 });
-    let outcome = Bench::with(settings(60, 1)).start_with(call).end().await;
+    let call = json!({ "command": marked.script("SLEEP"), "timeout": 1000 });
+    let outcome = BashTool::with(settings(60, 1)).start_with(call).end().await;
     assert_eq!(outcome.text, "[timed out after 1 s]");
-    census.assert_none().await;
+    marked.assert_none().await;
 }
 
 // H11, H13
 #[tokio::test]
 async fn a_cancelled_call_answers_at_once_with_what_came() {
-    let bench = Bench::new();
-    let census = Census::new();
-    let mut call = bench.start(&census.script("trap '' TERM; echo begun; SLEEP; SLEEP"));
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
+    let mut call = bash.start(&marked.script("trap '' TERM; echo begun; SLEEP; SLEEP"));
     call.wait_for_output("begun").await;
     call.cancel.cancel();
     let outcome = call.end().await;
     assert_eq!(outcome.text, "begun");
     assert!(outcome.is_error);
     // The processes take 2 s to end; the result does not wait for them.
-    assert_eq!(bench.processes.alive(), 1);
-    bench.empty().await;
-    census.assert_none().await;
+    assert_eq!(bash.processes.alive(), 1);
+    bash.empty().await;
+    marked.assert_none().await;
 }
 
 #[tokio::test]
 async fn what_outlives_the_shell_is_named_and_ends_with_the_run() {
-    let bench = Bench::new();
+    let bash = BashTool::new();
     for script in [
         "SLEEP & echo started",
         "setsid SLEEP >/dev/null 2>&1 & echo started",
     ] {
-        let census = Census::new();
-        let outcome = bench.run(&census.script(script)).await;
+        let marked = MarkedProcesses::new();
+        let outcome = bash.run(&marked.script(script)).await;
         let still = &outcome.details.still_running;
         assert!(
             still.len() == 1 && still[0].ends_with(" sleep"),
@@ -206,19 +206,19 @@ async fn what_outlives_the_shell_is_named_and_ends_with_the_run() {
             )
         );
         assert!(!outcome.is_error);
-        assert_eq!(census.living().len(), 1);
-        bench.processes.stop_all();
-        bench.empty().await;
-        census.assert_none().await;
+        assert_eq!(marked.living().len(), 1);
+        bash.processes.stop_all();
+        bash.empty().await;
+        marked.assert_none().await;
     }
 }
 
 // The kernel writes a name between parentheses, before other figures.
 #[tokio::test]
 async fn a_process_with_an_odd_name_is_named() {
-    let bench = Bench::new();
+    let bash = BashTool::new();
     let command = "p='a) R 1 (b'; cp $(command -v sleep) \"$p\"; \"./$p\" 99 & echo started";
-    let outcome = bench.run(command).await;
+    let outcome = bash.run(command).await;
     assert!(
         outcome
             .text
@@ -226,27 +226,27 @@ async fn a_process_with_an_odd_name_is_named() {
         "{}",
         outcome.text
     );
-    bench.processes.kill_all();
-    bench.empty().await;
+    bash.processes.kill_all();
+    bash.empty().await;
 }
 
 #[tokio::test]
 async fn a_child_that_keeps_writing_does_not_keep_the_result() {
-    let bench = Bench::new();
-    let census = Census::new();
-    let outcome = bench
-        .run(&census.script("(while :; do echo more; sleep 0.01; : MARK; done) & exit 5"))
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
+    let outcome = bash
+        .run(&marked.script("(while :; do echo more; sleep 0.01; : MARK; done) & exit 5"))
         .await;
     assert!(outcome.text.contains("more\n") && outcome.text.ends_with("[exit code 5]"));
     assert!(!outcome.details.still_running.is_empty());
-    bench.processes.kill_all();
-    bench.empty().await;
-    census.assert_none().await;
+    bash.processes.kill_all();
+    bash.empty().await;
+    marked.assert_none().await;
 }
 
 #[tokio::test]
 async fn a_short_afterthought_of_a_child_is_waited_for() {
-    let outcome = Bench::new()
+    let outcome = BashTool::new()
         .run("(sleep 0.05; echo late) & echo early")
         .await;
     assert_eq!(outcome.text, "early\nlate");
@@ -254,10 +254,10 @@ async fn a_short_afterthought_of_a_child_is_waited_for() {
 
 #[tokio::test]
 async fn a_command_has_a_limit_in_length() {
-    let bench = Bench::new();
+    let bash = BashTool::new();
     let long = |length| format!("{}echo ran", " ".repeat(length));
-    assert_eq!(bench.run(&long(120 * 1024 - 8)).await.text, "ran");
-    let error = bench.start(&long(120 * 1024)).raw().await.unwrap_err();
+    assert_eq!(bash.run(&long(120 * 1024 - 8)).await.text, "ran");
+    let error = bash.start(&long(120 * 1024)).raw().await.unwrap_err();
     assert_eq!(
         error.message,
         "The command is 122888 bytes long; the limit is 122880. Write it to a file and run that \
@@ -268,15 +268,15 @@ async fn a_command_has_a_limit_in_length() {
 // Between the end of the shell and the result, a task may not get to run (a suspended machine).
 #[tokio::test]
 async fn output_that_came_while_the_call_could_not_run_is_not_lost() {
-    let bench = Bench::new();
-    let mut call = bench.start(
+    let bash = BashTool::new();
+    let mut call = bash.start(
         "(until [ -e go ]; do sleep 0.01; done; echo late; touch done; sleep 0.3) & echo early $!",
     );
     let child = call.wait_for_output("early").await.output;
     let child: i32 = child.trim_start_matches("early ").trim().parse().unwrap();
     let shell_has_ended = || {
-        person(child).is_some_and(|child| {
-            person(child.parent).is_some_and(|parent| parent.command.starts_with("tiller"))
+        process_info(child).is_some_and(|child| {
+            process_info(child.parent).is_some_and(|parent| parent.command.starts_with("tiller"))
         })
     };
     let deadline = Instant::now() + DEADLINE;
@@ -286,10 +286,9 @@ async fn output_that_came_while_the_call_could_not_run_is_not_lost() {
     }
     tokio::time::sleep(Duration::from_millis(10)).await; // poll
     // The test's only thread is the call's, too.
-    fs::write(bench.folder.path().join("go"), "").unwrap();
+    fs::write(bash.folder.path().join("go"), "").unwrap();
     let held = Instant::now();
-    while held.elapsed() < Duration::from_millis(200) || !bench.folder.path().join("done").exists()
-    {
+    while held.elapsed() < Duration::from_millis(200) || !bash.folder.path().join("done").exists() {
         assert!(Instant::now() < deadline);
         std::thread::yield_now();
     }
@@ -308,27 +307,27 @@ fn a_call_can_be_cancelled_while_the_working_directory_is_looked_at() {
     let (release, held) = std::sync::mpsc::channel::<()>();
     runtime.spawn_blocking(move || held.recv());
     runtime.block_on(async {
-        let bench = Bench::new();
-        let call = bench.start("touch here");
+        let bash = BashTool::new();
+        let call = bash.start("touch here");
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
         call.cancel.cancel();
         let error = call.raw().await.unwrap_err();
         assert_eq!(error.message, "Tool execution cancelled");
-        assert_eq!(bench.processes.alive(), 0);
-        assert!(!bench.folder.path().join("here").exists());
+        assert_eq!(bash.processes.alive(), 0);
+        assert!(!bash.folder.path().join("here").exists());
         drop(release);
     });
 }
 
 #[tokio::test]
 async fn the_environment_is_quiet() {
-    let bench = Bench::new();
-    let outcome = bench
+    let bash = BashTool::new();
+    let outcome = bash
         .run("echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $NO_COLOR $TERM; pwd -P")
         .await;
-    let folder = bench.folder.path().canonicalize().unwrap();
+    let folder = bash.folder.path().canonicalize().unwrap();
     assert_eq!(
         outcome.text,
         format!("cat cat 0 1 dumb\n{}", folder.display())
@@ -338,7 +337,7 @@ async fn the_environment_is_quiet() {
 // Signal dispositions of the supervisor must not reach the command.
 #[tokio::test]
 async fn the_shell_starts_with_default_signals() {
-    let outcome = Bench::new()
+    let outcome = BashTool::new()
         .run("grep -E 'Sig(Blk|Ign)' /proc/self/status")
         .await;
     for line in outcome.text.lines() {
@@ -354,8 +353,8 @@ async fn the_shell_starts_with_default_signals() {
 
 #[tokio::test]
 async fn the_preview_shows_the_command_whatever_the_arguments_are() {
-    let bench = Bench::new();
-    let preview = |args| match bench.tool().preview(&args) {
+    let bash = BashTool::new();
+    let preview = |args| match bash.tool().preview(&args) {
         Details::Command(details) => (details.command, details.description),
         _ => panic!("details of another kind"),
     };
@@ -367,10 +366,10 @@ async fn the_preview_shows_the_command_whatever_the_arguments_are() {
 
 #[tokio::test]
 async fn the_supervisor_is_not_found_by_what_it_runs() {
-    let census = Census::new();
+    let marked = MarkedProcesses::new();
     // `pkill -f` of a word in the command must not hit the supervisor.
-    let outcome = Bench::new()
-        .run(&census.script("tr '\\0' ' ' < /proc/$PPID/cmdline; cat /proc/$PPID/comm"))
+    let outcome = BashTool::new()
+        .run(&marked.script("tr '\\0' ' ' < /proc/$PPID/cmdline; cat /proc/$PPID/comm"))
         .await;
     assert_eq!(outcome.text, "tiller __supervise tiller");
 }

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use tiller::agent::process::{Exit, Orphans, Processes, Running, Spawn, Status};
 
-use super::bench::Bench;
-use crate::support::census::{Census, DEADLINE, person};
+use super::bash_tool::BashTool;
+use crate::support::marked::{DEADLINE, MarkedProcesses, process_info};
 
 fn start(processes: &Processes, command: &str) -> Running {
     let spawn = Spawn {
@@ -22,44 +22,48 @@ fn start(processes: &Processes, command: &str) -> Running {
 
 #[tokio::test]
 async fn ending_a_scope_ends_it_and_the_scopes_within_it() {
-    let bench = Bench::new();
-    let agent = bench.processes.scope();
+    let bash = BashTool::new();
+    let agent = bash.processes.scope();
     let run = agent.scope();
-    let other = bench.processes.scope();
-    let censuses = [Census::new(), Census::new(), Census::new()];
+    let other = bash.processes.scope();
+    let groups = [
+        MarkedProcesses::new(),
+        MarkedProcesses::new(),
+        MarkedProcesses::new(),
+    ];
     let mut running = Vec::new();
-    for (scope, census) in [&agent, &run, &other].into_iter().zip(&censuses) {
-        running.push(start(scope, &census.script("trap '' TERM; SLEEP")));
-        census.wait_for(1).await;
+    for (scope, marked) in [&agent, &run, &other].into_iter().zip(&groups) {
+        running.push(start(scope, &marked.script("trap '' TERM; SLEEP")));
+        marked.wait_for(1).await;
     }
-    let alive = || [&bench.processes, &agent, &run, &other].map(Processes::alive);
+    let alive = || [&bash.processes, &agent, &run, &other].map(Processes::alive);
     assert_eq!(alive(), [3, 2, 1, 1]);
 
     run.kill_all();
     run.empty().await;
-    censuses[1].assert_none().await;
+    groups[1].assert_none().await;
     assert_eq!(alive(), [2, 1, 0, 1]);
 
-    running.push(start(&run, &censuses[1].script("SLEEP")));
+    running.push(start(&run, &groups[1].script("SLEEP")));
     agent.kill_all();
     agent.empty().await;
-    censuses[0].assert_none().await;
-    censuses[1].assert_none().await;
+    groups[0].assert_none().await;
+    groups[1].assert_none().await;
     assert_eq!(alive(), [1, 0, 0, 1]);
-    assert_eq!(censuses[2].living().len(), 1);
+    assert_eq!(groups[2].living().len(), 1);
 
-    bench.processes.kill_all();
-    bench.empty().await;
-    censuses[2].assert_none().await;
+    bash.processes.kill_all();
+    bash.empty().await;
+    groups[2].assert_none().await;
 }
 
 // A process that leaves orphans to init has no way to tell them from its other children.
 #[tokio::test]
 async fn a_lost_supervisor_costs_no_other_child_its_life() {
-    let bench = Bench::new();
-    let call = bench.start("until [ -e go ]; do sleep 0.01; done; kill -9 $PPID");
+    let bash = BashTool::new();
+    let call = bash.start("until [ -e go ]; do sleep 0.01; done; kill -9 $PPID");
     let supervisor_is_there = async {
-        while bench.processes.alive() == 0 {
+        while bash.processes.alive() == 0 {
             tokio::task::yield_now().await;
         }
     };
@@ -70,15 +74,15 @@ async fn a_lost_supervisor_costs_no_other_child_its_life() {
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
-    fs::write(bench.folder.path().join("go"), "").unwrap();
+    fs::write(bash.folder.path().join("go"), "").unwrap();
     let outcome = call.end().await;
     assert!(
         outcome.text.ends_with("[killed by signal 9]"),
         "{}",
         outcome.text
     );
-    bench.empty().await;
-    let state = person(child.id() as i32).map(|person| person.state);
+    bash.empty().await;
+    let state = process_info(child.id() as i32).map(|process| process.state);
     let _ = child.kill();
     child.wait().unwrap();
     assert!(matches!(state, Some('S' | 'R' | 'D')), "{state:?}");

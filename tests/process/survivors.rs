@@ -1,8 +1,8 @@
 //! Nothing survives: every way out of a process tree that we know of, each stopped by an abort,
 //! and the count of the living afterwards.
 
-use super::bench::Bench;
-use crate::support::census::Census;
+use super::bash_tool::BashTool;
+use crate::support::marked::MarkedProcesses;
 
 /// A way to escape, how many must be alive before it is stopped, and whether SIGTERM is enough.
 pub struct Escape {
@@ -89,16 +89,16 @@ pub const ESCAPES: &[Escape] = &[
 ];
 
 async fn stop_one(escape: &Escape) {
-    let bench = Bench::new();
-    let census = Census::new();
-    let call = bench.start(&census.script(escape.script));
-    census.wait_for(escape.alive).await;
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
+    let call = bash.start(&marked.script(escape.script));
+    marked.wait_for(escape.alive).await;
     call.cancel.cancel();
     drop(call);
     // Also those that ended before the abort left somebody behind.
-    bench.processes.stop_all();
-    bench.empty().await;
-    census.assert_none().await;
+    bash.processes.stop_all();
+    bash.empty().await;
+    marked.assert_none().await;
 }
 
 /// One test per way, so that a failure names it.
@@ -148,34 +148,34 @@ escapes! {
 
 #[tokio::test]
 async fn a_dropped_call_ends_like_a_cancelled_one() {
-    let bench = Bench::new();
-    let census = Census::new();
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
     {
-        let tool = bench.start(&census.script("setsid SLEEP & SLEEP"));
-        census.wait_for(3).await;
+        let tool = bash.start(&marked.script("setsid SLEEP & SLEEP"));
+        marked.wait_for(3).await;
         tool.abort();
     }
-    bench.empty().await;
-    census.assert_none().await;
+    bash.empty().await;
+    marked.assert_none().await;
 }
 
 #[tokio::test]
 async fn kill_all_does_not_wait_for_those_that_ignore_term() {
-    let bench = Bench::new();
-    let other = Bench::new();
-    let (census, patient) = (Census::new(), Census::new());
+    let bash = BashTool::new();
+    let other = BashTool::new();
+    let (marked, patient) = (MarkedProcesses::new(), MarkedProcesses::new());
     let script = "trap '' TERM; setsid SLEEP & SLEEP";
-    let call = bench.start(&census.script(script));
+    let call = bash.start(&marked.script(script));
     let waits = other.start(&patient.script(script));
-    census.wait_for(3).await;
+    marked.wait_for(3).await;
     patient.wait_for(3).await;
     // Within the grace period: a second Ctrl+C.
     call.cancel.cancel();
     call.end().await;
-    bench.processes.kill_all();
+    bash.processes.kill_all();
     waits.cancel.cancel();
-    bench.empty().await;
-    census.assert_none().await;
+    bash.empty().await;
+    marked.assert_none().await;
     assert_eq!(
         other.processes.alive(),
         1,
@@ -186,17 +186,17 @@ async fn kill_all_does_not_wait_for_those_that_ignore_term() {
 
 #[tokio::test]
 async fn many_commands_end_together() {
-    let bench = Bench::new();
-    let census = Census::new();
+    let bash = BashTool::new();
+    let marked = MarkedProcesses::new();
     let calls: Vec<_> = (0..8)
-        .map(|_| bench.start(&census.script("setsid SLEEP & SLEEP")))
+        .map(|_| bash.start(&marked.script("setsid SLEEP & SLEEP")))
         .collect();
-    census.wait_for(24).await;
-    assert_eq!(bench.processes.alive(), 8);
-    bench.processes.stop_all();
+    marked.wait_for(24).await;
+    assert_eq!(bash.processes.alive(), 8);
+    bash.processes.stop_all();
     for call in calls {
         assert_eq!(call.end().await.text, "[killed by signal 15]");
     }
-    bench.empty().await;
-    census.assert_none().await;
+    bash.empty().await;
+    marked.assert_none().await;
 }

@@ -1,4 +1,4 @@
-//! What the tests share: a model server, a sandbox project, a screen, a process census.
+//! What the tests share: a model server, a sandbox project, a screen, a process marked.
 #![allow(
     dead_code,
     unused_imports,
@@ -14,4 +14,4 @@ pub mod sandbox;
 pub mod screen;
 pub mod job;
 pub mod local_server;
-pub mod census;
+pub mod marked;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::agent::Details;
 
-use super::Workshop;
+use super::TestTools;
 
 fn pair(old: &str, new: &str) -> Value {
     json!({"file_path": "f", "old_text": old, "new_text": new})
@@ -12,18 +12,18 @@ fn pair(old: &str, new: &str) -> Value {
 
 /// The file after an edit, and the text for the model.
 fn edited(before: &[u8], args: Value) -> (Vec<u8>, String) {
-    let shop = Workshop::new();
-    shop.put("f", before);
-    let text = shop.ok("edit", args);
-    (shop.bytes("f"), text)
+    let tools = TestTools::new();
+    tools.put("f", before);
+    let text = tools.ok("edit", args);
+    (tools.bytes("f"), text)
 }
 
 /// The error of an edit, which must have changed nothing.
 fn refused(before: &[u8], args: Value) -> String {
-    let shop = Workshop::new();
-    shop.put("f", before);
-    let error = shop.err("edit", args);
-    assert_eq!(shop.bytes("f"), before);
+    let tools = TestTools::new();
+    tools.put("f", before);
+    let error = tools.err("edit", args);
+    assert_eq!(tools.bytes("f"), before);
     error
 }
 
@@ -316,9 +316,11 @@ fn control_bytes_can_be_written_as_they_are_shown() {
 // K9, K10, I6
 #[test]
 fn details_show_the_change() {
-    let shop = Workshop::new();
-    shop.put("f", "1\n2\n3\n4\n5\n6\n7\n8\n");
-    let output = shop.call("edit", pair("6", "six\nsix and a half")).unwrap();
+    let tools = TestTools::new();
+    tools.put("f", "1\n2\n3\n4\n5\n6\n7\n8\n");
+    let output = tools
+        .call("edit", pair("6", "six\nsix and a half"))
+        .unwrap();
     let Details::Diff(diff) = output.details else {
         panic!("no diff");
     };
@@ -336,63 +338,63 @@ fn details_show_the_change() {
 
 #[test]
 fn a_file_changed_behind_the_models_back() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let stale = || {
-        shop.put("f", "a\nb b\nc\n");
-        shop.ok("read", json!({"file_path": "f"}));
-        shop.put("f", "a\nb b\nuser\n");
+        tools.put("f", "a\nb b\nc\n");
+        tools.ok("read", json!({"file_path": "f"}));
+        tools.put("f", "a\nb b\nuser\n");
     };
     stale();
     assert_eq!(
-        shop.ok("edit", pair("a\n", "A\n")),
+        tools.ok("edit", pair("a\n", "A\n")),
         "Successfully edited f (1 replacement)\nThe file had changed on disk since you last read \
          it; the edit was applied to its present content."
     );
-    assert_eq!(shop.bytes("f"), b"A\nb b\nuser\n");
+    assert_eq!(tools.bytes("f"), b"A\nb b\nuser\n");
     let all = json!({"file_path": "f", "old_text": "b", "new_text": "x", "replace_all": true});
     for (args, after) in [(all, "a\nx x\nuser\n"), (pair("a \nb b", "q"), "q\nuser\n")] {
         stale();
-        let error = shop.err("edit", args.clone());
+        let error = tools.err("edit", args.clone());
         assert!(
             error.contains("has changed on disk") && error.contains("+3 user"),
             "{error}"
         );
-        assert_eq!(shop.bytes("f"), b"a\nb b\nuser\n");
+        assert_eq!(tools.bytes("f"), b"a\nb b\nuser\n");
         // The refusal counts as a read.
-        shop.ok("edit", args);
-        assert_eq!(shop.bytes("f"), after.as_bytes());
+        tools.ok("edit", args);
+        assert_eq!(tools.bytes("f"), after.as_bytes());
     }
     // Nor is a difference too long to show one that was seen.
     let long = "b\n".repeat(100);
-    shop.put("f", "b\n");
-    shop.ok("read", json!({"file_path": "f"}));
-    shop.put("f", &long);
+    tools.put("f", "b\n");
+    tools.ok("read", json!({"file_path": "f"}));
+    tools.put("f", &long);
     let all = json!({"file_path": "f", "old_text": "b", "new_text": "x", "replace_all": true});
     for _ in 0..2 {
-        let error = shop.err("edit", all.clone());
+        let error = tools.err("edit", all.clone());
         assert!(error.contains("Read it again"), "{error}");
-        assert_eq!(shop.bytes("f"), long.as_bytes());
+        assert_eq!(tools.bytes("f"), long.as_bytes());
     }
     stale();
-    let error = shop.err("edit", pair("c\n", "d\n"));
+    let error = tools.err("edit", pair("c\n", "d\n"));
     assert!(error.starts_with("Could not find the exact text in f.") && error.contains("-3 c"));
 }
 
 // C5
 #[test]
 fn edits_of_one_file_at_the_same_time_are_all_made_in_order() {
-    let shop = Workshop::new();
-    shop.put("f", "0");
-    std::os::unix::fs::symlink("f", shop.path("link")).unwrap();
+    let tools = TestTools::new();
+    tools.put("f", "0");
+    std::os::unix::fs::symlink("f", tools.path("link")).unwrap();
     let calls = (0..20).map(|n| {
         let file = if n % 2 == 0 { "f" } else { "link" };
         let args =
             json!({"file_path": file, "old_text": n.to_string(), "new_text": (n + 1).to_string()});
-        shop.tool("edit").execute(args, shop.context())
+        tools.tool("edit").execute(args, tools.context())
     });
-    let results = shop.block_on(futures_util::future::join_all(calls));
+    let results = tools.block_on(futures_util::future::join_all(calls));
     assert!(results.iter().all(Result::is_ok), "{results:?}");
-    assert_eq!(shop.bytes("f"), b"20");
+    assert_eq!(tools.bytes("f"), b"20");
 }
 
 #[test]

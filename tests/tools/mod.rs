@@ -25,14 +25,14 @@ use tiller::llm::Content;
 use tokio_util::sync::CancellationToken;
 
 /// A folder, and the tools of one agent in it.
-pub struct Workshop {
+pub struct TestTools {
     dir: TempDir,
     cwd: PathBuf,
     toolbox: Toolbox,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Workshop {
+impl TestTools {
     pub fn new() -> Self {
         Self::with(&ToolSettings::default())
     }
@@ -150,9 +150,9 @@ pub fn fifo(path: &Path) {
 // The whole first request, prompt included, has 10 kB.
 #[test]
 fn the_specs_are_small_and_strict() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let mut bytes = 0;
-    for tool in shop
+    for tool in tools
         .toolbox
         .tools()
         .iter()
@@ -172,7 +172,7 @@ fn the_specs_are_small_and_strict() {
 
 #[test]
 fn each_tool_says_what_a_call_does() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let path = |path: &str| vec![path.to_owned()];
     let patch = "*** Begin Patch\n*** Delete File: a\n*** Update File: b\n*** Move to: c\n\
                  @@\n-x\n+y\n*** End Patch";
@@ -215,15 +215,15 @@ fn each_tool_says_what_a_call_does() {
             writes(&["a/f", "f", "b/g", "g", "a/new"]),
         ),
     ] {
-        let effects = shop.tool(tool).effects(&args);
+        let effects = tools.tool(tool).effects(&args);
         assert_eq!(effects, expected, "{tool}");
         assert_eq!(effects.only_reads(), expected.writes.is_empty(), "{tool}");
     }
-    let bash = shop.tool("bash").effects(&json!({"command": "ls"}));
+    let bash = tools.tool("bash").effects(&json!({"command": "ls"}));
     assert_eq!(bash.command.as_deref(), Some("ls"));
     assert!(!bash.only_reads());
     for patch in ["", "*** Begin Patch\n*** Delete File: a"] {
-        let effects = shop.tool("apply_patch").effects(&json!({"input": patch}));
+        let effects = tools.tool("apply_patch").effects(&json!({"input": patch}));
         assert_eq!(effects, Effects::unknown(), "{patch}");
     }
 }

@@ -9,21 +9,21 @@ use tiller::agent::Details;
 use tiller::agent::tool::FileChange;
 
 use super::patch_conformance::tree;
-use super::{Workshop, is_root};
+use super::{TestTools, is_root};
 
 fn wrapped(body: &str) -> String {
     format!("*** Begin Patch\n{body}\n*** End Patch")
 }
 
-fn ok(shop: &Workshop, body: &str) -> String {
-    shop.ok("apply_patch", json!({ "patch": wrapped(body) }))
+fn ok(tools: &TestTools, body: &str) -> String {
+    tools.ok("apply_patch", json!({ "patch": wrapped(body) }))
 }
 
-fn err(shop: &Workshop, body: &str) -> String {
-    let before = tree(&shop.path(""));
-    let error = shop.err("apply_patch", json!({ "patch": wrapped(body) }));
+fn err(tools: &TestTools, body: &str) -> String {
+    let before = tree(&tools.path(""));
+    let error = tools.err("apply_patch", json!({ "patch": wrapped(body) }));
     assert_eq!(
-        tree(&shop.path("")),
+        tree(&tools.path("")),
         before,
         "a refused patch changes nothing"
     );
@@ -32,16 +32,16 @@ fn err(shop: &Workshop, body: &str) -> String {
 
 /// The file `f` after an update with these hunks, and the text for the model.
 fn updated(before: &str, hunks: &str) -> (String, String) {
-    let shop = Workshop::new();
-    shop.put("f", before);
-    let text = ok(&shop, &format!("*** Update File: f\n{hunks}"));
-    (String::from_utf8(shop.bytes("f")).unwrap(), text)
+    let tools = TestTools::new();
+    tools.put("f", before);
+    let text = ok(&tools, &format!("*** Update File: f\n{hunks}"));
+    (String::from_utf8(tools.bytes("f")).unwrap(), text)
 }
 
 fn refused(before: &str, hunks: &str) -> String {
-    let shop = Workshop::new();
-    shop.put("f", before);
-    err(&shop, &format!("*** Update File: f\n{hunks}"))
+    let tools = TestTools::new();
+    tools.put("f", before);
+    err(&tools, &format!("*** Update File: f\n{hunks}"))
 }
 
 #[test]
@@ -126,10 +126,10 @@ fn bytes_no_hunk_speaks_of_stay() {
         let (got, _) = updated(before, hunks);
         assert_eq!(got, after, "{before:?} {hunks}");
     }
-    let shop = Workshop::new();
-    shop.put("f", b"\xff\xfe\x01a\nb\n");
-    ok(&shop, "*** Update File: f\n@@\n-b\n+c");
-    assert_eq!(shop.bytes("f"), b"\xff\xfe\x01a\nc\n");
+    let tools = TestTools::new();
+    tools.put("f", b"\xff\xfe\x01a\nb\n");
+    ok(&tools, "*** Update File: f\n@@\n-b\n+c");
+    assert_eq!(tools.bytes("f"), b"\xff\xfe\x01a\nc\n");
 }
 
 #[test]
@@ -201,24 +201,24 @@ fn lenient_forms_that_models_write() {
         patch.replace("Update File: f", "Update File: a/f"),
         patch.replace("Update File: f", "Update File: ./f"),
     ] {
-        let shop = Workshop::new();
-        shop.put("f", "a\n");
-        shop.ok("apply_patch", json!({ "patch": text }));
-        assert_eq!(shop.bytes("f"), b"b\n", "{text}");
+        let tools = TestTools::new();
+        tools.put("f", "a\n");
+        tools.ok("apply_patch", json!({ "patch": text }));
+        assert_eq!(tools.bytes("f"), b"b\n", "{text}");
     }
-    let shop = Workshop::new();
-    let absolute = shop.put("f", "a\n");
+    let tools = TestTools::new();
+    let absolute = tools.put("f", "a\n");
     ok(
-        &shop,
+        &tools,
         &body.replace(": f", &format!(": {}", absolute.display())),
     );
-    assert_eq!(shop.bytes("f"), b"b\n");
+    assert_eq!(tools.bytes("f"), b"b\n");
     // The text of a custom call.
-    shop.ok(
+    tools.ok(
         "apply_patch",
         json!({ "input": wrapped("*** Delete File: f") }),
     );
-    assert!(!shop.path("f").exists());
+    assert!(!tools.path("f").exists());
 }
 
 #[test]
@@ -266,18 +266,18 @@ fn faults_are_told_with_their_line() {
             "line 4: a file section after *** End Patch",
         ),
     ] {
-        let shop = Workshop::new();
-        shop.put("f", "a\n");
-        let text = shop.err("apply_patch", json!({ "patch": patch }));
+        let tools = TestTools::new();
+        tools.put("f", "a\n");
+        let text = tools.err("apply_patch", json!({ "patch": patch }));
         assert!(
             text.starts_with("The patch cannot be read, so nothing was changed: "),
             "{text}"
         );
         assert!(text.contains(expected), "{patch:?}: {text}");
-        assert_eq!(shop.bytes("f"), b"a\n");
+        assert_eq!(tools.bytes("f"), b"a\n");
     }
     assert_eq!(
-        Workshop::new().err("apply_patch", json!({})),
+        TestTools::new().err("apply_patch", json!({})),
         "error: invalid input: Missing required parameter: patch"
     );
 }
@@ -322,12 +322,12 @@ fn a_miss_says_what_is_there_instead() {
 
 #[test]
 fn every_failure_is_told_and_no_file_is_touched() {
-    let shop = Workshop::new();
-    shop.put("a", "1\n");
-    shop.put("b", "2\n");
-    fs::create_dir(shop.path("dir")).unwrap();
+    let tools = TestTools::new();
+    tools.put("a", "1\n");
+    tools.put("b", "2\n");
+    fs::create_dir(tools.path("dir")).unwrap();
     let text = err(
-        &shop,
+        &tools,
         "*** Add File: new/x\n+x\n*** Update File: a\n@@\n-1\n+one\n*** Update File: b\n@@\n-9\n+nine\n\
          *** Delete File: gone\n*** Delete File: dir\n*** Update File: missing\n*** Move to: c",
     );
@@ -339,58 +339,58 @@ fn every_failure_is_told_and_no_file_is_touched() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(!shop.path("new").exists());
+    assert!(!tools.path("new").exists());
 }
 
 #[test]
 fn sections_see_what_sections_before_them_did() {
-    let shop = Workshop::new();
-    shop.put("a", "1\n2\n");
+    let tools = TestTools::new();
+    tools.put("a", "1\n2\n");
     let text = ok(
-        &shop,
+        &tools,
         "*** Update File: a\n@@\n-1\n+one\n*** Update File: a\n@@\n-one\n+ONE\n\
          *** Add File: n\n+x\n*** Update File: n\n@@\n-x\n+y\n*** Update File: a\n*** Move to: sub/b\n@@\n-2\n+two",
     );
     assert_eq!(text, "Patch applied:\nM a\nM a\nA n\nM n\nM a -> sub/b");
-    assert_eq!(shop.bytes("sub/b"), b"ONE\ntwo\n");
-    assert_eq!(shop.bytes("n"), b"y\n");
-    assert!(!shop.path("a").exists());
-    let text = err(&shop, "*** Delete File: n\n*** Update File: n\n@@\n-y\n+z");
+    assert_eq!(tools.bytes("sub/b"), b"ONE\ntwo\n");
+    assert_eq!(tools.bytes("n"), b"y\n");
+    assert!(!tools.path("a").exists());
+    let text = err(&tools, "*** Delete File: n\n*** Update File: n\n@@\n-y\n+z");
     assert!(
         text.contains("File not found: n (an earlier section of the patch removes it)"),
         "{text}"
     );
-    ok(&shop, "*** Delete File: n\n*** Add File: n\n+again");
-    assert_eq!(shop.bytes("n"), b"again\n");
+    ok(&tools, "*** Delete File: n\n*** Add File: n\n+again");
+    assert_eq!(tools.bytes("n"), b"again\n");
 }
 
 #[test]
 fn permissions_links_and_names_are_kept() {
-    let shop = Workshop::new();
-    let run = shop.put("run.sh", "a\n");
+    let tools = TestTools::new();
+    let run = tools.put("run.sh", "a\n");
     fs::set_permissions(&run, fs::Permissions::from_mode(0o750)).unwrap();
-    symlink("run.sh", shop.path("link")).unwrap();
-    ok(&shop, "*** Update File: link\n@@\n-a\n+b");
-    assert_eq!(shop.bytes("run.sh"), b"b\n");
-    assert!(shop.path("link").is_symlink());
-    ok(&shop, "*** Update File: run.sh\n*** Move to: bin/go");
-    let mode = fs::metadata(shop.path("bin/go"))
+    symlink("run.sh", tools.path("link")).unwrap();
+    ok(&tools, "*** Update File: link\n@@\n-a\n+b");
+    assert_eq!(tools.bytes("run.sh"), b"b\n");
+    assert!(tools.path("link").is_symlink());
+    ok(&tools, "*** Update File: run.sh\n*** Move to: bin/go");
+    let mode = fs::metadata(tools.path("bin/go"))
         .unwrap()
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o750);
     // What a link names is not deleted with it.
-    symlink("bin/go", shop.path("other")).unwrap();
-    ok(&shop, "*** Delete File: other");
-    assert!(!shop.path("other").is_symlink());
-    assert_eq!(shop.bytes("bin/go"), b"b\n");
-    let locked = shop.put("locked", "a\n");
+    symlink("bin/go", tools.path("other")).unwrap();
+    ok(&tools, "*** Delete File: other");
+    assert!(!tools.path("other").is_symlink());
+    assert_eq!(tools.bytes("bin/go"), b"b\n");
+    let locked = tools.put("locked", "a\n");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o444)).unwrap();
     for body in [
         "*** Update File: locked\n@@\n-a\n+b",
         "*** Delete File: locked",
     ] {
-        let text = err(&shop, body);
+        let text = err(&tools, body);
         assert!(
             text.contains("locked: Failed to write file: the file is read-only"),
             "{text}"
@@ -400,48 +400,49 @@ fn permissions_links_and_names_are_kept() {
 
 #[test]
 fn a_write_that_fails_takes_the_others_back() {
-    let shop = Workshop::new();
-    shop.put("a", "1\n");
-    shop.put("gone", "x\n");
+    let tools = TestTools::new();
+    tools.put("a", "1\n");
+    tools.put("gone", "x\n");
     // `n` cannot be both a file and a folder: known only when it is written.
     let text = err(
-        &shop,
+        &tools,
         "*** Update File: a\n@@\n-1\n+2\n*** Delete File: gone\n*** Add File: deep/er/x\n+x\n*** Add File: n\n+x\n*** Add File: n/m\n+x",
     );
     assert!(text.contains("Failed to write file"), "{text}");
-    assert!(!shop.path("deep").exists() && !shop.path("n").exists());
+    assert!(!tools.path("deep").exists() && !tools.path("n").exists());
     // What cannot even be put beside its file is known before the first file changes.
     let changed = || {
-        let meta = fs::metadata(shop.path("a")).unwrap();
+        let meta = fs::metadata(tools.path("a")).unwrap();
         (meta.ctime(), meta.ctime_nsec())
     };
     let before = changed();
     let text = err(
-        &shop,
+        &tools,
         "*** Update File: a\n@@\n-1\n+2\n*** Add File: /proc/tiller-test\n+x",
     );
     assert!(text.contains("Failed to write file"), "{text}");
     assert_eq!(changed(), before);
     if !is_root() {
-        fs::create_dir(shop.path("closed")).unwrap();
-        shop.put("closed/f", "x\n");
-        fs::set_permissions(shop.path("closed"), fs::Permissions::from_mode(0o555)).unwrap();
+        fs::create_dir(tools.path("closed")).unwrap();
+        tools.put("closed/f", "x\n");
+        fs::set_permissions(tools.path("closed"), fs::Permissions::from_mode(0o555)).unwrap();
         let text = err(
-            &shop,
+            &tools,
             "*** Update File: a\n@@\n-1\n+2\n*** Delete File: closed/f",
         );
         assert!(text.contains("closed/f"), "{text}");
     }
-    let context = shop.context();
+    let context = tools.context();
     context.cancel.cancel();
     let patch = wrapped("*** Update File: a\n@@\n-1\n+2");
     assert!(
-        shop.call_in("apply_patch", json!({ "patch": patch }), context)
+        tools
+            .call_in("apply_patch", json!({ "patch": patch }), context)
             .is_err()
     );
-    assert_eq!(shop.bytes("a"), b"1\n");
+    assert_eq!(tools.bytes("a"), b"1\n");
     // Nothing was left behind.
-    let names: Vec<_> = tree(&shop.path("")).into_keys().collect();
+    let names: Vec<_> = tree(&tools.path("")).into_keys().collect();
     assert!(
         names
             .iter()
@@ -452,74 +453,76 @@ fn a_write_that_fails_takes_the_others_back() {
 
 #[test]
 fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
-    let shop = Workshop::new();
-    shop.put("f", "a\nb\n");
-    shop.put("g", "a\n");
+    let tools = TestTools::new();
+    tools.put("f", "a\nb\n");
+    tools.put("g", "a\n");
     for name in ["f", "g"] {
-        shop.ok("read", json!({ "file_path": name }));
+        tools.ok("read", json!({ "file_path": name }));
     }
-    shop.put("f", "a\nb  \nc\nc\n");
-    shop.put("g", "other\n");
-    let text = ok(&shop, "*** Update File: f\n@@\n-a\n+A");
+    tools.put("f", "a\nb  \nc\nc\n");
+    tools.put("g", "other\n");
+    let text = ok(&tools, "*** Update File: f\n@@\n-a\n+A");
     assert!(
         text.contains("M f (it had changed on disk since you last read it)"),
         "{text}"
     );
-    shop.put("f", "1\nA\nb  \nc\nc\n");
+    tools.put("f", "1\nA\nb  \nc\nc\n");
     for hunk in ["@@\n-b\n+B", "@@\n-c\n+C"] {
-        let text = err(&shop, &format!("*** Update File: f\n{hunk}"));
+        let text = err(&tools, &format!("*** Update File: f\n{hunk}"));
         assert!(
             text.contains("f has changed on disk since you last read it"),
             "{text}"
         );
-        shop.put("f", format!("x{hunk}\nA\nb  \nc\nc\n"));
+        tools.put("f", format!("x{hunk}\nA\nb  \nc\nc\n"));
     }
     for body in [
         "*** Add File: g\n+x",
         "*** Delete File: g",
         "*** Update File: f\n*** Move to: g",
     ] {
-        let text = err(&shop, body);
+        let text = err(&tools, body);
         assert!(
             text.contains("g has changed on disk since you last read it"),
             "{text}"
         );
-        shop.put("g", format!("other {body}\n"));
+        tools.put("g", format!("other {body}\n"));
     }
     // Nor is a section safe because one before it was.
-    shop.put("f", "a\nseen\n");
-    shop.ok("read", json!({ "file_path": "f" }));
+    tools.put("f", "a\nseen\n");
+    tools.ok("read", json!({ "file_path": "f" }));
     for last in [
         "*** Delete File: f",
         "*** Add File: f\n+x",
         "*** Update File: f\n@@\n-A \n+B",
     ] {
-        shop.put("f", format!("a\nseen\nnot seen {last}\n"));
-        let text = err(&shop, &format!("*** Update File: f\n@@\n-a\n+A\n{last}"));
+        tools.put("f", format!("a\nseen\nnot seen {last}\n"));
+        let text = err(&tools, &format!("*** Update File: f\n@@\n-a\n+A\n{last}"));
         assert!(
             text.contains("f has changed on disk since you last read it"),
             "{text}"
         );
     }
     // The refusal counts as a read, and so does a patch of ours.
-    shop.put("g", "z\n");
-    err(&shop, "*** Delete File: g");
-    ok(&shop, "*** Delete File: g");
-    ok(&shop, "*** Add File: h\n+1");
-    ok(&shop, "*** Add File: h\n+2");
+    tools.put("g", "z\n");
+    err(&tools, "*** Delete File: g");
+    ok(&tools, "*** Delete File: g");
+    ok(&tools, "*** Add File: h\n+1");
+    ok(&tools, "*** Add File: h\n+2");
 }
 
 // I5, I6, K9
 #[test]
 fn details_have_a_diff_for_each_file() {
-    let shop = Workshop::new();
-    shop.put("a", "1\n2\n");
-    shop.put("b", "x\n");
-    shop.put("c", "y\n");
+    let tools = TestTools::new();
+    tools.put("a", "1\n2\n");
+    tools.put("b", "x\n");
+    tools.put("c", "y\n");
     let patch = wrapped(
         "*** Update File: a\n@@\n-2\n+two\n*** Delete File: b\n*** Add File: n\n+new\n*** Update File: c\n*** Move to: d\n@@\n-y\n+z",
     );
-    let output = shop.call("apply_patch", json!({ "patch": patch })).unwrap();
+    let output = tools
+        .call("apply_patch", json!({ "patch": patch }))
+        .unwrap();
     let Details::Diff(first) = &output.details else {
         panic!()
     };
@@ -545,7 +548,9 @@ fn details_have_a_diff_for_each_file() {
         ]
     );
     assert_eq!(Details::from_json(output.details.to_json()), output.details);
-    let Details::Diff(preview) = shop.tool("apply_patch").preview(&json!({ "patch": patch }))
+    let Details::Diff(preview) = tools
+        .tool("apply_patch")
+        .preview(&json!({ "patch": patch }))
     else {
         panic!()
     };
@@ -558,12 +563,12 @@ fn details_have_a_diff_for_each_file() {
 
 #[test]
 fn large_files_and_many_hunks_take_linear_time() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let lines: Vec<String> = (0..100_000)
         .map(|n| format!("this is line number {n} of it"))
         .collect();
-    shop.put("big", lines.join("\n") + "\n");
-    shop.put("same", "x\n".repeat(300_000));
+    tools.put("big", lines.join("\n") + "\n");
+    tools.put("same", "x\n".repeat(300_000));
     let mut hunks = String::new();
     for line in lines.iter().step_by(100).rev() {
         hunks += "@@\n-";
@@ -572,39 +577,40 @@ fn large_files_and_many_hunks_take_linear_time() {
     }
     let started = std::time::Instant::now();
     let patch = wrapped(&format!("*** Update File: big\n{hunks}"));
-    shop.ok("apply_patch", json!({ "patch": patch }));
+    tools.ok("apply_patch", json!({ "patch": patch }));
     assert!(
-        String::from_utf8(shop.bytes("big"))
+        String::from_utf8(tools.bytes("big"))
             .unwrap()
             .matches("changed")
             .count()
             == 1_000
     );
     let run = format!("@@\n{}-y\n+z", " x\n".repeat(2_000));
-    let text = err(&shop, &format!("*** Update File: same\n{run}"));
+    let text = err(&tools, &format!("*** Update File: same\n{run}"));
     assert!(text.contains("does not match"), "{text}");
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
 #[test]
 fn calls_for_the_same_files_wait_for_each_other_and_never_for_ever() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     for name in ["a", "b", "c"] {
-        shop.put(name, "0\n");
+        tools.put(name, "0\n");
     }
     let append = |names: [&str; 3]| {
         let section = |name: &str| format!("*** Update File: {name}\n@@\n+x\n");
         let patch = wrapped(&names.map(section).concat());
-        shop.tool("apply_patch")
-            .execute(json!({ "patch": patch }), shop.context())
+        tools
+            .tool("apply_patch")
+            .execute(json!({ "patch": patch }), tools.context())
     };
     let orders = [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]];
     let calls = (0..30).map(|n| append(orders[n % 3]));
-    let results = shop.block_on(futures_util::future::join_all(calls));
+    let results = tools.block_on(futures_util::future::join_all(calls));
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     for name in ["a", "b", "c"] {
         assert_eq!(
-            shop.bytes(name).len(),
+            tools.bytes(name).len(),
             2 + 30 * 2,
             "each saw the one before it"
         );
@@ -646,13 +652,13 @@ fn file(lines: &[String]) -> String {
 }
 
 fn check_round_trip(old: &[String], new: &[String], context: usize) {
-    let shop = Workshop::new();
-    shop.put("f", file(old));
+    let tools = TestTools::new();
+    tools.put("f", file(old));
     let patch = patch_of(old, new, context);
-    let result = shop.call("apply_patch", json!({ "patch": patch }));
+    let result = tools.call("apply_patch", json!({ "patch": patch }));
     assert!(result.is_ok(), "{old:?} {patch}: {result:?}");
     assert_eq!(
-        String::from_utf8(shop.bytes("f")).unwrap(),
+        String::from_utf8(tools.bytes("f")).unwrap(),
         file(new),
         "{old:?} {patch}"
     );
@@ -696,11 +702,11 @@ proptest! {
             0..14,
         ),
     ) {
-        let shop = Workshop::new();
-        shop.put("f", "a\nb\r\na\n\n");
-        let before = tree(&shop.path(""));
-        if shop.call("apply_patch", json!({ "patch": lines.join("\n") })).is_err() {
-            prop_assert_eq!(tree(&shop.path("")), before);
+        let tools = TestTools::new();
+        tools.put("f", "a\nb\r\na\n\n");
+        let before = tree(&tools.path(""));
+        if tools.call("apply_patch", json!({ "patch": lines.join("\n") })).is_err() {
+            prop_assert_eq!(tree(&tools.path("")), before);
         }
     }
 }

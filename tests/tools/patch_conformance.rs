@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::Workshop;
+use super::TestTools;
 
 fn scenarios() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/apply_patch");
@@ -47,19 +47,19 @@ fn every_public_scenario_holds() {
     assert_eq!(scenarios.len(), 25);
     for scenario in scenarios {
         let name = scenario.file_name().unwrap().to_string_lossy().into_owned();
-        let shop = Workshop::new();
+        let tools = TestTools::new();
         let before = tree(&scenario.join("input"));
         for (path, bytes) in &before {
-            shop.put(path.to_str().unwrap(), bytes);
+            tools.put(path.to_str().unwrap(), bytes);
         }
         let patch = fs::read_to_string(scenario.join("patch.txt")).unwrap();
-        let result = shop.call("apply_patch", json!({ "patch": patch }));
+        let result = tools.call("apply_patch", json!({ "patch": patch }));
         let expected = if name.starts_with("015") {
             before.clone()
         } else {
             tree(&scenario.join("expected"))
         };
-        assert_eq!(tree(&shop.path("")), expected, "{name}: {result:?}");
+        assert_eq!(tree(&tools.path("")), expected, "{name}: {result:?}");
         let changes = expected != before;
         assert_eq!(result.is_ok(), changes, "{name}: {result:?}");
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 use tiller::agent::{Details, ToolSettings};
 use tiller::llm::Content;
 
-use super::{Workshop, fifo, is_root, text};
+use super::{TestTools, fifo, is_root, text};
 
 fn numbered(count: usize) -> String {
     (1..=count).fold(String::new(), |text, n| text + &format!("line {n}\n"))
@@ -19,7 +19,7 @@ fn numbered(count: usize) -> String {
 
 #[test]
 fn texts_come_as_they_are() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let cases: [(&[u8], &str); 12] = [
         // What a magic number begins may be a text all the same.
         (b"BM is short for benchmark", "BM is short for benchmark"),
@@ -43,9 +43,9 @@ fn texts_come_as_they_are() {
         ),
     ];
     for (bytes, expected) in cases {
-        shop.put("f", bytes);
+        tools.put("f", bytes);
         assert_eq!(
-            shop.ok("read", json!({"file_path": "f"})),
+            tools.ok("read", json!({"file_path": "f"})),
             expected,
             "{}",
             bytes.escape_ascii()
@@ -55,12 +55,12 @@ fn texts_come_as_they_are() {
 
 #[test]
 fn paths_are_understood_as_models_write_them() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let odd = "it\u{2019}s 5\u{202f}PM.png";
     for name in ["a.txt", "a%b", "@b.txt", odd, "caf\u{e9}.md", "@types/c.ts"] {
-        shop.put(name, name);
+        tools.put(name, name);
     }
-    let url = |name: &str| format!("file://{}", shop.path(name).display());
+    let url = |name: &str| format!("file://{}", tools.path(name).display());
     for (raw, expected) in [
         ("a.txt", "a.txt"),
         ("@a.txt", "a.txt"),
@@ -73,47 +73,47 @@ fn paths_are_understood_as_models_write_them() {
         (&url("a%b"), "a%b"),
     ] {
         assert_eq!(
-            shop.ok("read", json!({"file_path": raw})),
+            tools.ok("read", json!({"file_path": raw})),
             expected,
             "{raw}"
         );
     }
-    let error = shop.err("read", json!({"file_path": "~"}));
+    let error = tools.err("read", json!({"file_path": "~"}));
     assert_eq!(error, "~ is a folder, not a file. Use ls to list it.");
     // A new file must not land in one that looks alike.
-    shop.ok(
+    tools.ok(
         "write",
         json!({"file_path": "it's 5 PM.png", "content": "new"}),
     );
-    assert_eq!(shop.bytes(odd), odd.as_bytes());
+    assert_eq!(tools.bytes(odd), odd.as_bytes());
 }
 
 // J9
 #[test]
 fn pages_say_where_to_go_on() {
-    let shop = Workshop::new();
-    shop.put("f", numbered(2500));
-    let whole = shop.ok("read", json!({"file_path": "f"}));
+    let tools = TestTools::new();
+    tools.put("f", numbered(2500));
+    let whole = tools.ok("read", json!({"file_path": "f"}));
     assert!(
         whole.ends_with(
             "line 2000\n[truncated: lines 1-2000 of 2500. Use offset=2001 to continue.]"
         )
     );
     assert_eq!(
-        shop.ok("read", json!({"file_path": "f", "offset": 7, "limit": 2})),
+        tools.ok("read", json!({"file_path": "f", "offset": 7, "limit": 2})),
         "line 7\nline 8\n[truncated: lines 7-8 of 2500. Use offset=9 to continue.]"
     );
     assert_eq!(
-        shop.ok("read", json!({"path": "f", "offset": 2500})),
+        tools.ok("read", json!({"path": "f", "offset": 2500})),
         "line 2500\n"
     );
     assert_eq!(
-        shop.err("read", json!({"file_path": "f", "offset": 2501})),
+        tools.err("read", json!({"file_path": "f", "offset": 2501})),
         "Offset 2501 is beyond the end of f: it has 2500 lines."
     );
-    shop.put("one", "x");
+    tools.put("one", "x");
     assert_eq!(
-        shop.err("read", json!({"file_path": "one", "offset": 9})),
+        tools.err("read", json!({"file_path": "one", "offset": 9})),
         "Offset 9 is beyond the end of one: it has 1 line."
     );
 }
@@ -121,18 +121,18 @@ fn pages_say_where_to_go_on() {
 // J6, J8
 #[test]
 fn limits_can_be_set_and_cut_between_lines() {
-    let shop = Workshop::with(&ToolSettings {
+    let tools = TestTools::with(&ToolSettings {
         read_max_bytes: 20,
         ..ToolSettings::default()
     });
-    shop.put("f", numbered(9));
+    tools.put("f", numbered(9));
     assert_eq!(
-        shop.ok("read", json!({"file_path": "f"})),
+        tools.ok("read", json!({"file_path": "f"})),
         "line 1\nline 2\nline 3\n[truncated: lines 1-3 of 9. Use offset=4 to continue.]"
     );
-    shop.put("long", format!("{}\nnext\n", "\u{e9}".repeat(500)));
+    tools.put("long", format!("{}\nnext\n", "\u{e9}".repeat(500)));
     assert_eq!(
-        shop.ok("read", json!({"file_path": "long"})),
+        tools.ok("read", json!({"file_path": "long"})),
         format!(
             "{}\n[line 1 is 1001 bytes long; only its first 20 are shown]\n\
              [truncated: lines 1-1 of 2. Use offset=2 to continue.]",
@@ -152,14 +152,14 @@ proptest! {
         limit in 1..6_usize,
         max_bytes in 4..24_usize,
     ) {
-        let shop = Workshop::with(&ToolSettings {
+        let tools = TestTools::with(&ToolSettings {
             read_max_bytes: max_bytes,
             ..ToolSettings::default()
         });
-        shop.put("f", &content);
+        tools.put("f", &content);
         let lines: Vec<&str> = content.split_inclusive('\n').collect();
         let args = json!({"file_path": "f", "offset": offset, "limit": limit});
-        let Ok(output) = shop.call("read", args) else {
+        let Ok(output) = tools.call("read", args) else {
             prop_assert!(offset > lines.len().max(1));
             return Ok(());
         };
@@ -189,9 +189,9 @@ proptest! {
 
 #[test]
 fn details_hold_what_the_screen_needs() {
-    let shop = Workshop::new();
-    shop.put("src/f", numbered(30));
-    let output = shop
+    let tools = TestTools::new();
+    tools.put("src/f", numbered(30));
+    let output = tools
         .call(
             "read",
             json!({"file_path": "src/f", "offset": 3, "limit": 2}),
@@ -210,20 +210,20 @@ fn details_hold_what_the_screen_needs() {
 
 #[test]
 fn what_is_no_text_file_is_refused_at_once() {
-    let shop = Workshop::new();
-    std::fs::create_dir(shop.path("dir")).unwrap();
-    fifo(&shop.path("fifo"));
-    symlink("loop", shop.path("loop")).unwrap();
-    symlink("nowhere", shop.path("dangling")).unwrap();
-    symlink("fifo", shop.path("to-fifo")).unwrap();
-    let _socket = std::os::unix::net::UnixListener::bind(shop.path("socket")).unwrap();
-    shop.put("f", "x");
-    shop.put("nul", b"text\0more");
-    shop.put("elf", [&b"\x7fELF"[..], &[0; 60]].concat());
-    shop.put("pdf", b"%PDF-1.7\n");
-    shop.put("zip", b"PK\x03\x04\x14\0\0\0\x08\0");
+    let tools = TestTools::new();
+    std::fs::create_dir(tools.path("dir")).unwrap();
+    fifo(&tools.path("fifo"));
+    symlink("loop", tools.path("loop")).unwrap();
+    symlink("nowhere", tools.path("dangling")).unwrap();
+    symlink("fifo", tools.path("to-fifo")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(tools.path("socket")).unwrap();
+    tools.put("f", "x");
+    tools.put("nul", b"text\0more");
+    tools.put("elf", [&b"\x7fELF"[..], &[0; 60]].concat());
+    tools.put("pdf", b"%PDF-1.7\n");
+    tools.put("zip", b"PK\x03\x04\x14\0\0\0\x08\0");
     let late = [b"text\n".repeat(2000), b"\0".to_vec()].concat();
-    shop.put("late", late);
+    tools.put("late", late);
     let cases = [
         ("missing", "File not found: missing"),
         ("dir", "dir is a folder, not a file. Use ls to list it."),
@@ -272,16 +272,16 @@ fn what_is_no_text_file_is_refused_at_once() {
     ];
     for (path, expected) in cases {
         let args = json!({"file_path": path, "offset": if path == "late" { 1999 } else { 1 }});
-        assert_eq!(shop.err("read", args), expected);
+        assert_eq!(tools.err("read", args), expected);
     }
 }
 
 #[test]
 fn an_unreadable_file_is_refused() {
-    let shop = Workshop::new();
-    let path = shop.put("secret", "x");
+    let tools = TestTools::new();
+    let path = tools.put("secret", "x");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    let result = shop.call("read", json!({"file_path": "secret"}));
+    let result = tools.call("read", json!({"file_path": "secret"}));
     if is_root() {
         assert_eq!(text(&result.unwrap()), "x");
     } else {
@@ -291,15 +291,15 @@ fn an_unreadable_file_is_refused() {
 
 #[test]
 fn a_file_of_ten_gigabytes_is_refused_without_reading_it() {
-    let shop = Workshop::new();
-    let file = std::fs::File::create(shop.path("sparse")).unwrap();
+    let tools = TestTools::new();
+    let file = std::fs::File::create(tools.path("sparse")).unwrap();
     file.set_len(10 << 30).unwrap();
     assert_eq!(
-        shop.err("read", json!({"file_path": "sparse"})),
+        tools.err("read", json!({"file_path": "sparse"})),
         "sparse is a binary file (unknown type, 10.0 GB) and cannot be shown as text."
     );
     assert_eq!(
-        shop.err(
+        tools.err(
             "edit",
             json!({"file_path": "sparse", "old_text": "a", "new_text": "b"})
         ),
@@ -309,25 +309,25 @@ fn a_file_of_ten_gigabytes_is_refused_without_reading_it() {
 
 #[test]
 fn a_large_log_is_counted_to_its_end() {
-    let shop = Workshop::new();
-    let mut file = std::io::BufWriter::new(std::fs::File::create(shop.path("log")).unwrap());
+    let tools = TestTools::new();
+    let mut file = std::io::BufWriter::new(std::fs::File::create(tools.path("log")).unwrap());
     for n in 0..400_000 {
         writeln!(file, "{n:024}").unwrap();
     }
     drop(file);
-    let text = shop.ok("read", json!({"file_path": "log"}));
+    let text = tools.ok("read", json!({"file_path": "log"}));
     assert!(text.len() < 52_000);
     assert!(text.ends_with("[truncated: lines 1-2000 of 400000. Use offset=2001 to continue.]"));
 }
 
 #[test]
 fn utf_16_is_decoded() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
         let text = "\u{feff}gr\u{fc}n\nrot\n".encode_utf16();
-        shop.put("f", text.flat_map(to_bytes).collect::<Vec<u8>>());
+        tools.put("f", text.flat_map(to_bytes).collect::<Vec<u8>>());
         assert_eq!(
-            shop.ok("read", json!({"file_path": "f"})),
+            tools.ok("read", json!({"file_path": "f"})),
             "gr\u{fc}n\nrot\n[shown as UTF-8; the file is UTF-16]"
         );
     }
@@ -336,11 +336,11 @@ fn utf_16_is_decoded() {
 // H9
 #[test]
 fn a_cancelled_call_ends() {
-    let shop = Workshop::new();
-    shop.put("f", "x");
-    let context = shop.context();
+    let tools = TestTools::new();
+    tools.put("f", "x");
+    let context = tools.context();
     context.cancel.cancel();
-    let result = shop.call_in("read", json!({"file_path": "f"}), context);
+    let result = tools.call_in("read", json!({"file_path": "f"}), context);
     assert_eq!(result.unwrap_err(), "Tool execution cancelled");
 }
 
@@ -363,7 +363,7 @@ fn encoded(width: u32, height: u32, format: ImageFormat, noise: bool) -> Vec<u8>
 // I15, J10
 #[test]
 fn pictures_are_shown_and_made_to_fit() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let small = encoded(40, 30, ImageFormat::Png, false);
     let cases = [
         ("small.png", small.clone(), "image/png", (40, 30)),
@@ -406,8 +406,8 @@ fn pictures_are_shown_and_made_to_fit() {
         ),
     ];
     for (name, bytes, mime, (width, height)) in cases {
-        shop.put(name, &bytes);
-        let output = shop.call("read", json!({"file_path": name})).unwrap();
+        tools.put(name, &bytes);
+        let output = tools.call("read", json!({"file_path": name})).unwrap();
         let Content::Image(image) = &output.content[1] else {
             panic!("{name}: no image block");
         };
@@ -436,11 +436,11 @@ fn decoded_mime(bytes: &[u8]) -> &'static str {
 
 #[test]
 fn a_broken_picture_never_reaches_the_model() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let mut bytes = encoded(40, 30, ImageFormat::Png, true);
     bytes.truncate(200);
-    shop.put("cut.png", bytes);
-    let error = shop.err("read", json!({"file_path": "cut.png"}));
+    tools.put("cut.png", bytes);
+    let error = tools.err("read", json!({"file_path": "cut.png"}));
     assert!(
         error.starts_with("Cannot show cut.png (image/png): "),
         "{error}"
@@ -450,14 +450,14 @@ fn a_broken_picture_never_reaches_the_model() {
 // A header of a few bytes can claim any size.
 #[test]
 fn a_picture_too_large_to_decode_is_refused() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let mut gif = b"GIF89a\xff\xff\xff\xff\x00\x00\x00".to_vec();
     gif.extend(b"\x2c\0\0\0\0\xff\xff\xff\xff\x00\x02\x02\x4c\x01\x00\x3b");
     let mut bmp = encoded(2, 2, ImageFormat::Bmp, false);
     bmp[18..26].copy_from_slice(&[0x20, 0x4e, 0, 0, 0x20, 0x4e, 0, 0]);
     for (name, bytes) in [("gif", gif), ("bmp", bmp)] {
-        shop.put(name, bytes);
-        let error = shop.err("read", json!({"file_path": name}));
+        tools.put(name, bytes);
+        let error = tools.err("read", json!({"file_path": name}));
         assert!(
             error.starts_with(&format!("Cannot show {name} (image/{name}): it has ")),
             "{error}"

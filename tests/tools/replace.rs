@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Workshop;
+use super::TestTools;
 
 fn args(old: &str, new: &str, more: &Value) -> Value {
     let mut args = json!({ "file_path": "f", "old_string": old, "new_string": new });
@@ -65,30 +65,30 @@ fn what_it_does_and_says() {
             "error: invalid input: old_string must not be empty for a file that is there; to replace all of it, use write",
         ),
     ] {
-        let shop = Workshop::new();
-        shop.put("f", "a b a\n");
-        let result = shop.call("replace", args(old, new, &more));
+        let tools = TestTools::new();
+        tools.put("f", "a b a\n");
+        let result = tools.call("replace", args(old, new, &more));
         let told = result.map_or_else(|error| error, |output| super::text(&output));
         assert_eq!(told, text);
-        assert_eq!(shop.bytes("f"), after.as_bytes());
+        assert_eq!(tools.bytes("f"), after.as_bytes());
     }
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     assert_eq!(
-        shop.ok("replace", args("", "new\n", &json!({}))),
+        tools.ok("replace", args("", "new\n", &json!({}))),
         "Successfully wrote 4 bytes to f"
     );
-    assert_eq!(shop.bytes("f"), b"new\n");
+    assert_eq!(tools.bytes("f"), b"new\n");
     // Each of the two understands the other's names.
-    shop.put("f", "a\n");
-    shop.ok(
+    tools.put("f", "a\n");
+    tools.ok(
         "replace",
         json!({ "path": "f", "old_text": "a", "new_text": "b" }),
     );
-    shop.ok(
+    tools.ok(
         "edit",
         json!({ "path": "f", "old_string": "b", "new_string": "c" }),
     );
     let pairs = json!([{ "old_string": "c", "new_string": "d" }]);
-    shop.ok("edit", json!({ "path": "f", "edits": pairs }));
-    assert_eq!(shop.bytes("f"), b"d\n");
+    tools.ok("edit", json!({ "path": "f", "edits": pairs }));
+    assert_eq!(tools.bytes("f"), b"d\n");
 }

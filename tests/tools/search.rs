@@ -10,22 +10,22 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::agent::{Details, ToolContext, ToolSettings};
 
-use super::{Workshop, fifo, is_root, text};
+use super::{TestTools, fifo, is_root, text};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
-fn tree() -> Workshop {
-    let shop = Workshop::new();
-    shop.put(".gitignore", "ignored/\n*.log\n");
-    shop.put("a.rs", "fn one() {}\nlet x = 1;\nlet y = 2;\nfn two() {}\n");
-    shop.put("a/b.rs", "fn three() {}\r\n");
-    shop.put("a/c.txt", "nothing here\n");
-    shop.put(".hidden/d.rs", "fn four() {}\n");
-    shop.put(".git/e.rs", "fn never() {}\n");
-    shop.put("ignored/f.rs", "fn ignored() {}\n");
-    shop.put("g.log", "fn logged() {}\n");
-    shop.put("bin", b"fn binary() {}\0");
-    shop
+fn tree() -> TestTools {
+    let tools = TestTools::new();
+    tools.put(".gitignore", "ignored/\n*.log\n");
+    tools.put("a.rs", "fn one() {}\nlet x = 1;\nlet y = 2;\nfn two() {}\n");
+    tools.put("a/b.rs", "fn three() {}\r\n");
+    tools.put("a/c.txt", "nothing here\n");
+    tools.put(".hidden/d.rs", "fn four() {}\n");
+    tools.put(".git/e.rs", "fn never() {}\n");
+    tools.put("ignored/f.rs", "fn ignored() {}\n");
+    tools.put("g.log", "fn logged() {}\n");
+    tools.put("bin", b"fn binary() {}\0");
+    tools
 }
 
 fn grep(pattern: &str, more: Value) -> Value {
@@ -39,7 +39,7 @@ fn grep(pattern: &str, more: Value) -> Value {
 // K12, K13
 #[test]
 fn grep_finds_lines_in_order() {
-    let shop = tree();
+    let tools = tree();
     let cases = [
         (
             grep("fn \\w+", json!({})),
@@ -102,21 +102,21 @@ fn grep_finds_lines_in_order() {
         ),
     ];
     for (args, expected) in cases {
-        assert_eq!(shop.ok("grep", args.clone()), expected, "{args}");
+        assert_eq!(tools.ok("grep", args.clone()), expected, "{args}");
     }
 }
 
 // K13, K15
 #[test]
 fn a_working_directory_that_is_gone_is_named() {
-    let shop = tree();
-    std::fs::remove_dir_all(shop.path("")).unwrap();
+    let tools = tree();
+    std::fs::remove_dir_all(tools.path("")).unwrap();
     for (tool, args) in [
         ("ls", json!({})),
         ("find", json!({"pattern": "*"})),
         ("grep", json!({"pattern": "fn"})),
     ] {
-        let error = shop.err(tool, args);
+        let error = tools.err(tool, args);
         assert!(
             error.starts_with("The working directory is gone: /"),
             "{tool}: {error}"
@@ -126,46 +126,46 @@ fn a_working_directory_that_is_gone_is_named() {
 
 #[test]
 fn ignore_files_count_also_outside_repositories() {
-    let shop = Workshop::new();
-    shop.put(".gitignore", "*.log\n");
-    shop.put("a.rs", "fn one() {}\n");
-    shop.put("g.log", "fn logged() {}\n");
-    let found = text(&shop.call("grep", grep("fn", json!({}))).unwrap());
+    let tools = TestTools::new();
+    tools.put(".gitignore", "*.log\n");
+    tools.put("a.rs", "fn one() {}\n");
+    tools.put("g.log", "fn logged() {}\n");
+    let found = text(&tools.call("grep", grep("fn", json!({}))).unwrap());
     assert_eq!(found, "a.rs:1: fn one() {}");
-    let found = text(&shop.call("find", json!({"pattern": "[ag].*"})).unwrap());
+    let found = text(&tools.call("find", json!({"pattern": "[ag].*"})).unwrap());
     assert_eq!(found, "a.rs");
 }
 
 // K13
 #[test]
 fn grep_says_when_there_is_more() {
-    let shop = tree();
+    let tools = tree();
     assert_eq!(
-        shop.ok("grep", grep("fn", json!({"limit": 2}))),
+        tools.ok("grep", grep("fn", json!({"limit": 2}))),
         ".hidden/d.rs:1: fn four() {}\na.rs:1: fn one() {}\n\
          [Showing first 2 matches. Use limit=4 for more.]"
     );
-    let exactly = shop.ok("grep", grep("fn", json!({"limit": 4})));
+    let exactly = tools.ok("grep", grep("fn", json!({"limit": 4})));
     assert!(!exactly.contains("Showing"), "{exactly}");
     // Context of a match that is not shown is not shown either.
     assert_eq!(
-        shop.ok(
+        tools.ok(
             "grep",
             grep("fn", json!({"limit": 1, "context": 1, "path": "a.rs"}))
         ),
         "a.rs:1: fn one() {}\na.rs-2- let x = 1;\n[Showing first 1 matches. Use limit=2 for more.]"
     );
     // Also where it is of the next file.
-    shop.put("two/a", "last\n");
-    shop.put("two/b", "one\ntwo\nlast\n");
+    tools.put("two/a", "last\n");
+    tools.put("two/b", "one\ntwo\nlast\n");
     assert_eq!(
-        shop.ok(
+        tools.ok(
             "grep",
             grep("last", json!({"limit": 1, "context": 2, "path": "two"}))
         ),
         "two/a:1: last\n[Showing first 1 matches. Use limit=2 for more.]"
     );
-    let Details::Matches(details) = shop
+    let Details::Matches(details) = tools
         .call("grep", grep("fn", json!({"limit": 2})))
         .unwrap()
         .details
@@ -185,16 +185,16 @@ fn grep_says_when_there_is_more() {
 // K12, K14: what a call that names only its pattern gets.
 #[test]
 fn defaults_are_as_documented() {
-    let shop = Workshop::new();
-    shop.put("lines", "x\nX\n\n".repeat(101));
+    let tools = TestTools::new();
+    tools.put("lines", "x\nX\n\n".repeat(101));
     for n in 0..1001 {
-        shop.put(&format!("names/{n}"), "");
+        tools.put(&format!("names/{n}"), "");
     }
-    let found = shop.ok("grep", grep("x", json!({})));
+    let found = tools.ok("grep", grep("x", json!({})));
     assert!(found.starts_with("lines:1: x\nlines:4: x\n"), "{found}");
     assert_eq!(found.lines().count(), 101);
     assert!(found.ends_with("\n[Showing first 100 matches. Use limit=200 for more.]"));
-    let found = shop.ok("find", json!({"pattern": "*"}));
+    let found = tools.ok("find", json!({"pattern": "*"}));
     assert_eq!(found.lines().count(), 1001);
     assert!(found.ends_with("\n[Showing first 1000 results. Use limit=2000 for more.]"));
     assert!(!found.contains("names/\n"), "only files unless asked");
@@ -203,7 +203,7 @@ fn defaults_are_as_documented() {
 // K12, K14
 #[test]
 fn the_schemas_name_what_a_call_may_say() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     /// Name, type and default of a parameter.
     type Parameter = (&'static str, &'static str, Value);
     let cases: [(&str, &[Parameter]); 2] = [
@@ -230,7 +230,7 @@ fn the_schemas_name_what_a_call_may_say() {
         ),
     ];
     for (tool, parameters) in cases {
-        let schema = &shop.tool(tool).spec().parameters;
+        let schema = &tools.tool(tool).spec().parameters;
         let properties = schema["properties"].as_object().unwrap();
         assert_eq!(properties.len(), parameters.len(), "{tool}");
         for (name, kind, default) in parameters {
@@ -239,14 +239,14 @@ fn the_schemas_name_what_a_call_may_say() {
         }
         assert_eq!(schema["required"], json!(["pattern"]), "{tool}");
     }
-    let kinds = &shop.tool("find").spec().parameters["properties"]["type"]["enum"];
+    let kinds = &tools.tool("find").spec().parameters["properties"]["type"]["enum"];
     assert_eq!(*kinds, json!(["file", "directory", "any"]));
 }
 
 // J12
 #[test]
 fn grep_output_is_bounded() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let (char, broken) = ("\u{e9}", [&b"x"[..], &[0xff; 2000]].concat());
     for (line, shown) in [
         ("x".repeat(500).into_bytes(), "x".repeat(500)),
@@ -255,15 +255,15 @@ fn grep_output_is_bounded() {
         (char.repeat(501).into_bytes(), char.repeat(500) + "..."),
         (broken, format!("x{}...", "\u{fffd}".repeat(499))),
     ] {
-        shop.put("long", line);
+        tools.put("long", line);
         let pattern = format!("x|{char}");
         assert_eq!(
-            shop.ok("grep", grep(&pattern, json!({}))),
+            tools.ok("grep", grep(&pattern, json!({}))),
             format!("long:1: {shown}")
         );
     }
-    shop.put("many", "a line of text\n".repeat(10_000));
-    let text = shop.ok("grep", grep("line", json!({"limit": 100_000})));
+    tools.put("many", "a line of text\n".repeat(10_000));
+    let text = tools.ok("grep", grep("line", json!({"limit": 100_000})));
     assert!(text.len() < 51_200 + 100, "{}", text.len());
     assert!(
         text.ends_with(" matches. Narrow the search.]"),
@@ -274,10 +274,10 @@ fn grep_output_is_bounded() {
 
 #[test]
 fn grep_refuses_what_it_cannot_do() {
-    let shop = tree();
-    fifo(&shop.path("fifo"));
-    symlink("loop", shop.path("loop")).unwrap();
-    let error = shop.err("grep", grep("fn(", json!({})));
+    let tools = tree();
+    fifo(&tools.path("fifo"));
+    symlink("loop", tools.path("loop")).unwrap();
+    let error = tools.err("grep", grep("fn(", json!({})));
     assert!(
         error.starts_with("error: invalid input: pattern: "),
         "{error}"
@@ -306,21 +306,21 @@ fn grep_refuses_what_it_cannot_do() {
         ),
     ];
     for (args, expected) in cases {
-        assert_eq!(shop.err("grep", args), expected);
+        assert_eq!(tools.err("grep", args), expected);
     }
     // Pipes and loops on the way are passed by.
     assert_eq!(
-        shop.ok("grep", grep("three", json!({}))),
+        tools.ok("grep", grep("three", json!({}))),
         "a/b.rs:1: fn three() {}"
     );
 }
 
 #[test]
 fn paths_in_results_can_be_read() {
-    let shop = tree();
-    let mut inner = shop.context();
-    inner.cwd = shop.path("a");
-    let outside = shop.path("a.rs").display().to_string();
+    let tools = tree();
+    let mut inner = tools.context();
+    inner.cwd = tools.path("a");
+    let outside = tools.path("a.rs").display().to_string();
     let cases = [
         (
             json!({"pattern": "one", "path": ".."}),
@@ -340,10 +340,10 @@ fn paths_in_results_can_be_read() {
         ),
     ];
     for (args, expected) in cases {
-        let output = shop.call_in("grep", args, inner.clone()).unwrap();
+        let output = tools.call_in("grep", args, inner.clone()).unwrap();
         assert_eq!(text(&output), expected);
     }
-    let output = shop
+    let output = tools
         .call_in("find", json!({"pattern": "a.rs", "path": ".."}), inner)
         .unwrap();
     assert_eq!(text(&output), "../a.rs");
@@ -351,35 +351,35 @@ fn paths_in_results_can_be_read() {
 
 #[test]
 fn odd_names_and_bytes_do_not_break_lines() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     for name in [&b"\x1b[31mred"[..], b"line\nbreak", b"bad\xff", b"bad\xfe"] {
         std::fs::write(
-            shop.path("").join(std::ffi::OsStr::from_bytes(name)),
+            tools.path("").join(std::ffi::OsStr::from_bytes(name)),
             "caf\u{e9} x\n",
         )
         .unwrap();
     }
     let mut utf16 = vec![0xff, 0xfe];
     utf16.extend("wide x\r\n".encode_utf16().flat_map(u16::to_le_bytes));
-    shop.put("utf16", utf16);
-    let text = shop.ok("grep", grep("x", json!({})));
+    tools.put("utf16", utf16);
+    let text = tools.ok("grep", grep("x", json!({})));
     assert_eq!(text.lines().count(), 5);
     assert!(
         text.contains("utf16:1: wide x") && !text.contains('\x1b'),
         "{text}"
     );
-    let names = shop.ok("find", json!({"pattern": "*"}));
+    let names = tools.ok("find", json!({"pattern": "*"}));
     assert_eq!(names.lines().count(), 4);
-    assert_eq!(shop.ok("ls", json!({})).lines().count(), 5);
+    assert_eq!(tools.ok("ls", json!({})).lines().count(), 5);
 }
 
 #[test]
 fn unreadable_places_are_counted() {
-    let shop = tree();
+    let tools = tree();
     for name in ["a.rs", "a"] {
-        std::fs::set_permissions(shop.path(name), std::fs::Permissions::from_mode(0o000)).unwrap();
+        std::fs::set_permissions(tools.path(name), std::fs::Permissions::from_mode(0o000)).unwrap();
     }
-    let text = shop.ok("grep", grep("fn (one|four)", json!({})));
+    let text = tools.ok("grep", grep("fn (one|four)", json!({})));
     if is_root() {
         assert!(text.contains("one"), "{text}");
     } else {
@@ -388,15 +388,15 @@ fn unreadable_places_are_counted() {
             ".hidden/d.rs:1: fn four() {}\n[Could not be read: a.rs, a/]"
         );
     }
-    std::fs::set_permissions(shop.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(tools.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 // K14, K15
 #[test]
 fn find_lists_names_in_order() {
-    let shop = tree();
-    symlink("a", shop.path("link")).unwrap();
-    symlink("nowhere", shop.path("gone")).unwrap();
+    let tools = tree();
+    symlink("a", tools.path("link")).unwrap();
+    symlink("nowhere", tools.path("gone")).unwrap();
     let cases = [
         (json!({"pattern": "*.rs"}), ".hidden/d.rs\na.rs\na/b.rs"),
         (json!({"pattern": "a/*"}), "a/b.rs\na/c.txt"),
@@ -420,18 +420,18 @@ fn find_lists_names_in_order() {
         ),
     ];
     for (args, expected) in cases {
-        assert_eq!(shop.ok("find", args.clone()), expected, "{args}");
+        assert_eq!(tools.ok("find", args.clone()), expected, "{args}");
     }
     assert_eq!(
-        shop.err("find", json!({"pattern": "*", "path": "a.rs"})),
+        tools.err("find", json!({"pattern": "*", "path": "a.rs"})),
         "a.rs is a file, not a folder."
     );
     assert_eq!(
-        shop.err("find", json!({"pattern": "*", "path": "no"})),
+        tools.err("find", json!({"pattern": "*", "path": "no"})),
         "File not found: no"
     );
     assert_eq!(
-        shop.err("find", json!({"pattern": "*", "type": "link"})),
+        tools.err("find", json!({"pattern": "*", "type": "link"})),
         "error: invalid input: type must be one of \"file\", \"directory\", \"any\""
     );
 }
@@ -458,31 +458,31 @@ fn what_globs_mean() {
         ("[ab].c", "x/b.c", true),
         ("*", ".hidden", true),
     ] {
-        let shop = Workshop::new();
-        shop.put(path, "");
-        let found = shop.ok("find", json!({"pattern": pattern}));
+        let tools = TestTools::new();
+        tools.put(path, "");
+        let found = tools.ok("find", json!({"pattern": pattern}));
         assert_eq!(found == path, expected, "{pattern} {path}: {found}");
     }
 }
 
 #[test]
 fn ls_lists_one_folder() {
-    let shop = Workshop::new();
-    assert_eq!(shop.ok("ls", json!({})), "(empty folder)");
+    let tools = TestTools::new();
+    assert_eq!(tools.ok("ls", json!({})), "(empty folder)");
     for name in ["b", "A", "c", ".d", "Z"] {
-        shop.put(name, "");
+        tools.put(name, "");
     }
-    std::fs::create_dir(shop.path("dir")).unwrap();
-    symlink("dir", shop.path("To")).unwrap();
-    assert_eq!(shop.ok("ls", json!({})), ".d\nA\nb\nc\ndir/\nTo/\nZ");
+    std::fs::create_dir(tools.path("dir")).unwrap();
+    symlink("dir", tools.path("To")).unwrap();
+    assert_eq!(tools.ok("ls", json!({})), ".d\nA\nb\nc\ndir/\nTo/\nZ");
     assert_eq!(
-        shop.ok("ls", json!({"path": ".", "limit": 2})),
+        tools.ok("ls", json!({"path": ".", "limit": 2})),
         ".d\nA\n[Showing first 2 of 7 entries. Use limit=4 for more.]"
     );
     for n in 0..20_000 {
-        shop.put(&format!("many/{n:05}"), "");
+        tools.put(&format!("many/{n:05}"), "");
     }
-    let many = shop.ok("ls", json!({"path": "many", "limit": 30_000}));
+    let many = tools.ok("ls", json!({"path": "many", "limit": 30_000}));
     assert!(
         many.ends_with(
             "\n[Output cut at 50 KB after 8533 of 20000 entries. Use find with a glob.]"
@@ -491,62 +491,62 @@ fn ls_lists_one_folder() {
         &many[many.len() - 100..]
     );
     assert_eq!(
-        shop.err("ls", json!({"path": "b"})),
+        tools.err("ls", json!({"path": "b"})),
         "b is a file, not a folder."
     );
-    assert_eq!(shop.err("ls", json!({"path": "no"})), "File not found: no");
+    assert_eq!(tools.err("ls", json!({"path": "no"})), "File not found: no");
 }
 
 #[test]
 fn a_search_stops_in_time_and_says_so() {
-    let shop = Workshop::with(&ToolSettings {
+    let tools = TestTools::with(&ToolSettings {
         search_timeout_s: 0,
         ..ToolSettings::default()
     });
-    shop.put("f", "x\n");
+    tools.put("f", "x\n");
     let note = "[Stopped after 0 s; the results are partial. Search a smaller part.]";
     assert_eq!(
-        shop.ok("grep", grep("x", json!({}))),
+        tools.ok("grep", grep("x", json!({}))),
         format!("No matches found\n{note}")
     );
     assert_eq!(
-        shop.ok("find", json!({"pattern": "*"})),
+        tools.ok("find", json!({"pattern": "*"})),
         format!("No files found\n{note}")
     );
 }
 
 #[test]
 fn a_time_limit_may_be_longer_than_the_clock_counts() {
-    let shop = Workshop::with(&ToolSettings {
+    let tools = TestTools::with(&ToolSettings {
         search_timeout_s: u64::MAX,
         ..ToolSettings::default()
     });
-    shop.put("f", "x\n");
-    assert_eq!(shop.ok("grep", grep("x", json!({}))), "f:1: x");
-    assert_eq!(shop.ok("ls", json!({})), "f");
+    tools.put("f", "x\n");
+    assert_eq!(tools.ok("grep", grep("x", json!({}))), "f:1: x");
+    assert_eq!(tools.ok("ls", json!({})), "f");
 }
 
 #[test]
 fn a_cancelled_search_ends_at_once() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     // A file without line ends, far longer than one wants to wait for.
-    let file = File::create(shop.path("endless")).unwrap();
+    let file = File::create(tools.path("endless")).unwrap();
     file.set_len(1 << 40).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[b'a'; 4096], 0).unwrap();
-    let context = shop.context();
+    let context = tools.context();
     let cancel = context.cancel.clone();
-    let call = shop.tool("grep").execute(grep("zzz", json!({})), context);
+    let call = tools.tool("grep").execute(grep("zzz", json!({})), context);
     let started = Instant::now();
-    shop.block_on(async {
+    tools.block_on(async {
         let (_, ()) = tokio::join!(call, async { cancel.cancel() });
     });
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
 /// The text of a call that must end by itself.
-fn ends(shop: &Workshop, tool: &str, args: Value, context: ToolContext) -> String {
-    let call = shop.tool(tool).execute(args, context);
-    let ended = shop.block_on(async { tokio::time::timeout(Duration::from_secs(20), call).await });
+fn ends(tools: &TestTools, tool: &str, args: Value, context: ToolContext) -> String {
+    let call = tools.tool(tool).execute(args, context);
+    let ended = tools.block_on(async { tokio::time::timeout(Duration::from_secs(20), call).await });
     text(&ended.expect("the search waits for something").unwrap())
 }
 
@@ -565,20 +565,20 @@ fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
     ];
     for (number, plant) in kinds.into_iter().enumerate() {
         for name in ["sub/.gitignore", "sub/.ignore", ".gitignore"] {
-            let shop = Workshop::new();
-            shop.put("sub/a.rs", "fn one() {}\n");
-            fifo(&shop.path("sub/pipe"));
-            plant(&shop.path(name));
-            let mut context = shop.context();
+            let tools = TestTools::new();
+            tools.put("sub/a.rs", "fn one() {}\n");
+            fifo(&tools.path("sub/pipe"));
+            plant(&tools.path(name));
+            let mut context = tools.context();
             let (prefix, named) = if name == ".gitignore" {
-                context.cwd = shop.path("sub");
-                ("", shop.path(name).display().to_string())
+                context.cwd = tools.path("sub");
+                ("", tools.path(name).display().to_string())
             } else {
                 ("sub/", name.to_string())
             };
             for (tool, args, found) in &searches {
                 assert_eq!(
-                    ends(&shop, tool, args.clone(), context.clone()),
+                    ends(&tools, tool, args.clone(), context.clone()),
                     format!(
                         "{prefix}{found}\n[Ignore files not used, since they are not regular files, too \
                          large, or have too many patterns: {named}]"
@@ -592,15 +592,16 @@ fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
 
 #[test]
 fn what_is_left_out_is_counted_and_the_first_are_named() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     for n in 0..8 {
         fifo(
-            shop.put(&format!("{n}/f"), "")
+            tools
+                .put(&format!("{n}/f"), "")
                 .with_file_name(".ignore")
                 .as_path(),
         );
     }
-    let found = shop.ok("find", json!({"pattern": "none"}));
+    let found = tools.ok("find", json!({"pattern": "none"}));
     assert!(
         found.ends_with(": 0/.ignore, 1/.ignore, 2/.ignore, 3/.ignore, 4/.ignore and 3 more]"),
         "{found}"
@@ -609,14 +610,14 @@ fn what_is_left_out_is_counted_and_the_first_are_named() {
 
 #[test]
 fn ignore_patterns_are_used_up_to_a_limit() {
-    let shop = Workshop::new();
-    shop.put("one/.gitignore", "a**b**c**d\n".repeat(60_000));
-    shop.put("two/.gitignore", "/no.rs\n");
+    let tools = TestTools::new();
+    tools.put("one/.gitignore", "a**b**c**d\n".repeat(60_000));
+    tools.put("two/.gitignore", "/no.rs\n");
     for name in ["one/yes.rs", "two/yes.rs", "two/no.rs"] {
-        shop.put(name, "fn one() {}\n");
+        tools.put(name, "fn one() {}\n");
     }
     assert_eq!(
-        shop.ok("find", json!({"pattern": "*.rs"})),
+        tools.ok("find", json!({"pattern": "*.rs"})),
         "one/yes.rs\ntwo/yes.rs\n[Ignore files not used, since they are not regular files, too \
          large, or have too many patterns: one/.gitignore]"
     );
@@ -625,11 +626,11 @@ fn ignore_patterns_are_used_up_to_a_limit() {
 // The nearest file decides, .ignore before .gitignore before .git/info/exclude.
 #[test]
 fn ignore_files_have_their_usual_precedence() {
-    let shop = Workshop::new();
-    shop.put(".gitignore", "\u{feff}*.log\nbuild/\n/top.rs\n# *.rs\n");
-    shop.put(".ignore", "!kept.log\n");
-    shop.put(".git/info/exclude", "excluded.rs\n");
-    shop.put("deep/.gitignore", "!again.log\n*.tmp\n");
+    let tools = TestTools::new();
+    tools.put(".gitignore", "\u{feff}*.log\nbuild/\n/top.rs\n# *.rs\n");
+    tools.put(".ignore", "!kept.log\n");
+    tools.put(".git/info/exclude", "excluded.rs\n");
+    tools.put("deep/.gitignore", "!again.log\n*.tmp\n");
     for name in [
         "a.log",
         "kept.log",
@@ -643,12 +644,12 @@ fn ignore_files_have_their_usual_precedence() {
         "b.tmp",
         "deep/build/y.rs",
     ] {
-        shop.put(name, "");
+        tools.put(name, "");
     }
-    let found = shop.ok("find", json!({"pattern": "*.{log,rs,tmp}"}));
+    let found = tools.ok("find", json!({"pattern": "*.{log,rs,tmp}"}));
     assert_eq!(found, "b.tmp\ndeep/again.log\ndeep/top.rs\nkept.log");
     // The rules above the folder that is searched count too.
-    let found = shop.ok("find", json!({"pattern": "*", "path": "deep"}));
+    let found = tools.ok("find", json!({"pattern": "*", "path": "deep"}));
     assert_eq!(found, "deep/.gitignore\ndeep/again.log\ndeep/top.rs");
 }
 
@@ -656,15 +657,15 @@ fn ignore_files_have_their_usual_precedence() {
 // `.ignore` also above it.
 #[test]
 fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
-    let shop = Workshop::new();
-    shop.put(".gitignore", "*.rs\n/hidden/\n");
-    shop.put(".git/info/exclude", "*.bak\n");
-    shop.put(".ignore", "*.tmp\n");
-    shop.put("inner/.git/HEAD", "");
-    shop.put("inner/.gitignore", "own.rs\n");
+    let tools = TestTools::new();
+    tools.put(".gitignore", "*.rs\n/hidden/\n");
+    tools.put(".git/info/exclude", "*.bak\n");
+    tools.put(".ignore", "*.tmp\n");
+    tools.put("inner/.git/HEAD", "");
+    tools.put("inner/.gitignore", "own.rs\n");
     // In a linked working tree and in a submodule `.git` is a file.
-    shop.put("linked/.git", "gitdir: ../elsewhere\n");
-    shop.put("hidden/.git/HEAD", "");
+    tools.put("linked/.git", "gitdir: ../elsewhere\n");
+    tools.put("hidden/.git/HEAD", "");
     for name in [
         "a.rs",
         "plain/b.rs",
@@ -676,7 +677,7 @@ fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
         "linked/e.rs",
         "hidden/f.rs",
     ] {
-        shop.put(name, "fn\n");
+        tools.put(name, "fn\n");
     }
     let cases = [
         (".", "inner/c.bak inner/c.rs inner/deep/d.rs linked/e.rs"),
@@ -688,11 +689,11 @@ fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
         ("plain", "No files found"),
     ];
     for (path, expected) in cases {
-        let found = shop.ok("find", json!({"pattern": "?.*", "path": path}));
+        let found = tools.ok("find", json!({"pattern": "?.*", "path": path}));
         assert_eq!(found.replace('\n', " "), expected, "{path}");
     }
     assert_eq!(
-        shop.ok("grep", grep("fn", json!({"path": "inner/deep"}))),
+        tools.ok("grep", grep("fn", json!({"path": "inner/deep"}))),
         "inner/deep/d.rs:1: fn"
     );
 }
@@ -738,12 +739,12 @@ fn the_ignore_list_of_the_user_holds_in_each_repository() {
 
 #[test]
 fn short_lines_beside_a_very_long_one_are_found() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let long = "x".repeat(20 << 20);
-    shop.put("wide", format!("needle 1\n{long} needle\nneedle 3\n{long}"));
-    shop.put("wider", format!("{long}\nneedle 2\n"));
+    tools.put("wide", format!("needle 1\n{long} needle\nneedle 3\n{long}"));
+    tools.put("wider", format!("{long}\nneedle 2\n"));
     assert_eq!(
-        shop.ok("grep", grep("needle", json!({}))),
+        tools.ok("grep", grep("needle", json!({}))),
         "wide:1: needle 1\nwide:3: needle 3\nwider:2: needle 2\n\
          [Lines longer than 8.0 MB were searched only to that length: wide, wider]"
     );
@@ -751,15 +752,15 @@ fn short_lines_beside_a_very_long_one_are_found() {
 
 #[test]
 fn control_bytes_are_shown() {
-    let shop = Workshop::new();
-    shop.put("f", "a\tb\u{1b}[31mred\u{7f}\u{1}\nplain\rline\r\n");
+    let tools = TestTools::new();
+    tools.put("f", "a\tb\u{1b}[31mred\u{7f}\u{1}\nplain\rline\r\n");
     assert_eq!(
-        shop.ok("grep", grep("red|plain", json!({}))),
+        tools.ok("grep", grep("red|plain", json!({}))),
         "f:1: a\tb\\x1b[31mred\\x7f\\x01\nf:2: plain\rline\n\
          [control bytes are shown as \\x1b and the like]"
     );
     assert_eq!(
-        shop.ok("grep", grep("plain", json!({}))),
+        tools.ok("grep", grep("plain", json!({}))),
         "f:2: plain\rline"
     );
 }
@@ -803,12 +804,12 @@ proptest! {
         files in prop::collection::btree_map("[ab.]{0,1}[ab](/[ab-]{1,2}){0,1}\\.t", "([abc ]{0,4}\n){0,6}", 1..12),
         limit in 1_usize..8,
     ) {
-        let shop = Workshop::new();
+        let tools = TestTools::new();
         let files: Vec<(String, String)> = files.into_iter().collect();
         for (name, text) in &files {
-            shop.put(name, text);
+            tools.put(name, text);
         }
         let expected = naive(&files, "a", limit);
-        prop_assert_eq!(shop.ok("grep", grep("a", json!({"limit": limit}))), expected);
+        prop_assert_eq!(tools.ok("grep", grep("a", json!({"limit": limit}))), expected);
     }
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 use tiller::agent::Details;
 use tiller::agent::tool::DiffDetails;
 
-use super::{Workshop, fifo, is_root, text};
+use super::{TestTools, fifo, is_root, text};
 
-fn names(shop: &Workshop) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(shop.path(""))
+fn names(tools: &TestTools) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(tools.path(""))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -20,17 +20,17 @@ fn names(shop: &Workshop) -> Vec<String> {
 
 #[test]
 fn new_files_and_folders() {
-    let shop = Workshop::new();
-    let output = shop
+    let tools = TestTools::new();
+    let output = tools
         .call(
             "write",
             json!({"file_path": "a/b/c.txt", "content": "one\ntw\u{f6}\n"}),
         )
         .unwrap();
     assert_eq!(text(&output), "Successfully wrote 9 bytes to a/b/c.txt");
-    assert_eq!(shop.bytes("a/b/c.txt"), "one\ntw\u{f6}\n".as_bytes());
+    assert_eq!(tools.bytes("a/b/c.txt"), "one\ntw\u{f6}\n".as_bytes());
     assert_eq!(
-        shop.path("a/b/c.txt").metadata().unwrap().mode() & 0o600,
+        tools.path("a/b/c.txt").metadata().unwrap().mode() & 0o600,
         0o600
     );
     let Details::Diff(diff) = output.details else {
@@ -46,10 +46,10 @@ fn new_files_and_folders() {
 
 #[test]
 fn replacing_shows_the_difference_and_keeps_the_mode() {
-    let shop = Workshop::new();
-    let path = shop.put("run.sh", "a\nb\n");
+    let tools = TestTools::new();
+    let path = tools.put("run.sh", "a\nb\n");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o751)).unwrap();
-    let output = shop
+    let output = tools
         .call("write", json!({"file_path": "run.sh", "content": "a\nc\n"}))
         .unwrap();
     let Details::Diff(diff) = output.details else {
@@ -58,14 +58,14 @@ fn replacing_shows_the_difference_and_keeps_the_mode() {
     assert_eq!(diff.diff, " 1 a\n-2 b\n+2 c");
     assert_eq!(diff.first_changed_line, Some(2));
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o751);
-    assert_eq!(names(&shop), ["run.sh"]);
+    assert_eq!(names(&tools), ["run.sh"]);
 }
 
 fn difference(old: &str, new: &str) -> DiffDetails {
-    let shop = Workshop::new();
-    shop.put("f", old);
+    let tools = TestTools::new();
+    tools.put("f", old);
     let args = json!({"file_path": "f", "content": new});
-    match shop.call("write", args).unwrap().details {
+    match tools.call("write", args).unwrap().details {
         Details::Diff(diff) => diff,
         details => panic!("no diff: {details:?}"),
     }
@@ -145,32 +145,32 @@ proptest! {
 
 #[test]
 fn links_stay_links() {
-    let shop = Workshop::new();
-    shop.put("real/file", "old");
-    symlink("real/file", shop.path("soft")).unwrap();
-    symlink("real/later", shop.path("dangling")).unwrap();
-    std::fs::hard_link(shop.path("real/file"), shop.path("hard")).unwrap();
-    let inode = shop.path("hard").metadata().unwrap().ino();
-    shop.ok("write", json!({"file_path": "soft", "content": "new"}));
-    shop.ok("write", json!({"file_path": "dangling", "content": "made"}));
-    assert!(shop.path("soft").is_symlink() && shop.path("dangling").is_symlink());
-    assert_eq!(shop.bytes("hard"), b"new");
-    assert_eq!(shop.path("real/file").metadata().unwrap().ino(), inode);
-    assert_eq!(shop.bytes("real/later"), b"made");
+    let tools = TestTools::new();
+    tools.put("real/file", "old");
+    symlink("real/file", tools.path("soft")).unwrap();
+    symlink("real/later", tools.path("dangling")).unwrap();
+    std::fs::hard_link(tools.path("real/file"), tools.path("hard")).unwrap();
+    let inode = tools.path("hard").metadata().unwrap().ino();
+    tools.ok("write", json!({"file_path": "soft", "content": "new"}));
+    tools.ok("write", json!({"file_path": "dangling", "content": "made"}));
+    assert!(tools.path("soft").is_symlink() && tools.path("dangling").is_symlink());
+    assert_eq!(tools.bytes("hard"), b"new");
+    assert_eq!(tools.path("real/file").metadata().unwrap().ino(), inode);
+    assert_eq!(tools.bytes("real/later"), b"made");
     // In place, shorter than before.
-    shop.ok("write", json!({"file_path": "hard", "content": "n"}));
-    assert_eq!(shop.bytes("real/file"), b"n");
+    tools.ok("write", json!({"file_path": "hard", "content": "n"}));
+    assert_eq!(tools.bytes("real/file"), b"n");
 }
 
 #[test]
 fn what_cannot_be_written_is_refused_and_left_alone() {
-    let shop = Workshop::new();
-    let path = shop.put("locked", "old");
+    let tools = TestTools::new();
+    let path = tools.put("locked", "old");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-    std::fs::create_dir(shop.path("dir")).unwrap();
-    fifo(&shop.path("fifo"));
-    symlink("loop", shop.path("loop")).unwrap();
-    let before = names(&shop);
+    std::fs::create_dir(tools.path("dir")).unwrap();
+    fifo(&tools.path("fifo"));
+    symlink("loop", tools.path("loop")).unwrap();
+    let before = names(&tools);
     let cases = [
         ("locked", "Failed to write file: the file is read-only"),
         ("dir", "dir is a folder, not a file. Use ls to list it."),
@@ -187,35 +187,35 @@ fn what_cannot_be_written_is_refused_and_left_alone() {
         ),
     ];
     for (name, expected) in cases {
-        let error = shop.err("write", json!({"file_path": name, "content": "new"}));
+        let error = tools.err("write", json!({"file_path": name, "content": "new"}));
         assert!(error.starts_with(expected), "{name}: {error}");
     }
-    assert_eq!(shop.bytes("locked"), b"old");
-    assert_eq!(names(&shop), before);
+    assert_eq!(tools.bytes("locked"), b"old");
+    assert_eq!(names(&tools), before);
 }
 
 #[test]
 fn a_folder_that_may_not_be_written_gets_the_file_in_place() {
-    let shop = Workshop::new();
-    shop.put("dir/file", "old");
-    let inode = shop.path("dir/file").metadata().unwrap().ino();
+    let tools = TestTools::new();
+    tools.put("dir/file", "old");
+    let inode = tools.path("dir/file").metadata().unwrap().ino();
     let mode = |mode| std::fs::Permissions::from_mode(mode);
-    std::fs::set_permissions(shop.path("dir"), mode(0o555)).unwrap();
-    shop.ok("write", json!({"file_path": "dir/file", "content": "new"}));
-    assert_eq!(shop.bytes("dir/file"), b"new");
+    std::fs::set_permissions(tools.path("dir"), mode(0o555)).unwrap();
+    tools.ok("write", json!({"file_path": "dir/file", "content": "new"}));
+    assert_eq!(tools.bytes("dir/file"), b"new");
     if !is_root() {
-        assert_eq!(shop.path("dir/file").metadata().unwrap().ino(), inode);
-        let error = shop.err("write", json!({"file_path": "dir/other", "content": "x"}));
+        assert_eq!(tools.path("dir/file").metadata().unwrap().ino(), inode);
+        let error = tools.err("write", json!({"file_path": "dir/other", "content": "x"}));
         assert!(error.starts_with("Failed to write file: "), "{error}");
     }
-    std::fs::set_permissions(shop.path("dir"), mode(0o755)).unwrap();
+    std::fs::set_permissions(tools.path("dir"), mode(0o755)).unwrap();
 }
 
 #[test]
 fn a_new_file_lands_where_its_path_says() {
-    let shop = Workshop::new();
-    let mut context = shop.context();
-    context.cwd = shop.path("\u{65b0}\u{3000}folder");
+    let tools = TestTools::new();
+    let mut context = tools.context();
+    context.cwd = tools.path("\u{65b0}\u{3000}folder");
     let at = |name: &str| context.cwd.join(name);
     for folder in ["", "odd\u{a0}folder", "src", "@types"] {
         std::fs::create_dir_all(at(folder)).unwrap();
@@ -231,124 +231,124 @@ fn a_new_file_lands_where_its_path_says() {
         ("@scope/x.ts", "@scope/x.ts"),
     ] {
         let args = json!({"file_path": raw, "content": raw});
-        let output = shop.call_in("write", args, context.clone()).unwrap();
+        let output = tools.call_in("write", args, context.clone()).unwrap();
         let told = format!("Successfully wrote {} bytes to {landed}", raw.len());
         assert_eq!(text(&output), told, "{raw}");
         assert_eq!(std::fs::read_to_string(at(landed)).unwrap(), raw);
     }
     let patch = "*** Begin Patch\n*** Add File: p\u{a0}q\n+x\n*** End Patch";
-    let output = shop.call_in("apply_patch", json!({"patch": patch}), context.clone());
+    let output = tools.call_in("apply_patch", json!({"patch": patch}), context.clone());
     assert_eq!(text(&output.unwrap()), "Patch applied:\nA p q");
     assert!(at("p q").exists());
-    let around = std::fs::read_dir(shop.path("")).unwrap().count();
+    let around = std::fs::read_dir(tools.path("")).unwrap().count();
     assert_eq!(around, 1, "nothing beside the working directory");
 }
 
 // H5
 #[test]
 fn whoever_reads_the_old_file_reads_it_to_its_end() {
-    let shop = Workshop::new();
-    let reader = std::fs::File::open(shop.put("f", "old")).unwrap();
-    shop.ok("write", json!({"file_path": "f", "content": "new"}));
+    let tools = TestTools::new();
+    let reader = std::fs::File::open(tools.put("f", "old")).unwrap();
+    tools.ok("write", json!({"file_path": "f", "content": "new"}));
     assert_eq!(std::io::read_to_string(reader).unwrap(), "old");
-    assert_eq!(shop.bytes("f"), b"new");
+    assert_eq!(tools.bytes("f"), b"new");
 }
 
 #[test]
 fn a_path_that_names_a_folder_gets_no_file() {
-    let shop = Workshop::new();
-    let error = shop.err("write", json!({"file_path": "new/", "content": "x"}));
+    let tools = TestTools::new();
+    let error = tools.err("write", json!({"file_path": "new/", "content": "x"}));
     assert_eq!(
         error,
         "new/ names a folder, because it ends in a slash. Give the path of a file."
     );
-    assert_eq!(names(&shop), [""; 0]);
+    assert_eq!(names(&tools), [""; 0]);
 }
 
 #[test]
 fn extended_attributes_are_kept() {
-    let shop = Workshop::new();
-    let path = shop.put("f", "old");
+    let tools = TestTools::new();
+    let path = tools.put("f", "old");
     if let Err(error) = xattr::set(&path, "user.tiller", b"kept") {
         eprintln!("not tested: no extended attributes here ({error})");
         return;
     }
-    shop.ok("write", json!({"file_path": "f", "content": "new"}));
+    tools.ok("write", json!({"file_path": "f", "content": "new"}));
     let patch =
         "*** Begin Patch\n*** Update File: f\n*** Move to: g\n@@\n-new\n+newer\n*** End Patch";
-    shop.ok("apply_patch", json!({"patch": patch}));
-    assert_eq!(shop.bytes("g"), b"newer");
+    tools.ok("apply_patch", json!({"patch": patch}));
+    assert_eq!(tools.bytes("g"), b"newer");
     assert_eq!(
-        xattr::get(shop.path("g"), "user.tiller").unwrap().unwrap(),
+        xattr::get(tools.path("g"), "user.tiller").unwrap().unwrap(),
         b"kept"
     );
 }
 
 #[test]
 fn what_a_killed_write_left_is_removed_by_the_next() {
-    let shop = Workshop::new();
-    let old = shop.put(".tiller-old.tmp", "half");
-    shop.put(".tiller-new.tmp", "another is at work");
-    shop.put("tiller-old.tmp", "somebody else's");
+    let tools = TestTools::new();
+    let old = tools.put(".tiller-old.tmp", "half");
+    tools.put(".tiller-new.tmp", "another is at work");
+    tools.put("tiller-old.tmp", "somebody else's");
     for name in [".tiller-old.tmp", "tiller-old.tmp"] {
-        let file = std::fs::File::open(shop.path(name)).unwrap();
+        let file = std::fs::File::open(tools.path(name)).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH)
             .unwrap();
     }
-    shop.ok("write", json!({"file_path": "f", "content": "x"}));
+    tools.ok("write", json!({"file_path": "f", "content": "x"}));
     assert!(!old.exists());
-    assert_eq!(names(&shop), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
+    assert_eq!(names(&tools), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
     // A folder is searched once.
-    shop.put(".tiller-new.tmp", "half");
-    let file = std::fs::File::open(shop.path(".tiller-new.tmp")).unwrap();
+    tools.put(".tiller-new.tmp", "half");
+    let file = std::fs::File::open(tools.path(".tiller-new.tmp")).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
-    shop.ok("write", json!({"file_path": "f", "content": "y"}));
-    assert_eq!(names(&shop), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
+    tools.ok("write", json!({"file_path": "f", "content": "y"}));
+    assert_eq!(names(&tools), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
 }
 
 // H5
 #[test]
 fn a_cancelled_write_leaves_nothing_behind() {
-    let shop = Workshop::new();
-    shop.put("f", "old");
-    let context = shop.context();
+    let tools = TestTools::new();
+    tools.put("f", "old");
+    let context = tools.context();
     context.cancel.cancel();
     for name in ["f", "new/deep/file"] {
         let args = json!({"file_path": name, "content": "new"});
-        let result = shop.call_in("write", args, context.clone());
+        let result = tools.call_in("write", args, context.clone());
         assert_eq!(result.unwrap_err(), "Tool execution cancelled");
     }
-    assert_eq!(shop.bytes("f"), b"old");
-    assert_eq!(names(&shop), ["f"]);
+    assert_eq!(tools.bytes("f"), b"old");
+    assert_eq!(names(&tools), ["f"]);
 }
 
 #[test]
 fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
-    let shop = Workshop::new();
-    shop.put("f", "a\nb\n");
-    shop.ok("read", json!({"file_path": "f"}));
-    shop.put("f", "a\nuser\n");
+    let tools = TestTools::new();
+    tools.put("f", "a\nb\n");
+    tools.ok("read", json!({"file_path": "f"}));
+    tools.put("f", "a\nuser\n");
     let write = json!({"file_path": "f", "content": "mine\n"});
     assert_eq!(
-        shop.err("write", write.clone()),
+        tools.err("write", write.clone()),
         "f has changed on disk since you last read it, so it was not overwritten. What changed:\n \
          1 a\n-2 b\n+2 user"
     );
-    assert_eq!(shop.bytes("f"), b"a\nuser\n");
+    assert_eq!(tools.bytes("f"), b"a\nuser\n");
     // The refusal showed it, so now the model knows.
-    shop.ok("write", write);
-    assert_eq!(shop.bytes("f"), b"mine\n");
+    tools.ok("write", write);
+    assert_eq!(tools.bytes("f"), b"mine\n");
     // What it wrote itself it knows too; and touching is no change.
-    std::fs::File::open(shop.path("f"))
+    std::fs::File::open(tools.path("f"))
         .unwrap()
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
-    shop.ok("write", json!({"file_path": "f", "content": "again\n"}));
+    tools.ok("write", json!({"file_path": "f", "content": "again\n"}));
     // Nor does it matter that a large file was read in pieces.
-    shop.put("large", "line\n".repeat(90_000));
-    shop.ok("read", json!({"file_path": "large"}));
-    shop.ok("write", json!({"file_path": "large", "content": ""}));
+    tools.put("large", "line\n".repeat(90_000));
+    tools.ok("read", json!({"file_path": "large"}));
+    tools.ok("write", json!({"file_path": "large", "content": ""}));
 }
 
 // An edit of a changed file says that it had changed, not what: the rest is still unread.
@@ -381,23 +381,23 @@ fn an_edit_of_a_changed_file_is_no_read_of_it() {
     ];
     for (edit, edit_args, name) in &edits {
         for (tool, args) in &unsafe_calls {
-            let shop = Workshop::new();
-            shop.put("f", "a\nb b\n");
-            shop.ok("read", json!({"file_path": "f"}));
-            shop.put("f", "a\nb b\nuser\n");
-            let told = shop.ok(edit, edit_args.clone());
+            let tools = TestTools::new();
+            tools.put("f", "a\nb b\n");
+            tools.ok("read", json!({"file_path": "f"}));
+            tools.put("f", "a\nb b\nuser\n");
+            let told = tools.ok(edit, edit_args.clone());
             assert!(told.contains("had changed on disk"), "{told}");
             let args = args.to_string().replace("\"f\"", &format!("\"{name}\""));
             let args = args.replace("File: f", &format!("File: {name}"));
             let args: serde_json::Value = serde_json::from_str(&args).unwrap();
-            let error = shop.err(tool, args.clone());
+            let error = tools.err(tool, args.clone());
             assert!(
                 error.contains("has changed on disk") && error.contains("+3 user"),
                 "{tool} {args}: {error}"
             );
-            assert_eq!(shop.bytes(name), b"a\nB b\nuser\n");
+            assert_eq!(tools.bytes(name), b"a\nB b\nuser\n");
             // All of the difference was shown.
-            shop.ok(tool, args);
+            tools.ok(tool, args);
         }
     }
 }
@@ -413,23 +413,23 @@ fn a_refusal_that_shows_too_little_does_not_count_as_a_read() {
         (String::from("a\n"), "b".repeat(3_000) + "\n"),
         (String::from("a\n"), String::from("a\0\n")),
     ] {
-        let shop = Workshop::new();
-        shop.put("f", &seen);
-        shop.ok("read", json!({"file_path": "f"}));
-        shop.put("f", &now);
+        let tools = TestTools::new();
+        tools.put("f", &seen);
+        tools.ok("read", json!({"file_path": "f"}));
+        tools.put("f", &now);
         let delete = "*** Begin Patch\n*** Delete File: f\n*** End Patch";
         for (tool, args) in [
             ("write", json!({"file_path": "f", "content": "mine\n"})),
             ("apply_patch", json!({ "patch": delete })),
         ] {
             for _ in 0..2 {
-                let error = shop.err(tool, args.clone());
+                let error = tools.err(tool, args.clone());
                 assert!(
                     error.contains("f has changed on disk since you last read it"),
                     "{error}"
                 );
                 assert!(error.ends_with("Read it again."), "{error}");
-                assert_eq!(shop.bytes("f"), now.as_bytes());
+                assert_eq!(tools.bytes("f"), now.as_bytes());
             }
         }
     }
@@ -437,46 +437,46 @@ fn a_refusal_that_shows_too_little_does_not_count_as_a_read() {
 
 #[test]
 fn the_texts_of_files_read_long_ago_are_forgotten() {
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let content = "some words in a line\n".repeat(10_000);
     for number in 0..40 {
         let name = number.to_string();
-        shop.put(&name, &content);
-        shop.ok("read", json!({ "file_path": name }));
-        shop.put(&name, content.clone() + "of the user\n");
+        tools.put(&name, &content);
+        tools.ok("read", json!({ "file_path": name }));
+        tools.put(&name, content.clone() + "of the user\n");
     }
     for (name, expected) in [("0", "Read it again."), ("39", "of the user")] {
-        let error = shop.err("write", json!({"file_path": name, "content": ""}));
+        let error = tools.err("write", json!({"file_path": name, "content": ""}));
         assert!(error.ends_with(expected), "{name}: {error}");
     }
 }
 
 #[test]
 fn binary_and_huge_files_can_be_replaced() {
-    let shop = Workshop::new();
-    shop.put("bin", b"\0\x01");
-    shop.ok("write", json!({"file_path": "bin", "content": "text\n"}));
-    let file = std::fs::File::create(shop.path("huge")).unwrap();
+    let tools = TestTools::new();
+    tools.put("bin", b"\0\x01");
+    tools.ok("write", json!({"file_path": "bin", "content": "text\n"}));
+    let file = std::fs::File::create(tools.path("huge")).unwrap();
     file.set_len(10 << 30).unwrap();
-    shop.ok("write", json!({"file_path": "huge", "content": "small\n"}));
-    assert_eq!(shop.bytes("huge"), b"small\n");
+    tools.ok("write", json!({"file_path": "huge", "content": "small\n"}));
+    assert_eq!(tools.bytes("huge"), b"small\n");
 }
 
 // H5
 #[test]
 fn what_could_not_be_put_back_is_not_written_in_place() {
-    let shop = Workshop::new();
-    let file = std::fs::File::create(shop.path("huge")).unwrap();
+    let tools = TestTools::new();
+    let file = std::fs::File::create(tools.path("huge")).unwrap();
     file.set_len(65 << 20).unwrap();
-    std::fs::hard_link(shop.path("huge"), shop.path("link")).unwrap();
-    let error = shop.err("write", json!({"file_path": "huge", "content": "small\n"}));
+    std::fs::hard_link(tools.path("huge"), tools.path("link")).unwrap();
+    let error = tools.err("write", json!({"file_path": "huge", "content": "small\n"}));
     assert_eq!(
         error,
         "Failed to write file: it has 65.0 MB and can only be overwritten in place, because it has \
          hard links, another owner or a folder that may not be written; that is done for files up \
          to 64.0 MB, which can be put back if the write fails"
     );
-    assert_eq!(shop.path("huge").metadata().unwrap().len(), 65 << 20);
+    assert_eq!(tools.path("huge").metadata().unwrap().len(), 65 << 20);
 }
 
 /// A folder on a disk of 64 KB; none where one may not mount.
@@ -508,7 +508,7 @@ fn a_full_disk_costs_nothing() {
     let Some(disk) = SmallDisk::new() else {
         return;
     };
-    let shop = Workshop::new();
+    let tools = TestTools::new();
     let old = "old\n".repeat(9000);
     let [plain, first, second, empty, other] =
         ["plain", "first", "second", "empty", "other"].map(|name| disk.0.path().join(name));
@@ -519,7 +519,7 @@ fn a_full_disk_costs_nothing() {
     std::fs::hard_link(&empty, &other).unwrap();
     let content = "new\n".repeat(20_000);
     for path in [&plain, &first, &empty] {
-        let error = shop.err("write", json!({"file_path": path, "content": content}));
+        let error = tools.err("write", json!({"file_path": path, "content": content}));
         assert_eq!(
             error,
             "Failed to write file: No space left on device (os error 28)"

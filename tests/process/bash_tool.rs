@@ -1,4 +1,4 @@
-//! One bash tool on a bench: its processes, its spill folder, calls that can be watched and
+//! The bash tool alone: its processes, its spill folder, calls that can be watched and
 //! cancelled.
 
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::census::DEADLINE;
+use crate::support::marked::DEADLINE;
 
-pub struct Bench {
+pub struct BashTool {
     pub processes: Processes,
     pub folder: TempDir,
     tool: Arc<dyn Tool>,
@@ -45,7 +45,7 @@ pub fn supervisor() -> PathBuf {
         .map_or_else(|| env!("CARGO_BIN_EXE_tiller").into(), PathBuf::from)
 }
 
-impl Bench {
+impl BashTool {
     pub fn new() -> Self {
         Self::with(ToolSettings::default())
     }

@@ -1,5 +1,5 @@
-//! Counts the living: finds every process of a test by a mark that no other test has, wherever
-//! it hides, and says who survived.
+//! Finds every process of a test by a mark that no other test has, wherever it hides, and says
+//! which survived.
 //!
 //! The mark is a number of seconds to sleep, so that it can be an argument (seen also under
 //! `env -i`), and the value of an environment variable for processes that have no use for it.
@@ -13,15 +13,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Generous: a loaded machine must not fail a test.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
-/// One mark and those who bear it.
+/// The processes with one mark.
 #[derive(Clone, Debug)]
-pub struct Census {
+pub struct MarkedProcesses {
     mark: String,
 }
 
-/// Somebody who bears the mark.
+/// What `/proc` says of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub struct ProcessInfo {
     pub pid: i32,
     pub state: char,
     pub parent: i32,
@@ -30,8 +30,8 @@ pub struct Person {
     pub command: String,
 }
 
-impl Census {
-    /// A mark that nobody bears.
+impl MarkedProcesses {
+    /// A mark that no process has.
     pub fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -65,20 +65,20 @@ impl Census {
         format!("export TILLER_CENSUS={}\n{script}", self.mark)
     }
 
-    /// Everyone who bears the mark and lives (a zombie does not).
-    pub fn living(&self) -> Vec<Person> {
+    /// Every living process with the mark (a zombie is dead).
+    pub fn living(&self) -> Vec<ProcessInfo> {
         let mark = self.mark.as_bytes();
-        let bears = |file: String| {
+        let has_mark = |file: String| {
             fs::read(file).is_ok_and(|bytes| bytes.windows(mark.len()).any(|part| part == mark))
         };
         pids()
             .into_iter()
             .filter(|pid| *pid != std::process::id() as i32)
             .filter(|pid| {
-                bears(format!("/proc/{pid}/cmdline")) || bears(format!("/proc/{pid}/environ"))
+                has_mark(format!("/proc/{pid}/cmdline")) || has_mark(format!("/proc/{pid}/environ"))
             })
-            .filter_map(person)
-            .filter(|person| person.state != 'Z')
+            .filter_map(process_info)
+            .filter(|process| process.state != 'Z')
             .collect()
     }
 
@@ -131,21 +131,21 @@ impl Census {
 }
 
 /// The dead children of `parent` that nobody collected.
-pub fn zombies_of(parent: i32) -> Vec<Person> {
+pub fn zombies_of(parent: i32) -> Vec<ProcessInfo> {
     pids()
         .into_iter()
-        .filter_map(person)
-        .filter(|person| person.parent == parent && person.state == 'Z')
+        .filter_map(process_info)
+        .filter(|process| process.parent == parent && process.state == 'Z')
         .collect()
 }
 
 /// What /proc says of `pid`.
-pub fn person(pid: i32) -> Option<Person> {
+pub fn process_info(pid: i32) -> Option<ProcessInfo> {
     let stat = String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned();
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let command = String::from_utf8_lossy(&command).replace(['\0', '\n'], " ");
-    Some(Person {
+    Some(ProcessInfo {
         pid,
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
@@ -163,16 +163,16 @@ fn pids() -> Vec<i32> {
         .collect()
 }
 
-fn list(people: &[Person]) -> String {
+fn list(processes: &[ProcessInfo]) -> String {
     let mut text = String::new();
-    for Person {
+    for ProcessInfo {
         pid,
         state,
         parent,
         group,
         session,
         command,
-    } in people
+    } in processes
     {
         writeln!(
             text,
