@@ -1,7 +1,6 @@
 //! Links the program for a fixed address on Linux. Else the loader has 33,000 pointers to adjust in
 //! each process: 0.4 ms and 0.5 MB, and every command starts this program as its supervisor.
 //! Stack, heap and libraries stay where chance puts them.
-#![expect(clippy::print_stdout, reason = "it is how a build script speaks")]
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -278,7 +278,9 @@ impl Call {
     async fn result(mut self, cancelled: bool) -> ToolOutput {
         let mut last_lines = Vec::new();
         let mut is_error = true;
-        if !cancelled {
+        if cancelled {
+            self.running.stop();
+        } else {
             self.name_processes(&mut last_lines);
             is_error = self.say_how_it_ended(&mut last_lines);
         }
