@@ -318,10 +318,7 @@ fn header(hunks: &mut Vec<Hunk>, number: usize, line: &str) {
         .last()
         .is_some_and(|hunk| hunk.lines.is_empty() && !hunk.at_end);
     if !nested {
-        hunks.push(Hunk {
-            line: number,
-            ..Hunk::default()
-        });
+        hunks.push(Hunk::default());
     }
     let Some(hunk) = hunks.last_mut() else { return };
     hunk.line = number;

@@ -128,7 +128,12 @@ impl Job {
         let path = paths::resolve(&self.shown, &self.cwd, paths::Purpose::Existing);
         let (file, meta) = open::open(&path, &self.shown)?;
         let size = meta.len();
-        let mut source = Source::new(file, self.cancel.clone());
+        let mut source = Source {
+            file,
+            cancel: self.cancel.clone(),
+            hasher: DefaultHasher::new(),
+            kept: Some(Vec::new()),
+        };
         let mut head = Vec::new();
         (&mut source)
             .take(kind::HEAD as u64)
@@ -166,7 +171,8 @@ impl Job {
     ) -> Result<ToolOutput, ToolError> {
         let (first, total, all) = (self.wanted.offset, page.total, !page.more);
         if kind::has_nul(&page.bytes) {
-            return Err(self.binary("NUL bytes in the text", source.len()));
+            let size = source.file.metadata().map_or(0, |meta| meta.len());
+            return Err(self.binary("NUL bytes in the text", size));
         }
         if page.lines == 0 && first > total.max(1) {
             let lines = if total == 1 { "line" } else { "lines" };
@@ -288,21 +294,6 @@ struct Source {
     cancel: CancellationToken,
     hasher: DefaultHasher,
     kept: Option<Vec<u8>>,
-}
-
-impl Source {
-    fn new(file: File, cancel: CancellationToken) -> Self {
-        Self {
-            file,
-            cancel,
-            hasher: DefaultHasher::new(),
-            kept: Some(Vec::new()),
-        }
-    }
-
-    fn len(&self) -> u64 {
-        self.file.metadata().map_or(0, |meta| meta.len())
-    }
 }
 
 impl io::Read for Source {
