@@ -31,19 +31,19 @@ pub fn build(
     {
         paragraphs.push(text.to_owned());
     }
-    let mut said = Vec::new();
+    let mut typed = Vec::new();
     for word in words {
         match word.strip_prefix('@').filter(|path| !path.is_empty()) {
             Some(path) => match read(path, cwd)? {
                 Content::Text(file) => paragraphs.push(file.text),
                 image => images.push(image),
             },
-            None => said.push(word.as_str()),
+            None => typed.push(word.as_str()),
         }
     }
-    let said = said.join(" ");
-    if !said.trim().is_empty() {
-        paragraphs.push(said);
+    let typed = typed.join(" ");
+    if !typed.trim().is_empty() {
+        paragraphs.push(typed);
     }
     let mut content = Vec::new();
     if !paragraphs.is_empty() {

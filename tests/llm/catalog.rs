@@ -511,6 +511,7 @@ fn aliases_go_before_patterns() {
         ("sonnet", "openrouter/anthropic/claude-sonnet-5.5"),
         ("twice", "fast:high"),
         ("self", "self:low"),
+        ("here", "ollama/x:low"),
         ("empty", " "),
     ];
     let options = CatalogOptions {
@@ -540,6 +541,17 @@ fn aliases_go_before_patterns() {
         };
         assert!(got.contains(expected), "{name}: {got}");
     }
+    // A model that only this machine has, by the same rules.
+    let local = lab.catalog.resolve("here:high", &keys(&[]), |name| {
+        assert_eq!(name, "ollama/x:low");
+        let model = Model::new("ollama", "x", Api::OpenAiChat, "http://127.0.0.1:1/v1");
+        Ok(Some((model, Some(ThinkingLevel::Low))))
+    });
+    let (model, level) = local.unwrap();
+    assert_eq!(
+        (model.full_id().as_str(), level),
+        ("ollama/x", Some(ThinkingLevel::High))
+    );
 }
 
 #[test]

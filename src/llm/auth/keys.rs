@@ -15,8 +15,7 @@ use tokio::sync::OnceCell;
 use super::{KeyLocation, Redactor, Secret, Store};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// Runs a command that prints a key. It has an end, also when the command has none; what is wrong is
-/// told in words for the user.
+/// Runs a command that prints a key, for a limited time. The error is a text for the user.
 pub type RunCommand = Arc<dyn Fn(&str) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync>;
 
 /// Where keys are looked for. Clones share what was fetched.

@@ -1,5 +1,5 @@
 //! `auth.toml`: the stored keys. Only its owner may read it; a file that others can read is closed
-//! to them and told.
+//! to them, with a notice for the user.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};

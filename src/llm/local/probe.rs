@@ -1,5 +1,5 @@
 //! Asks the local servers. All at the same time, each for no longer than it may take; a server that
-//! is not there, is slow or talks nonsense has no models, and nobody is told.
+//! is not there, is slow or gives an invalid reply has no models; that is no error.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
