@@ -241,13 +241,13 @@ pub const ACTIONS: &[Spec] = &[
     row(Redo, "redo", "Redo what was undone", Writing),
     row(ExternalEditor, "external_editor", "Edit the text in $VISUAL or $EDITOR", Writing),
     row(HistorySearch, "history_search", "Search earlier prompts", Writing),
-    list(row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
-    list(row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),
-    list(row(ListDetails, "list_details", "In the list of models: show or hide everything about the selected model", Popups)),
-    pager(row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
-    pager(row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
-    question(row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),
-    question(row(No, "no", "In a question: no (so does Esc)", Popups)),
+    within(Scope::List, row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
+    within(Scope::List, row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),
+    within(Scope::List, row(ListDetails, "list_details", "In the list of models: show or hide everything about the selected model", Popups)),
+    within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
+    within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
+    within(Scope::Question, row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),
+    within(Scope::Question, row(No, "no", "In a question: no (so does Esc)", Popups)),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),
     slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),
@@ -297,25 +297,8 @@ const fn row(action: Action, name: &'static str, help: &'static str, group: Grou
     }
 }
 
-const fn list(spec: Spec) -> Spec {
-    Spec {
-        scope: Scope::List,
-        ..spec
-    }
-}
-
-const fn pager(spec: Spec) -> Spec {
-    Spec {
-        scope: Scope::Pager,
-        ..spec
-    }
-}
-
-const fn question(spec: Spec) -> Spec {
-    Spec {
-        scope: Scope::Question,
-        ..spec
-    }
+const fn within(scope: Scope, spec: Spec) -> Spec {
+    Spec { scope, ..spec }
 }
 
 const fn slash(spec: Spec, command: &'static str) -> Spec {

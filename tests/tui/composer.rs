@@ -427,3 +427,82 @@ fn search_wants_every_word_in_any_case() {
     assert_eq!(found("ärger"), ["ÄRGER"]);
     assert_eq!(found("nothing"), [""; 0]);
 }
+
+#[test]
+fn only_long_pastes_get_placeholders() {
+    for (text, label) in [
+        (String::new(), None),
+        ("line\n".repeat(10), None),
+        ("line\n".repeat(11), Some("[paste #1 +11 lines]")),
+        ("x".repeat(1000), None),
+        ("ä".repeat(1001), Some("[paste #1 1001 chars]")),
+    ] {
+        let mut composer = pasted(&text);
+        composer.resize(80, 20);
+        let first = composer.layout().rows[0].spans.first().cloned();
+        let placeholder = first.filter(|span| span.kind == SpanKind::Placeholder);
+        assert_eq!(placeholder.map(|span| span.text).as_deref(), label);
+        assert_eq!(composer.text(), text);
+    }
+    // With all placeholders in use a paste is text: long, but whole.
+    let long = "x\n".repeat(20);
+    let mut composer = empty();
+    for _ in 0..5000 {
+        composer.paste(&long);
+        assert_eq!(composer.text(), long);
+        // The kill ring holds the placeholder, so that none is freed.
+        composer.apply(A::CutToStart);
+        composer.take();
+    }
+}
+
+#[test]
+fn text_is_cleaned_of_control_characters() {
+    for (text, expected) in [
+        ("a\r\nb\rc\nd\te", "a\nb\nc\nd\te"),
+        ("\x1b[31mred\x07\0\x7f\u{9b}", "[31mred"),
+        ("a\u{2028}b\u{85}c", "a\nb\nc"),
+        ("a\u{e01f0}b\u{e0fff}c\u{10f000}", "abc\u{10f000}"),
+    ] {
+        assert_eq!(pasted(text).text(), expected);
+    }
+}
+
+#[test]
+fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
+    for (line, width, expected) in [
+        ("", 10, ""),
+        ("one two three", 10, "one two |three"),
+        ("one two three", 8, "one two |three"),
+        ("one two three", 7, "one |two |three"),
+        ("one  two", 4, "one | |two"),
+        ("one  two", 6, "one  |two"),
+        ("abcdefghij", 5, "abcd|efgh|ij"),
+        ("a bcdefghij", 5, "a |bcde|fghi|j"),
+        // After a full row the caret has room in the next one only.
+        ("one two ", 8, "one two |"),
+        ("one two", 8, "one two"),
+        ("日本語テキスト", 7, "日本語|テキス|ト"),
+        ("ab日本語", 6, "ab日|本語"),
+        ("👨‍👩‍👧👨‍👩‍👧", 4, "👨‍👩‍👧|👨‍👩‍👧"),
+        ("e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\u{301}|e\u{301}"),
+        ("ab c", 1, "a|b| |c"),
+        ("ab c", 2, "a|b |c"),
+        // A character that leaves no room for the caret has it in the next row.
+        ("日本", 1, "日|本|"),
+        ("日本", 2, "日|本|"),
+        ("日本", 3, "日|本"),
+        ("ab", 0, "a|b"),
+        // Tab stops, counted from the start of the row and no wider than it.
+        ("a\tb\tc", 9, "a   b   |c"),
+        ("abc\tx", 20, "abc x"),
+        ("abcd\tx", 6, "abcd  |x"),
+    ] {
+        let mut composer = holding(line);
+        composer.resize(width, 100);
+        let rows = composer.layout().rows.into_iter();
+        let rows = rows.map(|row| row.spans.into_iter().map(|span| span.text).collect());
+        let rows: Vec<String> = rows.collect();
+        assert_eq!(rows.join("|"), expected, "{line:?} at {width}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The state of the screen: plain data, changed by `update` alone, read by `view`.
 //!
-//! What the agent does is the agent's own word ([`RunState`]); nothing here keeps a flag beside
-//! it. Whatever lies over the screen is on the overlay stack, not a field of its own.
+//! What the agent does is the [`RunState`] it sends; nothing here keeps a flag beside it. Whatever
+//! lies over the screen is on the overlay stack, not a field of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const SAVE_DRAFT_MS: i64 = 300;
 pub struct App {
     /// The size of the screen.
     pub size: Size,
-    /// Now, as the last message said: Unix ms.
+    /// When the last message came (Unix ms).
     pub(crate) now: i64,
     /// The conversation.
     pub transcript: Transcript,
@@ -44,11 +44,11 @@ pub struct App {
     pub adaptive_theme: Option<ColorDepth>,
     /// What lies over the screen, topmost last.
     pub overlays: Vec<Overlay>,
-    /// What the agent does, in its own words.
     pub(crate) run: RunState,
     pub(crate) stats: RunStats,
     pub(crate) timeline: Timeline,
-    pub(crate) queue: Queue,
+    /// Messages that wait, in the order they go out.
+    pub(crate) queue: Vec<Queued>,
     /// The status line's facts.
     pub status: Status,
     /// The models there are, and those that were used.
@@ -59,7 +59,7 @@ pub struct App {
     pub(crate) save_draft_at: Option<i64>,
     /// Whether the agent is gone, so that nothing can be sent.
     pub(crate) agent_gone: bool,
-    /// A short word above the editor, for a while.
+    /// A short text above the editor, for a while.
     pub(crate) hint: Option<Hint>,
     /// Why Enter on the empty editor goes on with the last run, if it does.
     pub(crate) resume: Option<Resume>,
@@ -185,38 +185,6 @@ pub(crate) enum Resume {
     Failed,
 }
 
-/// Messages that wait, as the agent last told.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Queue {
-    /// Delivered between tool calls.
-    pub steering: Vec<Queued>,
-    /// Delivered when the run is done.
-    pub follow_up: Vec<Queued>,
-}
-
-impl Queue {
-    /// All of them, in the order they go out.
-    pub fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.steering.iter().chain(&self.follow_up)
-    }
-
-    pub fn len(&self) -> usize {
-        self.steering.len() + self.follow_up.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether a message of this kind waits.
-    pub fn has(&self, kind: QueueKind) -> bool {
-        match kind {
-            QueueKind::Steering => !self.steering.is_empty(),
-            QueueKind::FollowUp => !self.follow_up.is_empty(),
-        }
-    }
-}
-
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
@@ -229,7 +197,7 @@ pub(crate) struct LastPressed {
     pub abort: Option<i64>,
 }
 
-/// A short word above the editor.
+/// A short text above the editor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Hint {
     pub text: String,
@@ -257,7 +225,7 @@ impl App {
             run: RunState::Idle,
             stats: RunStats::default(),
             timeline: Timeline::default(),
-            queue: Queue::default(),
+            queue: Vec::new(),
             models: ModelsState::new(Arc::clone(&status.model)),
             status,
             presses: LastPressed::default(),
@@ -283,7 +251,7 @@ impl App {
         matches!(self.run, RunState::Running { .. })
     }
 
-    /// Takes a new word of what the agent does.
+    /// Takes in what the agent does now.
     pub fn set_run(&mut self, run: RunState) {
         let phase_changed = match (&self.run, &run) {
             (RunState::Running { phase: old }, RunState::Running { phase: new }) => old != new,
@@ -309,6 +277,19 @@ impl App {
         self.run = run;
     }
 
+    /// Takes in the messages that wait: those that go out between tool calls, and those for when the
+    /// run is done.
+    pub fn set_queue(&mut self, steering: &[Queued], follow_up: &[Queued]) {
+        self.queue = [steering, follow_up].concat();
+        self.draft_changed();
+    }
+
+    /// Whether a message waits that could be delivered now.
+    pub fn steering_waits(&self) -> bool {
+        let mut queue = self.queue.iter();
+        queue.any(|queued| queued.kind == QueueKind::Steering)
+    }
+
     /// What was typed and not sent: the editor and the messages that wait.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
@@ -323,7 +304,7 @@ impl App {
         self.save_draft_at.get_or_insert(self.now + SAVE_DRAFT_MS);
     }
 
-    /// Says something above the editor for `millis`.
+    /// Shows a hint above the editor for `millis`.
     pub fn say(&mut self, text: impl Into<String>, millis: i64) {
         self.hint = Some(Hint {
             text: text.into(),

@@ -2,7 +2,7 @@
 //! is tried again.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -15,6 +15,9 @@ use super::options::StoredFiles;
 
 /// How long to wait before what failed is tried again.
 const RETRY: Duration = Duration::from_secs(10);
+
+/// Bytes of a prompt that is stored: a longer one would push many others out of what is read again.
+const MAX_PROMPT: usize = 1024 * 1024;
 
 /// One thing to store or read.
 #[derive(Debug)]
@@ -89,7 +92,7 @@ impl Writer {
             // All that waits is taken at once: of several drafts only the last is written.
             for job in first.into_iter().chain(jobs.try_iter()) {
                 match job {
-                    Job::Remember(prompts) => self.prompts.extend(prompts),
+                    Job::Remember(prompts) => self.remember(prompts),
                     Job::SaveDraft(draft) => self.draft = Some(draft),
                     Job::LoadHistory => self.load_history(),
                     Job::LoadDraft => self.load_draft(),
@@ -99,6 +102,17 @@ impl Writer {
             self.write();
             for done in flushed {
                 let _ = done.send(());
+            }
+        }
+    }
+
+    fn remember(&mut self, prompts: Vec<String>) {
+        for prompt in prompts {
+            if prompt.len() > MAX_PROMPT {
+                let text = "A prompt above 1 MiB stays in the prompt history of this run only";
+                self.fail(text.to_owned());
+            } else {
+                self.prompts.push_back(prompt);
             }
         }
     }
@@ -140,14 +154,8 @@ impl Writer {
 
     fn write_prompts(&mut self) -> Result<(), String> {
         while let Some(prompt) = self.prompts.front() {
-            match self.history.append(prompt) {
-                Err(error) if error.kind() == ErrorKind::FileTooLarge && prompt.len() > 1 << 20 => {
-                    let text = "A prompt above 1 MiB stays in the prompt history of this run only";
-                    self.fail(text.to_owned());
-                }
-                written => written
-                    .map_err(|error| format!("The prompt history cannot be written: {error}"))?,
-            }
+            let written = self.history.append(prompt);
+            written.map_err(|error| format!("The prompt history cannot be written: {error}"))?;
             self.prompts.pop_front();
         }
         Ok(())

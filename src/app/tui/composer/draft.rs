@@ -90,13 +90,11 @@ impl Draft {
         let caret_before = self.caret;
         let at = range.start;
         self.splice(range, text);
-        self.caret = motion::snap_right(&self.text, at + text.len());
         self.undo.record(Step {
             at,
             removed,
             inserted: text.to_owned(),
             caret_before,
-            caret_after: self.caret,
             kind,
         });
     }
@@ -123,7 +121,6 @@ impl Draft {
     pub(super) fn redo(&mut self) {
         if let Some(step) = self.undo.redo().cloned() {
             self.splice(step.at..step.at + step.removed.len(), &step.inserted);
-            self.caret = step.caret_after;
         }
     }
 
@@ -144,10 +141,12 @@ impl Draft {
         *self = next;
     }
 
+    /// Replaces a range, and puts the caret behind what is inserted.
     fn splice(&mut self, range: Range<usize>, text: &str) {
         self.revision += 1;
         self.text.replace_range(range.clone(), text);
         let (at, removed) = (range.start, range.len());
+        self.caret = motion::snap_right(&self.text, at + text.len());
         self.rows
             .edited(at, removed, text.len(), &self.text, &self.placeholders);
     }

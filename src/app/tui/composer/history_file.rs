@@ -19,8 +19,6 @@ use crate::agent::session::folder::make_private;
 const MAX_READ: u64 = 16 * 1024 * 1024;
 /// Bytes read at once, from the end towards the start.
 const BLOCK: u64 = 256 * 1024;
-/// A prompt longer than this is refused: it would push many others out of what is read.
-const MAX_ENTRY: usize = 1024 * 1024;
 
 /// The file earlier prompts are kept in.
 #[derive(Clone, Debug)]
@@ -61,12 +59,8 @@ impl HistoryFile {
         Ok(newest_first)
     }
 
-    /// Appends one prompt; one above 1 MiB is refused (`FileTooLarge`). Makes the file, readable by
-    /// its owner only, and its folder.
+    /// Appends one prompt. Makes the file, readable by its owner only, and its folder.
     pub(crate) fn append(&self, text: &str) -> io::Result<()> {
-        if text.len() > MAX_ENTRY {
-            return Err(ErrorKind::FileTooLarge.into());
-        }
         if let Some(folder) = self.path.parent() {
             make_private(folder)?;
         }

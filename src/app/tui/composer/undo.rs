@@ -29,8 +29,6 @@ pub(super) struct Step {
     pub inserted: String,
     /// Where the caret stood before.
     pub caret_before: usize,
-    /// Where it stood after.
-    pub caret_after: usize,
     /// Whether it may be one with its neighbours.
     pub kind: StepKind,
 }
@@ -94,7 +92,7 @@ impl Step {
         if self.kind != next.kind || self.bytes() > MAX_RUN {
             return false;
         }
-        let joined = match self.kind {
+        match self.kind {
             StepKind::Typing => {
                 let goes_on = self.at + self.inserted.len() == next.at;
                 let new_word = self.inserted.ends_with(char::is_whitespace)
@@ -114,10 +112,6 @@ impl Step {
                 true
             }
             StepKind::Erasing | StepKind::Single => false,
-        };
-        if joined {
-            self.caret_after = next.caret_after;
         }
-        joined
     }
 }

@@ -1,8 +1,8 @@
-//! What the agent said: into the transcript, the queue strip, the activity and status lines.
+//! Events of the agent: into the transcript, the queue strip, the activity and status lines.
 
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
 use crate::app::action::Action;
-use crate::app::tui::app::{App, LastRun, Queue, Resume, Status};
+use crate::app::tui::app::{App, LastRun, Resume, Status};
 use crate::app::tui::effect::Effect;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
@@ -23,13 +23,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::QueueUpdate {
             steering,
             follow_up,
-        } => {
-            app.queue = Queue {
-                steering: steering.clone(),
-                follow_up: follow_up.clone(),
-            };
-            app.draft_changed();
-        }
+        } => app.set_queue(steering, follow_up),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<String> = messages
                 .iter()
@@ -85,11 +79,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
             account(&mut app.status, message);
         }
     }
-    app.queue = Queue {
-        steering: snapshot.steering.clone(),
-        follow_up: snapshot.follow_up.clone(),
-    };
-    app.draft_changed();
+    app.set_queue(&snapshot.steering, &snapshot.follow_up);
     app.set_run(snapshot.state.clone());
     Vec::new()
 }
@@ -125,7 +115,7 @@ fn count(app: &mut App, event: &StreamEvent) {
         phase: phase @ Phase::Requesting,
     } = &mut app.run
     {
-        // The first token is news enough; the agent's own word follows.
+        // Shown at the first token; the agent's own state follows.
         *phase = Phase::Streaming;
     }
 }

@@ -88,7 +88,7 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
 /// On the empty editor: deliver what waits, retry at once, or go on after a limit or a failure.
 fn go_on(app: &mut App) -> Vec<Effect> {
     if app.is_running() {
-        return if app.queue.has(QueueKind::Steering) || app.run.is_retrying() {
+        return if app.steering_waits() || app.run.is_retrying() {
             vec![Effect::SteerNow]
         } else {
             Vec::new()

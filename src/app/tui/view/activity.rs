@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use crate::agent::{Phase, QueueKind, RunOutcome, RunState};
+use crate::agent::{Phase, RunOutcome, RunState};
 use crate::app::action::Action;
 use crate::app::humanize::{duration, short};
 use crate::app::tui::app::{App, LastRun, Resume};
@@ -131,7 +131,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     left = left.then(&stop);
     let hurry = match phase {
         Phase::Retrying { .. } => Some((Action::Submit, " retries now")),
-        _ if app.queue.has(QueueKind::Steering) => Some((Action::SteerNow, " steers now")),
+        _ if app.steering_waits() => Some((Action::SteerNow, " steers now")),
         _ => None,
     };
     if let Some((action, does)) = hurry {
