@@ -400,7 +400,7 @@ impl RunContext {
                 history: dirs.history_file(),
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
             }),
-            keymap_file: Some(dirs.keymap_file()).filter(|file| file.exists()),
+            keymap_file: dirs.keymap_file(),
         }
     }
 }

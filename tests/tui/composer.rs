@@ -6,9 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// A composer of 20 columns and 4 rows.
 fn empty() -> Composer {
-    let mut composer = Composer::new();
-    composer.resize(20, 4);
-    composer
+    Composer::new(20, 4)
 }
 
 fn typed(text: &str) -> Composer {
@@ -49,7 +47,7 @@ fn picture(composer: &Composer) -> String {
     let mut rows: Vec<String> = layout
         .rows
         .iter()
-        .map(|row| row.spans.iter().map(|span| span.text.as_str()).collect())
+        .map(|row| row.iter().map(|span| span.text.as_str()).collect())
         .collect();
     let (col, row) = layout.cursor;
     let row = &mut rows[usize::from(row)];
@@ -199,8 +197,8 @@ fn a_paste_is_cleaned_and_long_ones_are_placeholders_sent_in_full() {
     composer.resize(10, 4);
     let layout = composer.layout();
     assert_eq!(layout.total_rows, 2);
-    assert_eq!(layout.rows[0].spans[0].text, "[paste #…");
-    assert_eq!(layout.rows[0].spans[0].kind, SpanKind::Placeholder);
+    assert_eq!(layout.rows[0][0].text, "[paste #…");
+    assert_eq!(layout.rows[0][0].kind, SpanKind::Placeholder);
     assert_eq!(composer.take(), "x\n".repeat(200) + &"y".repeat(1234));
     assert!(composer.is_empty());
 }
@@ -276,10 +274,7 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     assert_eq!(walk(&mut composer, A::Down), "newest│");
     composer.apply(A::Down);
     assert_eq!(composer.text(), draft);
-    assert_eq!(
-        composer.layout().rows[0].spans[0].kind,
-        SpanKind::Placeholder
-    );
+    assert_eq!(composer.layout().rows[0][0].kind, SpanKind::Placeholder);
     assert!(!changes(&mut composer, A::Down));
 
     // Sending ends the walk; the changed prompt is a new one, the old one is as it was.
@@ -343,8 +338,7 @@ fn a_huge_draft_is_edited_and_shown_like_any_other() {
         "x".repeat(5000),
         "日本語".repeat(500),
     ] {
-        let mut composer = Composer::new();
-        composer.resize(80, 10);
+        let mut composer = Composer::new(80, 10);
         let text = format!("{line}\n").repeat(500);
         composer.set(&text);
         for place in [A::Up, A::LineStart, A::LineEnd] {
@@ -361,7 +355,7 @@ fn a_huge_draft_is_edited_and_shown_like_any_other() {
                 let layout = composer.layout();
                 assert_eq!(layout.rows.len(), 10);
                 for row in layout.rows {
-                    assert!(row.spans.iter().map(|s| s.text.width()).sum::<usize>() <= 80);
+                    assert!(row.iter().map(|s| s.text.width()).sum::<usize>() <= 80);
                 }
             }
         }
@@ -439,7 +433,7 @@ fn only_long_pastes_get_placeholders() {
     ] {
         let mut composer = pasted(&text);
         composer.resize(80, 20);
-        let first = composer.layout().rows[0].spans.first().cloned();
+        let first = composer.layout().rows[0].first().cloned();
         let placeholder = first.filter(|span| span.kind == SpanKind::Placeholder);
         assert_eq!(placeholder.map(|span| span.text).as_deref(), label);
         assert_eq!(composer.text(), text);
@@ -501,7 +495,7 @@ fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
         let mut composer = holding(line);
         composer.resize(width, 100);
         let rows = composer.layout().rows.into_iter();
-        let rows = rows.map(|row| row.spans.into_iter().map(|span| span.text).collect());
+        let rows = rows.map(|row| row.into_iter().map(|span| span.text).collect());
         let rows: Vec<String> = rows.collect();
         assert_eq!(rows.join("|"), expected, "{line:?} at {width}");
     }

@@ -18,8 +18,7 @@ proptest! {
 
     #[test]
     fn edits_and_motions_are_those_of_the_model(commands in prop::collection::vec(command(tame()), 1..60)) {
-        let mut composer = Composer::new();
-        composer.resize(UNBOUNDED.0, UNBOUNDED.1);
+        let mut composer = Composer::new(UNBOUNDED.0, UNBOUNDED.1);
         let mut model = Model::default();
         for (number, command) in commands.iter().enumerate() {
             command.apply(&mut composer);
@@ -34,7 +33,7 @@ proptest! {
     fn undo_takes_everything_back_and_redo_does_it_again(
         commands in prop::collection::vec(command(wild()), 1..60),
     ) {
-        let mut composer = Composer::new();
+        let mut composer = Composer::new(80, 10);
         composer.set("start 日本");
         for command in commands {
             command.apply(&mut composer);
@@ -63,8 +62,7 @@ proptest! {
         width in 1_u16..30,
         max_rows in 1_u16..12,
     ) {
-        let mut composer = Composer::new();
-        composer.resize(width, max_rows);
+        let mut composer = Composer::new(width, max_rows);
         for command in commands {
             command.apply(&mut composer);
             check_layout(&composer, width, max_rows)?;
@@ -80,7 +78,7 @@ proptest! {
 
     #[test]
     fn the_caret_is_always_between_graphemes(commands in prop::collection::vec(command(wild()), 1..60)) {
-        let mut composer = Composer::new();
+        let mut composer = Composer::new(80, 10);
         for command in commands {
             command.apply(&mut composer);
             let text = composer.text();
@@ -95,8 +93,7 @@ proptest! {
 
     #[test]
     fn every_place_on_the_screen_is_reached_by_a_click(text in text(wild()), width in 2_u16..20) {
-        let mut composer = Composer::new();
-        composer.resize(width, 60_000);
+        let mut composer = Composer::new(width, 60_000);
         composer.set(&text);
         let layout = composer.layout();
         for row in 0..layout.rows.len() as u16 {
@@ -129,7 +126,7 @@ fn check_layout(composer: &Composer, width: u16, max_rows: u16) -> Result<(), Te
         layout
     );
     for row in &layout.rows {
-        let text: String = row.spans.iter().map(|span| span.text.as_str()).collect();
+        let text: String = row.iter().map(|span| span.text.as_str()).collect();
         let too_wide = text
             .graphemes(true)
             .map(UnicodeWidthStr::width)
@@ -405,13 +402,12 @@ fn wild() -> BoxedStrategy<&'static str> {
 #[test]
 fn a_placeholder_is_one_unit() {
     let long = "line\n".repeat(200);
-    let mut composer = Composer::new();
+    let mut composer = Composer::new(80, 10);
     composer.set("ab");
     composer.apply(A::Left);
     composer.paste(&long);
     let layout = composer.layout();
     let spans: Vec<_> = layout.rows[0]
-        .spans
         .iter()
         .map(|s| (s.kind, s.text.as_str()))
         .collect();

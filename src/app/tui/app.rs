@@ -208,16 +208,14 @@ pub(crate) struct Hint {
 impl App {
     /// A screen on which nothing has happened yet.
     pub fn new(size: Size, now: i64, keymap: Keymap, theme: Theme, status: Status) -> Self {
-        let mut composer = Composer::new();
         let (width, rows) = editor_size(size);
-        composer.resize(width, rows);
         let mut transcript = Transcript::new();
         transcript.set_fold_key(keymap.label(Action::ToggleOutput).unwrap_or_default());
         Self {
             size,
             now,
             transcript,
-            composer,
+            composer: Composer::new(width, rows),
             keymap,
             theme,
             adaptive_theme: None,

@@ -1,5 +1,5 @@
-//! What `update` wants done, as data. What concerns the terminal is done by the event loop,
-//! everything else by the `EffectRunner`.
+//! Side effects that `update` asks for, as data. The event loop performs those on the terminal, the
+//! `EffectRunner` all others.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ pub enum Direction {
     Back,
 }
 
-/// One thing to do.
+/// One side effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Get ready for a prompt that is being written.
+    /// Open a connection for the prompt that is being written.
     Warm,
     /// Send a message: it starts a run, or steers.
     Prompt(Vec<Content>),
-    /// Let a message wait in a queue.
+    /// Queue a message.
     Queue(QueueKind, Vec<Content>),
-    /// Deliver what waits now.
+    /// Deliver the waiting steering messages now.
     SteerNow,
-    /// Ask for the waiting messages back.
+    /// Take the waiting messages back.
     TakeBack,
     /// Stop the run; while processes still die, kill them.
     Abort,
@@ -36,13 +36,13 @@ pub enum Effect {
     GoOn,
     /// Read which models there are.
     ListModels,
-    /// Find the model that is meant by this.
+    /// Resolve the name of a model.
     FindModel(String),
-    /// Find the favorites, to go this way through them.
+    /// Resolve the favorites, to go this way through them.
     FindFavorites(Direction),
-    /// Speak to this model from the next call on.
+    /// Use this model from the next call on.
     SetModel(Arc<Model>),
-    /// Let it think this hard from the next call on.
+    /// Use this thinking level from the next call on.
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
@@ -50,17 +50,17 @@ pub enum Effect {
     ReadBranch,
     /// Read the prompts of earlier runs.
     LoadHistory,
-    /// Keep these prompts for later runs.
+    /// Append these prompts to the history of later runs.
     Remember(Vec<String>),
-    /// Read what an earlier run could not send.
+    /// Read the draft that an earlier run could not send.
     LoadDraft,
-    /// Keep what is not sent yet, in place of what was kept before.
+    /// Store the draft in place of the one stored before.
     SaveDraft(SavedDraft),
-    /// Something about the terminal or the program itself.
+    /// On the terminal or the program itself.
     Terminal(TerminalEffect),
 }
 
-/// One thing to do with the terminal.
+/// A side effect on the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TerminalEffect {
     /// Stop the program until the shell continues it.
@@ -69,11 +69,11 @@ pub enum TerminalEffect {
     Edit(String),
     /// The terminal understands the kitty keyboard protocol: switch it on.
     EnableKitty,
-    /// The protocol is in force: a lone ESC is no key any more.
+    /// The protocol is in force: a lone ESC byte is never the Esc key.
     ConfirmKitty,
-    /// All answers of the terminal are in.
+    /// All replies of the terminal have come.
     Answered,
-    /// Other colors, or another transcript: nothing that was laid out is right any more.
+    /// Lay everything out anew: the colors or the transcript are others.
     LayOutAnew,
     /// End the program.
     Exit(ExitKind),

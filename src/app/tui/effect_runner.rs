@@ -1,5 +1,5 @@
-//! Carries out what `update` wants done and answers with results. Nothing here blocks the loop:
-//! files are read and written on other threads.
+//! Performs effects and sends back their results. Nothing here blocks the loop: files are read and
+//! written on other threads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::llm::local::DiscoveredServer;
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How long the servers of this machine are given while the list of models is open: it stands
-/// already, and an Ollama with many models has much to say.
+/// How long to wait for the servers of this machine while the list of models is open: it is shown
+/// already, and an Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Carries effects out, for one screen.
+/// Performs the effects of one screen.
 #[derive(Debug)]
 pub struct EffectRunner {
     handle: AgentHandle,
@@ -46,25 +46,16 @@ impl EffectRunner {
         files: Option<StoredFiles>,
         results: UnboundedSender<EffectResult>,
     ) -> Self {
-        let storage = files.and_then(|files| {
-            let started = Storage::start(files, results.clone());
-            started
-                .inspect_err(|error| {
-                    let text = format!("What you type is not kept on disk: {error}");
-                    let _ = results.send(EffectResult::Failed(text));
-                })
-                .ok()
-        });
         Self {
             handle,
             models,
             cwd,
-            storage,
+            storage: files.and_then(|files| Storage::start(files, results.clone())),
             results,
         }
     }
 
-    /// Does it. What concerns the terminal is done by the event loop.
+    /// Performs an effect; those on the terminal are the event loop's.
     pub fn run(&mut self, effect: Effect) {
         match effect {
             Effect::Warm => self.handle.warm(),
@@ -134,7 +125,8 @@ impl EffectRunner {
         tokio::spawn(async move { drop(results.send(work.await)) });
     }
 
-    /// Twice: at once with what this machine's servers said last, then with what they say now.
+    /// Sends the list at once with the models this machine's servers had last, then with those they
+    /// have now.
     fn list_models(&self) {
         let (models, results) = (Arc::clone(&self.models), self.results.clone());
         tokio::spawn(async move {

@@ -1,8 +1,8 @@
-//! The loop of the screen: one select, in the order of what matters to a user. Signals, keys,
-//! the frame that is due, then the agent.
+//! The loop of the screen: one select, in the order of what matters to a user: signals, keys, the
+//! frame that is due, then the agent.
 //!
-//! A key is drawn at once, and so is a prompt that is free again; everything else waits for the
-//! frame clock. Nothing is drawn when nothing changed, and no timer runs when nothing does.
+//! A key is drawn at once, and so is the end of a run; everything else waits for the next frame.
+//! Nothing is drawn when nothing changed, and no timer runs while nothing moves.
 
 use std::future::pending;
 use std::io;
@@ -36,15 +36,14 @@ use crate::app::signals::Signals;
 
 /// Time between frames that are not for a key.
 const FRAME: Duration = Duration::from_millis(16);
-/// The same, while each frame replaces nearly the whole screen: nobody can read faster, and a
-/// terminal has better things to do.
+/// The same while each frame replaces nearly the whole screen, which nobody can read faster.
 const HEAVY_FRAME: Duration = Duration::from_millis(36);
-/// Events of the agent taken in one turn of the loop.
+/// Events of the agent applied in one turn of the loop.
 const EVENTS_A_TURN: usize = 256;
 /// Time given to measuring unseen cells in one turn of an idle loop.
 const REFINE: Duration = Duration::from_millis(2);
-/// Stop and continue signals so soon after our own suspension are its echo.
-const ECHO: Duration = Duration::from_millis(300);
+/// Stop and continue signals this soon after our own suspension were caused by it.
+const OWN_SIGNALS: Duration = Duration::from_millis(300);
 
 /// Runs the screen on this thread until the user leaves, a signal asks or the terminal is gone.
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
@@ -72,7 +71,7 @@ struct Tui {
     unmeasured: bool,
     /// Whether another program has the terminal.
     away: bool,
-    /// When we last continued after a suspension of our own.
+    /// When the program last continued after its own suspension.
     resumed: Option<Instant>,
     exit: Option<ExitKind>,
     clock: Clock,
@@ -152,7 +151,7 @@ impl Tui {
         kind
     }
 
-    /// Waits for the next thing and takes it in.
+    /// Waits for the next event and handles it.
     async fn turn(&mut self) -> io::Result<()> {
         let behind = self.terminal.is_behind();
         let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
@@ -165,7 +164,7 @@ impl Tui {
         tokio::select! {
             biased;
             signal = self.signals.next() => self.on_signal(signal)?,
-            // While an editor has the terminal, what was read before is not for us yet.
+            // What was read before an editor took the terminal is handled after it.
             event = self.keys.recv(), if !self.away => self.on_input(event)?,
             caught_up = self.terminal.caught_up(), if behind => caught_up?,
             () = reached(frame) => self.draw()?,
@@ -178,7 +177,7 @@ impl Tui {
         Ok(())
     }
 
-    /// Input, and everything that came right behind it; then a frame at once.
+    /// Handles input, and everything read together with it; then draws at once.
     fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
         let mut next = Some(first.unwrap_or(InputEvent::Closed));
         while let Some(event) = next {
@@ -215,7 +214,7 @@ impl Tui {
 
     fn on_effect_result(&mut self, result: EffectResult) -> io::Result<()> {
         let edited = matches!(result, EffectResult::Edited(..));
-        // First of all: the text must not be lost with a terminal that is gone.
+        // First, so that the text is not lost with a terminal that is gone.
         self.update(Msg::Done(result));
         if edited && std::mem::take(&mut self.away) {
             self.take_terminal_back()?;
@@ -224,12 +223,12 @@ impl Tui {
     }
 
     fn on_signal(&mut self, signal: SignalEvent) -> io::Result<()> {
-        let echo = self.resumed.is_some_and(|at| at.elapsed() < ECHO);
+        let own = self.resumed.is_some_and(|at| at.elapsed() < OWN_SIGNALS);
         match signal {
             SignalEvent::End(number) => {
                 self.update(Msg::End(ExitKind::Signal(number)));
             }
-            // Another program has the terminal: its signals are not for us, except to stop with it.
+            // Another program has the terminal and gets the keys; tiller only stops with it.
             SignalEvent::Interrupt | SignalEvent::Continue if self.away => {}
             SignalEvent::Stop if self.away => {
                 if job_control::is_possible() {
@@ -237,19 +236,19 @@ impl Tui {
                 }
             }
             SignalEvent::Interrupt => self.update(Msg::Interrupt),
-            SignalEvent::Stop | SignalEvent::Continue if echo => {}
+            SignalEvent::Stop | SignalEvent::Continue if own => {}
             SignalEvent::Stop => self.suspend()?,
             SignalEvent::Continue => {
-                self.terminal.reenter()?;
-                self.repaint();
+                self.terminal.leave();
+                self.take_terminal_back()?;
             }
-            // Also where the size is as before: the terminal may have cut its rows meanwhile.
+            // Even at the same size: the terminal may have changed its rows meanwhile.
             SignalEvent::Resize => self.repaint(),
         }
         Ok(())
     }
 
-    /// Changes the state and has done what that calls for.
+    /// Changes the state and performs the effects.
     fn update(&mut self, msg: Msg) {
         let effects = update(&mut self.app, self.clock.now(), msg);
         self.dirty = true;
@@ -265,7 +264,6 @@ impl Tui {
         }
     }
 
-    /// Does what concerns the terminal.
     fn perform(&mut self, effect: TerminalEffect) -> io::Result<()> {
         match effect {
             TerminalEffect::Exit(kind) => self.exit = Some(kind),
@@ -284,7 +282,7 @@ impl Tui {
         Ok(())
     }
 
-    /// Draws what is, unless the terminal still reads an earlier frame: then the next one shows it.
+    /// Draws a frame, unless the terminal still reads an earlier one.
     fn draw(&mut self) -> io::Result<()> {
         if self.terminal.is_behind() {
             return Ok(());
@@ -302,7 +300,7 @@ impl Tui {
         self.terminal.write(&self.out)
     }
 
-    /// Lets the state know what the draw found out. Nothing to be drawn comes of it.
+    /// Tells the state where the parts of the frame are. That changes nothing on the screen.
     fn settle(&mut self, drawn: ScreenDrawn) {
         update(&mut self.app, self.clock.now(), Msg::Drawn(drawn));
     }
@@ -322,14 +320,14 @@ impl Tui {
         }
     }
 
-    /// Writes everything anew, at the size of now.
+    /// Has the next frame written in full, at the current size.
     fn repaint(&mut self) {
         self.resize();
         self.buffer.forget();
         self.dirty = true;
     }
 
-    /// Gives the terminal back and stops, where somebody can continue us.
+    /// Restores the terminal and stops the program, where a shell can continue it.
     fn suspend(&mut self) -> io::Result<()> {
         if !job_control::is_possible() {
             self.update(Msg::CannotSuspend);
@@ -343,7 +341,7 @@ impl Tui {
         self.take_terminal_back()
     }
 
-    /// Another program had the terminal.
+    /// Sets up the terminal after another program had it.
     fn take_terminal_back(&mut self) -> io::Result<()> {
         self.terminal.resume()?;
         self.input.resume()?;
@@ -359,7 +357,7 @@ impl Tui {
 }
 
 impl Drop for Tui {
-    /// A panic of the screen must not take what was typed with it.
+    /// Saves what was typed when the screen panics.
     fn drop(&mut self) {
         if std::thread::panicking() {
             let (app, effects) = (&self.app, &mut self.effects);
@@ -369,8 +367,8 @@ impl Drop for Tui {
     }
 }
 
-/// Waits until then; forever when there is no then. What is due now is due at once: the timer would
-/// round it up to its next millisecond.
+/// Waits until `at`; forever without one. Does not wait for what is due already: the timer would
+/// round it up to the next millisecond.
 async fn reached(at: Option<Instant>) {
     match at {
         Some(at) if at <= Instant::now() => {}
@@ -379,16 +377,16 @@ async fn reached(at: Option<Instant>) {
     }
 }
 
-/// What came from the agent.
+/// What was received from the agent.
 enum Received {
     Events,
-    /// We had been dropped as a subscriber: where it stands now.
+    /// The screen had been dropped as a subscriber: the agent's state now.
     Resubscribed(Snapshot, mpsc::Receiver<Arc<Event>>),
     Gone,
 }
 
-/// The agent's next events, as many as there are; none ever when it is gone. Loses nothing when
-/// dropped: a subscription that is closed is found closed again.
+/// Receives the agent's next events, as many as there are; waits forever when it is gone. Dropping
+/// the future loses nothing: a closed subscription is found closed again.
 async fn receive(
     handle: &AgentHandle,
     events: &mut Option<mpsc::Receiver<Arc<Event>>>,
@@ -406,7 +404,7 @@ async fn receive(
     }
 }
 
-/// What stays on the main screen.
+/// The lines printed on the main screen at the end.
 fn summary(app: &App) -> String {
     let mut lines = Vec::new();
     if let Some(session) = &app.status.session

@@ -25,8 +25,8 @@ pub struct TuiOptions {
     pub theme: Option<String>,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
-    /// The user's key bindings, when the file exists.
-    pub keymap_file: Option<PathBuf>,
+    /// The user's key bindings; the file need not exist.
+    pub keymap_file: PathBuf,
 }
 
 /// Where the screen keeps what was typed.

@@ -10,7 +10,7 @@ use super::theme::{ColorDepth, Theme};
 
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
 pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
-    let keymap = Keymap::load(options.keymap_file.as_deref()).map_err(|error| error.to_string())?;
+    let keymap = Keymap::load(&options.keymap_file).map_err(|error| error.to_string())?;
     let depth = color_depth();
     let rich = matches!(depth, ColorDepth::TrueColor | ColorDepth::Indexed256);
     let name = match &options.theme {

@@ -2,7 +2,6 @@
 //! is tried again.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -35,11 +34,11 @@ pub(super) enum Job {
 pub(super) struct Storage(Sender<Job>);
 
 impl Storage {
-    /// Starts the thread; fails where there can be no more threads.
+    /// Starts the thread. Where there can be no more threads, the user is told.
     pub(super) fn start(
         files: StoredFiles,
         results: UnboundedSender<EffectResult>,
-    ) -> io::Result<Self> {
+    ) -> Option<Self> {
         let (sender, jobs) = channel();
         let writer = Writer {
             history: HistoryFile::new(files.history),
@@ -47,11 +46,15 @@ impl Storage {
             prompts: VecDeque::new(),
             draft: None,
             error_shown: false,
-            results,
+            results: results.clone(),
         };
         let thread = thread::Builder::new().name("storage".into());
-        thread.spawn(move || writer.run(&jobs))?;
-        Ok(Self(sender))
+        if let Err(error) = thread.spawn(move || writer.run(&jobs)) {
+            let text = format!("What you type is not kept on disk: {error}");
+            let _ = results.send(EffectResult::Failed(text));
+            return None;
+        }
+        Some(Self(sender))
     }
 
     pub(super) fn send(&self, job: Job) {

@@ -102,12 +102,6 @@ impl Terminal {
         }
     }
 
-    /// Sets the modes again after the program was stopped from outside, without having left.
-    pub fn reenter(&self) -> io::Result<()> {
-        self.modes.leave();
-        self.modes.enter()
-    }
-
     /// Writes a frame. What the terminal does not take at once is kept and written later.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         self.modes.out.write(bytes)

@@ -1,10 +1,8 @@
-//! Bytes to the terminal that nobody has to wait for: what it does not take at once is kept and
-//! written when it takes more.
+//! Writes to the terminal without blocking: what it does not read at once is buffered.
 //!
 //! A terminal that stops reading (a suspended window, a dead connection) must not stop the loop,
 //! for then no key, no signal and no abort would get through. The terminal is opened anew for
-//! that, since the descriptor we were given is shared with the shell, which must not find it
-//! non-blocking. What the bytes mean is `screen_buffer`'s and `terminal`'s business.
+//! that: the inherited descriptor is shared with the shell, which must not find it non-blocking.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -24,7 +22,7 @@ use tokio::net::unix::pipe::Sender;
 #[derive(Debug)]
 pub struct TtyWriter {
     file: File,
-    /// What the terminal has not taken yet.
+    /// What the terminal has not read yet.
     rest: Mutex<Vec<u8>>,
 }
 
@@ -52,7 +50,7 @@ impl TtyWriter {
         })
     }
 
-    /// Writes `bytes` after whatever is still waiting: in one call when nothing is.
+    /// Writes `bytes` behind what is still buffered.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = self.rest();
         if !rest.is_empty() {
@@ -64,14 +62,14 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Whether something still waits to be written.
+    /// Whether something is still buffered.
     pub fn is_behind(&self) -> bool {
         !self.rest().is_empty()
     }
 
-    /// Waits until nothing is left to be written. May be dropped at any time.
+    /// Waits until everything is written. May be dropped at any time.
     pub async fn caught_up(&self) -> io::Result<()> {
-        // Watched only now: an idle terminal must not wake us whenever it has read something.
+        // Registered only now: an idle terminal must not wake the loop whenever it has read something.
         let watched = Sender::from_file_unchecked(self.file.try_clone()?)?;
         while self.is_behind() {
             watched.writable().await?;
@@ -85,9 +83,9 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Writes what waits and `last`, and gives the terminal `timeout` to take it. From one that
-    /// does not, everything unread is taken away, so that it shall find `last` at least. To be
-    /// called on the way out, also by a panic.
+    /// Writes what is buffered and `last`, within `timeout`. For a terminal that does not read, what
+    /// it has not read is discarded, so that at least `last` arrives. For the end of the program,
+    /// also by a panic.
     pub fn finish(&self, last: &[u8], timeout: Duration) {
         let mut waiting = match self.rest.try_lock() {
             Ok(mut rest) => std::mem::take(&mut *rest),
@@ -102,7 +100,7 @@ impl TtyWriter {
         }
     }
 
-    /// Writes as much as it takes at once.
+    /// Writes as much as possible without waiting.
     fn push(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut taken = 0;
         while taken < bytes.len() {
@@ -117,7 +115,7 @@ impl TtyWriter {
         Ok(taken)
     }
 
-    /// Whether all of it was taken in time. A terminal that is gone takes everything.
+    /// Whether all was written in time, or the terminal is gone.
     fn write_within(&self, mut bytes: &[u8], timeout: Duration) -> bool {
         let end = Instant::now() + timeout;
         loop {

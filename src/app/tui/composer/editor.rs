@@ -12,9 +12,6 @@ use super::placeholders::clean;
 use super::undo::StepKind;
 use crate::app::action::Action;
 
-/// Columns and rows until [`Composer::resize`] is called.
-const DEFAULT_SIZE: (u16, u16) = (80, 10);
-
 /// The editor of the prompt.
 #[derive(Clone, Debug)]
 pub struct Composer {
@@ -43,24 +40,17 @@ enum Last {
     Browse,
 }
 
-impl Default for Composer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Composer {
-    /// An empty editor.
-    pub fn new() -> Self {
-        let (width, max_rows) = DEFAULT_SIZE;
+    /// An empty editor of this width, that shows so many rows at most.
+    pub fn new(width: u16, max_rows: u16) -> Self {
         Self {
-            draft: Draft::new(width.into()),
+            draft: Draft::new(width.max(1).into()),
             kills: KillRing::default(),
             history: History::default(),
             browse: None,
             last: Last::Other,
             goal: None,
-            max_rows: max_rows.into(),
+            max_rows: max_rows.max(1).into(),
             first_row: 0,
         }
     }

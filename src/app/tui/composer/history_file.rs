@@ -17,8 +17,6 @@ use crate::agent::session::folder::make_private;
 
 /// Bytes of the file's end that are read: enough for the entries, bounded if some are huge.
 const MAX_READ: u64 = 16 * 1024 * 1024;
-/// Bytes read at once, from the end towards the start.
-const BLOCK: u64 = 256 * 1024;
 
 /// The file earlier prompts are kept in.
 #[derive(Clone, Debug)]
@@ -102,27 +100,13 @@ pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
     }
 }
 
-/// The end of the file, with enough lines in it; the first may be cut.
+/// The end of the file; its first line may be cut, and is no JSON then.
 fn read_end(mut file: File) -> io::Result<Vec<u8>> {
-    let length = file.metadata()?.len();
-    let mut start = length;
-    let mut blocks = Vec::new();
-    let mut lines = 0;
-    while start > 0 && length - start < MAX_READ && lines <= MAX_ENTRIES {
-        let size = BLOCK.min(start);
-        start -= size;
-        file.seek(SeekFrom::Start(start))?;
-        let mut block = Vec::with_capacity(size as usize);
-        (&file).take(size).read_to_end(&mut block)?;
-        lines += block
-            .iter()
-            .map(|byte| usize::from(*byte == b'\n'))
-            .sum::<usize>();
-        blocks.push(block);
-    }
-    blocks.reverse();
-    // A first line that is cut is no JSON any more and is passed over by the parser.
-    Ok(blocks.concat())
+    let start = file.metadata()?.len().saturating_sub(MAX_READ);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_READ).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn ends_in_a_torn_line(file: &File, length: u64) -> bool {

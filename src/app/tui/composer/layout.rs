@@ -1,5 +1,7 @@
 //! The visible rows of the editor, as data for the view.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::draft::Draft;
@@ -9,22 +11,15 @@ use crate::app::tui::text::width::ellipsis;
 /// What the editor looks like now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComposerLayout {
-    /// The visible rows, at least one. None is wider than the editor, except by a single character
-    /// that is wider than the editor itself.
-    pub rows: Vec<Row>,
+    /// The visible rows, at least one, from left to right; tabs are spaces here. None is wider than
+    /// the editor, except by a single character that is wider than the editor itself.
+    pub rows: Vec<Vec<Span>>,
     /// Where the caret is: column, and row within `rows`.
     pub cursor: (u16, u16),
     /// The number of the first visible row, from 0.
     pub first_row: usize,
     /// Rows of the whole text.
     pub total_rows: usize,
-}
-
-/// One row of the editor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
-    /// Its text from left to right; tabs are spaces here.
-    pub spans: Vec<Span>,
 }
 
 /// Text of one kind.
@@ -59,30 +54,28 @@ pub(super) fn layout(draft: &Draft, first_row: usize, max_rows: usize) -> Compos
     }
 }
 
-fn paint(draft: &Draft, number: usize) -> Row {
+fn paint(draft: &Draft, number: usize) -> Vec<Span> {
     let (width, placeholders) = (draft.rows().width(), draft.placeholders());
-    let mut row = Row::default();
+    let mut row: Vec<Span> = Vec::new();
     let mut col = 0;
     for cluster in draft.text()[draft.rows().range(number, draft.text())].graphemes(true) {
         let columns = columns(cluster, col, width, placeholders);
         col += columns;
-        match placeholders.label(cluster) {
-            Some(label) => row.push(SpanKind::Placeholder, &ellipsis(label, capacity(width))),
-            None if cluster == "\t" => row.push(SpanKind::Text, &" ".repeat(columns)),
-            None => row.push(SpanKind::Text, cluster),
-        }
-    }
-    row
-}
-
-impl Row {
-    fn push(&mut self, kind: SpanKind, text: &str) {
-        match self.spans.last_mut() {
-            Some(last) if kind == SpanKind::Text && last.kind == kind => last.text.push_str(text),
-            _ => self.spans.push(Span {
+        let (kind, text): (_, Cow<'_, str>) = match placeholders.label(cluster) {
+            Some(label) => (
+                SpanKind::Placeholder,
+                ellipsis(label, capacity(width)).into(),
+            ),
+            None if cluster == "\t" => (SpanKind::Text, " ".repeat(columns).into()),
+            None => (SpanKind::Text, cluster.into()),
+        };
+        match row.last_mut() {
+            Some(last) if kind == SpanKind::Text && last.kind == kind => last.text.push_str(&text),
+            _ => row.push(Span {
                 kind,
-                text: text.to_owned(),
+                text: text.into_owned(),
             }),
         }
     }
+    row
 }

@@ -24,4 +24,4 @@ pub use draft_file::SavedDraft;
 pub use editor::Composer;
 pub use history::History;
 pub(crate) use history_file::HistoryFile;
-pub use layout::{ComposerLayout, Row, Span, SpanKind};
+pub use layout::{ComposerLayout, Span, SpanKind};

@@ -41,10 +41,7 @@ impl Default for Keymap {
 impl Keymap {
     /// The default keys with the user's file laid over them. A file that does not exist changes
     /// nothing.
-    pub fn load(file: Option<&Path>) -> Result<Self, KeymapError> {
-        let Some(file) = file else {
-            return Ok(Self::default());
-        };
+    pub fn load(file: &Path) -> Result<Self, KeymapError> {
         match std::fs::read_to_string(file) {
             Ok(text) => Self::with(&file.display().to_string(), &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),

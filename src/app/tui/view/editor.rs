@@ -34,7 +34,7 @@ pub fn draw(
         .enumerate()
     {
         let mut x = area.x;
-        for span in &row.spans {
+        for span in row {
             let style = match span.kind {
                 SpanKind::Text => app.theme.editor_text,
                 SpanKind::Placeholder => app.theme.editor_paste,
