@@ -19,7 +19,7 @@ use super::classify::ErrorContext;
 use super::decoder::Decoder;
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
-use super::exchange::{self, HttpRequest, KeyHeader};
+use super::exchange::{self, HttpRequest};
 use super::google::{self, GoogleDecoder};
 use super::http::Http;
 use super::local;
@@ -143,8 +143,7 @@ impl Client {
         let key = self.keys.fetch(provider, &place).await?;
         let mut headers = self.headers(provider).await?;
         add_own_headers(&mut headers, request);
-        let http = self.http.with_headers(headers);
-        match (self.send(request, &http, key.clone()).await, key) {
+        match (self.send(request, headers.clone(), key.clone()).await, key) {
             // Google refuses a key with 400.
             (Err(error), Some(key))
                 if error.class == ErrorClass::Auth && matches!(error.status, Some(400 | 401)) =>
@@ -152,7 +151,7 @@ impl Client {
                 self.keys.reload();
                 let place = self.key_location(provider).map_err(|_| error.clone())?;
                 let new = self.keys.renew(provider, &place, &key).await.ok_or(error)?;
-                self.send(request, &http, Some(new)).await
+                self.send(request, headers, Some(new)).await
             }
             (answer, _) => answer,
         }
@@ -206,7 +205,7 @@ impl Client {
     }
 
     /// Sends the request with this key.
-    async fn send(&self, request: &Request, http: &Http, key: Option<Secret>) -> Answer {
+    async fn send(&self, request: &Request, mut headers: HeaderMap, key: Option<Secret>) -> Answer {
         let model = &request.model;
         let models = self.catalog.current();
         let context = ErrorContext {
@@ -215,6 +214,14 @@ impl Client {
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };
+        if let Some(key) = &key {
+            let (name, value) = key_header(model, key).ok_or_else(|| {
+                let what = "the key holds characters that no key can hold";
+                let error = context.error(ErrorClass::Auth, what);
+                error.with_hint(context.key_hint.clone())
+            })?;
+            headers.entry(name).or_insert(value);
+        }
         let (url, body, decoder): (String, Vec<u8>, Box<dyn Decoder>) = match model.api {
             Api::AnthropicMessages => (
                 anthropic::request::url(model),
@@ -243,18 +250,30 @@ impl Client {
         };
         let http_request = HttpRequest {
             url,
-            key,
-            key_header: KeyHeader::of(model),
+            headers,
             body: options::lay_over(body, &model.options),
             context,
             prices: model.prices.clone(),
         };
-        let mut events = exchange::run(http.clone(), http_request, decoder);
+        let mut events = exchange::run(self.http.clone(), http_request, decoder);
         match events.next().await {
             Some(StreamEvent::Error(error)) => Err(responses::explained(error, model)),
             first => Ok(stream::iter(first).chain(events).boxed()),
         }
     }
+}
+
+/// The header that shows `key` to the server of `model`; none if the key holds characters that no
+/// header can hold.
+pub(super) fn key_header(model: &Model, key: &Secret) -> Option<(HeaderName, HeaderValue)> {
+    let (name, prefix) = match model.api {
+        Api::AnthropicMessages if !model.quirks.bearer => ("x-api-key", ""),
+        Api::GoogleGenerateContent => ("x-goog-api-key", ""),
+        _ => ("authorization", "Bearer "),
+    };
+    let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose())).ok()?;
+    value.set_sensitive(true);
+    Some((HeaderName::from_static(name), value))
 }
 
 /// Adds the headers of the API and those that tell a load balancer which requests share a cache; the

@@ -9,51 +9,29 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream, Stream};
 use reqwest::Response;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 
-use super::api::Api;
-use super::auth::{Redactor, Secret};
+use super::auth::Redactor;
 use super::classify::{self, ErrorContext};
 use super::decoder::{Decoder, EventWriter};
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
 use super::http::{self, Http};
-use super::model::{Model, Prices};
+use super::model::Prices;
 use super::sse::{SseEvent, SseParser, TooLarge};
 
 /// What is sent.
 pub(crate) struct HttpRequest {
     pub url: String,
-    pub key: Option<Secret>,
-    pub key_header: KeyHeader,
+    /// The key's among them.
+    pub headers: HeaderMap,
     /// JSON.
     pub body: Vec<u8>,
     /// What errors are about.
     pub context: ErrorContext,
     /// What the answer costs.
     pub prices: Prices,
-}
-
-/// The header for the key, and what stands before the key in it.
-#[derive(Clone, Copy)]
-pub(crate) struct KeyHeader(pub &'static str, &'static str);
-
-impl KeyHeader {
-    pub fn of(model: &Model) -> Self {
-        match model.api {
-            Api::AnthropicMessages if !model.quirks.bearer => Self("x-api-key", ""),
-            Api::GoogleGenerateContent => Self("x-goog-api-key", ""),
-            _ => Self("authorization", "Bearer "),
-        }
-    }
-
-    /// The header's value; none if `key` holds characters that no header can hold.
-    pub fn value(self, key: &Secret) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&format!("{}{}", self.1, key.expose())).ok()?;
-        value.set_sensitive(true);
-        Some(value)
-    }
 }
 
 /// From bytes to events: the part of an exchange that needs no network.
@@ -170,9 +148,6 @@ pub(crate) fn run(
     request: HttpRequest,
     decoder: Box<dyn Decoder>,
 ) -> BoxStream<'static, StreamEvent> {
-    if let Some(key) = &request.key {
-        request.context.redactor.add(key);
-    }
     let redactor = request.context.redactor.clone();
     let exchange = Exchange {
         target: http::shown(&request.url),
@@ -197,25 +172,14 @@ struct Exchange {
 }
 
 impl Exchange {
-    async fn send(&self, http_request: HttpRequest) -> Result<Response, LlmError> {
-        let url = &http_request.url;
-        let mut request = self
-            .http
-            .client(url)?
-            .post(url)
+    async fn send(&self, request: HttpRequest) -> Result<Response, LlmError> {
+        let client = self.http.client(&request.url)?;
+        let post = client
+            .post(&request.url)
             .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream");
-        if let Some(key) = &http_request.key {
-            let value = http_request.key_header.value(key).ok_or_else(|| {
-                let what = "the key holds characters that no key can hold";
-                let error = self.context.error(ErrorClass::Auth, what);
-                error.with_hint(self.context.key_hint.clone())
-            })?;
-            request = request.header(http_request.key_header.0, value);
-        }
-        // They come last and win.
-        let request = request.headers(self.http.headers().clone());
-        let sent = request.body(http_request.body).send().await;
+            .header(ACCEPT, "text/event-stream")
+            .headers(request.headers);
+        let sent = post.body(request.body).send().await;
         let response = sent.map_err(|error| self.transport(&error))?;
         let status = response.status();
         if !status.is_success() {

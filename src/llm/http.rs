@@ -8,17 +8,16 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
 use super::error::{ErrorClass, LlmError};
 
 /// How long to wait for a connection.
-pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server may stay silent, before its headers or in the middle of a stream.
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 /// Most bytes read of an error's body.
-pub const MAX_ERROR_BYTES: usize = 64 * 1024;
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// How long the rest of an error's body is waited for.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -27,7 +26,6 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Http {
     clients: Arc<Clients>,
     idle: Duration,
-    headers: HeaderMap,
 }
 
 /// One client for the world, which may lie behind a proxy, and one for this machine, which does not.
@@ -49,21 +47,7 @@ impl Http {
         Self {
             clients: Arc::default(),
             idle,
-            headers: HeaderMap::new(),
         }
-    }
-
-    /// The same client for requests that carry these headers, whatever others they would have.
-    pub fn with_headers(&self, headers: HeaderMap) -> Self {
-        Self {
-            headers,
-            ..self.clone()
-        }
-    }
-
-    /// The headers that every request carries.
-    pub fn headers(&self) -> &HeaderMap {
-        &self.headers
     }
 
     /// The client for `url`, built now if this is the first use. An address of this machine is never

@@ -7,8 +7,8 @@ use super::anthropic;
 use super::api::Api;
 use super::auth::Secret;
 use super::classify::{self, ErrorContext};
+use super::client::key_header;
 use super::error::ErrorClass;
-use super::exchange::KeyHeader;
 use super::http::{self, Http};
 use super::model::Model;
 
@@ -53,18 +53,16 @@ pub async fn probe(
         request = request.header("anthropic-version", anthropic::request::VERSION);
     }
     if let Some(key) = key {
-        context.redactor.add(key);
-        let key_header = KeyHeader::of(model);
-        let Some(value) = key_header.value(key) else {
+        let Some((name, value)) = key_header(model, key) else {
             return Verdict::Refused("it holds characters that no key can hold".to_owned());
         };
-        request = request.header(key_header.0, value);
+        request = request.header(name, value);
     }
     let response = match request.send().await {
         Ok(response) => response,
         Err(error) => {
             let error = http::transport_error(&error, &http::shown(&url), LIMIT);
-            return Verdict::Unreachable(redacted(&error.message, context));
+            return Verdict::Unreachable(context.redactor.redact(&error.message).into_owned());
         }
     };
     let status = response.status();
@@ -74,18 +72,15 @@ pub async fn probe(
     let headers = response.headers().clone();
     let body = http::error_body(response).await;
     let error = classify::from_response(status.as_u16(), &headers, &body, context);
-    let message = redacted(&error.message, context);
-    let message = message
-        .strip_prefix(&format!("{}: ", context.model))
-        .unwrap_or(&message)
-        .to_owned();
+    let prefix = format!("{}: ", context.model);
+    let message = error
+        .message
+        .strip_prefix(&prefix)
+        .unwrap_or(&error.message);
+    let message = message.to_owned();
     match error.class {
         ErrorClass::Auth => Verdict::Refused(message),
         ErrorClass::Retryable if status.is_server_error() => Verdict::Unreachable(message),
         _ => Verdict::Unclear(message),
     }
-}
-
-fn redacted(text: &str, context: &ErrorContext) -> String {
-    context.redactor.redact(text).into_owned()
 }
