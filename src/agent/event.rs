@@ -1,7 +1,8 @@
 //! What leaves the agent: one stream of events, the same for every front end.
 //!
 //! Events nest like brackets: agent, turn, message, tool execution. An `*End` event carries the
-//! whole truth, so a front end that missed updates is right again at the next end. pi's record
+//! whole truth, so a front end that missed updates is right again at the next end. `AgentEnd` also
+//! ends what a run that broke down by a fault of its own has left open. pi's record
 //! shapes (`--mode json`, RPC) are made from these by the front ends, not here.
 
 use std::sync::Arc;

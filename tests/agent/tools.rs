@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RunOutcome, Toolbox};
-use tiller::llm::{Content, StopReason};
+use tiller::llm::{Content, Model, Provider, Request, StopReason, StreamEvent};
 
 use super::fixture::*;
 
@@ -428,6 +430,31 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     agent.handle.go_on();
     assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
+}
+
+/// Plays its script, but panics when it is asked for the window of a model.
+struct Windowless(Script);
+
+impl Provider for Windowless {
+    fn loaded_window(&self, _model: &Model) -> BoxFuture<'static, Option<u64>> {
+        panic!("a provider's own fault")
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent> {
+        self.0.stream(request)
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_over_a_window_still_answers() {
+    let mut agent = Setup {
+        provider: Some(Arc::new(Windowless(Script::with(vec![say("ok")])))),
+        ..Setup::default()
+    }
+    .start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.stored(), ["user: Go", "assistant: ok"]);
 }
 
 #[tokio::test]

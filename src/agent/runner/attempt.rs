@@ -150,10 +150,12 @@ fn says_nothing(event: &StreamEvent) -> bool {
 /// The model of `turn` with the window its server has loaded it with, where that was an estimate.
 /// Everybody hears of the new window, and of one that is small.
 async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
+    let asked = AssertUnwindSafe(async { env.provider.loaded_window(&turn.model).await });
     let window = select! {
         biased;
         () = turn.interrupt.cancelled() => None,
-        window = env.provider.loaded_window(&turn.model) => window,
+        // A provider that panics over it does not know.
+        window = asked.catch_unwind() => window.unwrap_or_default(),
     };
     let Some(context_window) = window else {
         return Arc::clone(&turn.model);

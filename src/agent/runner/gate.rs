@@ -78,31 +78,25 @@ mod tests {
 
     use super::*;
 
-    fn call(arguments: Value, text: &str) -> ToolCall {
-        ToolCall {
-            name: "t".into(),
-            arguments,
-            partial_arguments: text.into(),
-            ..ToolCall::default()
-        }
-    }
-
     #[test]
     fn broken_argument_text_is_quoted_with_its_fault() {
-        assert_eq!(
-            whole_arguments(&call(json!({"a": 1}), "")),
-            Ok(json!({"a": 1}))
-        );
-        assert_eq!(
-            whole_arguments(&call(json!({}), r#"{"a":2}"#)),
-            Ok(json!({"a": 2}))
-        );
-        let text = whole_arguments(&call(json!({}), r#"{"a": "#)).unwrap_err();
-        assert!(text.contains("EOF while parsing"), "{text}");
-        assert!(text.ends_with(r#": {"a": "#), "{text}");
-        let text = whole_arguments(&call(json!({}), "[1]")).unwrap_err();
-        assert!(text.contains("they must be a JSON object"), "{text}");
-        let text = whole_arguments(&call(json!({}), &"ä".repeat(10_000))).unwrap_err();
-        assert!(text.len() < 600);
+        let of = |text: &str| {
+            whole_arguments(&ToolCall {
+                arguments: json!({"a": 1}),
+                partial_arguments: text.into(),
+                ..ToolCall::default()
+            })
+        };
+        assert_eq!(of(""), Ok(json!({"a": 1})));
+        assert_eq!(of(r#"{"a":2}"#), Ok(json!({"a": 2})));
+        for (text, why, quote) in [
+            (r#"{"a": "#, "EOF while parsing", r#": {"a": "#),
+            ("[1]", "they must be a JSON object", ": [1]"),
+            (&"ä".repeat(10_000), "expected value", "ä…"),
+        ] {
+            let error = of(text).unwrap_err();
+            assert!(error.contains(why) && error.ends_with(quote), "{error}");
+            assert!(error.len() < 600);
+        }
     }
 }

@@ -30,6 +30,24 @@ pub(super) struct Reply {
     pub failure: Option<String>,
 }
 
+impl Reply {
+    fn new(message: Arc<Message>, failure: Option<String>) -> Self {
+        let (stop, calls) = match &*message {
+            Message::Assistant(answer) if failure.is_none() => {
+                (answer.stop_reason, answer.tool_calls().cloned().collect())
+            }
+            // A failed message is never sent again, so results for its calls would answer nothing.
+            _ => (StopReason::Error, Vec::new()),
+        };
+        Self {
+            message,
+            stop,
+            calls,
+            failure,
+        }
+    }
+}
+
 /// Makes the model call of `turn` and reports it piece by piece. What the user says while it
 /// waits for another attempt joins `turn`, and so does a fallback model.
 pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Reply {
@@ -38,7 +56,10 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
         let mut attempt = Attempt::make(link, env, turn).await;
         let retries = policy.retries();
         let Some(error) = attempt.failure.take() else {
-            return answered(link, retries, attempt).await;
+            let reply = Reply::new(attempt.finish(link, None).await, None);
+            let given_up = (reply.stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
+            end_retries(link, retries, given_up).await;
+            return reply;
         };
         tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
         let decision = policy.after(&error, jitter_fraction());
@@ -116,29 +137,7 @@ impl Failed {
             Self::Silent(attempt) => attempt.finish(link, Some(text.clone())).await,
             Self::Kept(message) => message,
         };
-        Reply {
-            message,
-            stop: StopReason::Error,
-            // A failed message is never sent again, so results for its calls would answer nothing.
-            calls: Vec::new(),
-            failure: Some(text),
-        }
-    }
-}
-
-async fn answered(link: &RunLink, retries: u32, attempt: Attempt) -> Reply {
-    let message = attempt.finish(link, None).await;
-    let (stop, calls) = match &*message {
-        Message::Assistant(answer) => (answer.stop_reason, answer.tool_calls().cloned().collect()),
-        _ => (StopReason::Stop, Vec::new()),
-    };
-    let given_up = (stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
-    end_retries(link, retries, given_up).await;
-    Reply {
-        message,
-        stop,
-        calls,
-        failure: None,
+        Reply::new(message, Some(text))
     }
 }
 
