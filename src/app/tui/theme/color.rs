@@ -44,8 +44,6 @@ impl ColorDepth {
 pub(super) fn parse(text: &str) -> Option<Color> {
     match text {
         "default" => Some(Color::Reset),
-        "white" => Some(Color::White),
-        "gray" => Some(Color::Gray),
         _ => text.parse().ok(),
     }
 }

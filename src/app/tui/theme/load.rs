@@ -170,56 +170,41 @@ mod tests {
     use super::super::slots::SLOTS;
     use super::*;
 
+    const DEPTHS: [ColorDepth; 4] = [
+        ColorDepth::None,
+        ColorDepth::Ansi16,
+        ColorDepth::Indexed256,
+        ColorDepth::TrueColor,
+    ];
+
+    /// The colors of every slot.
+    fn colors(theme: &mut Theme) -> Vec<Color> {
+        let styles = SLOTS.iter().map(|slot| *theme.slot_mut(slot).unwrap());
+        let colors = styles.flat_map(|style| [style.fg, style.bg]);
+        colors.flatten().collect()
+    }
+
     #[test]
-    fn built_in_themes_load_at_every_depth() {
-        for name in Theme::names() {
-            for depth in [
-                ColorDepth::None,
-                ColorDepth::Ansi16,
-                ColorDepth::Indexed256,
-                ColorDepth::TrueColor,
-            ] {
-                let theme = Theme::load(name, depth).unwrap();
-                assert!(!theme.syntax.is_empty());
-                assert_eq!(theme.name, name);
+    fn built_in_themes_load_at_every_depth_in_its_colors() {
+        for (name, depth) in Theme::names().flat_map(|name| DEPTHS.map(|depth| (name, depth))) {
+            let mut theme = Theme::load(name, depth).unwrap();
+            assert!(!theme.syntax.is_empty());
+            assert_eq!(theme.name, name);
+            let rgb = |color: &Color| matches!(color, Color::Rgb(..));
+            let found = colors(&mut theme);
+            assert_eq!(depth == ColorDepth::None, found.is_empty(), "{name}");
+            if name == "ansi" {
+                let of_syntax = theme.syntax.iter().filter_map(|rule| rule.style.fg);
+                assert!(!found.into_iter().chain(of_syntax).any(|color| rgb(&color)));
             }
         }
     }
 
     #[test]
-    fn built_in_themes_style_every_slot() {
+    fn the_root_of_the_themes_styles_every_slot() {
         let dark = built_in("dark").unwrap();
         for slot in SLOTS {
             assert!(dark.ui.contains_key(*slot), "dark.toml lacks {slot}");
-        }
-    }
-
-    #[test]
-    fn no_color_means_no_color() {
-        for name in Theme::names() {
-            let mut theme = Theme::load(name, ColorDepth::None).unwrap();
-            for slot in SLOTS {
-                let style = *theme.slot_mut(slot).unwrap();
-                assert_eq!((style.fg, style.bg), (None, None), "{name} {slot}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_ansi_theme_names_only_the_sixteen() {
-        let mut theme = Theme::load("ansi", ColorDepth::TrueColor).unwrap();
-        for slot in SLOTS {
-            let style = *theme.slot_mut(slot).unwrap();
-            for color in [style.fg, style.bg].into_iter().flatten() {
-                assert!(!matches!(color, Color::Rgb(..)), "{slot}: {color:?}");
-            }
-        }
-        for rule in &theme.syntax {
-            assert!(
-                !matches!(rule.style.fg, Some(Color::Rgb(..))),
-                "{}",
-                rule.scopes
-            );
         }
     }
 

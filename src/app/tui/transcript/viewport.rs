@@ -49,6 +49,13 @@ pub struct RowRef {
     pub row: u32,
 }
 
+impl RowRef {
+    /// The first row of a cell.
+    pub fn top_of(cell: usize) -> Self {
+        Self { cell, row: 0 }
+    }
+}
+
 /// What a frame found out about the viewport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {

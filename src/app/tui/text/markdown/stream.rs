@@ -29,8 +29,6 @@ pub struct MarkdownRows {
     gap: bool,
     /// Up to where complete lines were searched for closed blocks.
     searched: usize,
-    /// Up to where lone CRs were looked for.
-    searched_for_cr: usize,
     /// The fenced code block that is open, if lines of it are closed.
     code: Option<OpenFence>,
     /// Whether the rows may differ from those of the whole text.
@@ -45,6 +43,13 @@ struct OpenFence {
     opening: Range<usize>,
     /// Lines that are closed.
     lines: usize,
+}
+
+/// What an update works with.
+struct Input<'a> {
+    context: &'a RenderContext<'a>,
+    source: &'a str,
+    store: &'a mut CodeStore,
 }
 
 impl MarkdownRows {
@@ -73,75 +78,52 @@ impl MarkdownRows {
             _ => source,
         };
         let is_first = self.closed == 0;
-        self.search_lone_cr(source);
+        self.is_rough |= has_lone_cr(&source[self.closed..]);
         self.rows.truncate(self.closed_rows);
-        while self.step(context, source, live, store) {}
+        let mut input = Input {
+            context,
+            source,
+            store,
+        };
+        while self.step(&mut input, live) {}
         if !live && std::mem::take(&mut self.is_rough) && !is_first {
             *self = Self {
                 written: self.written,
                 ..Self::default()
             };
-            self.finish(context, source, store);
+            self.finish(&mut input);
             self.is_rough = false;
         }
     }
 
-    /// A lone CR ends a line of markdown, but not one of ours: a text with one is written as a whole
-    /// at its end.
-    fn search_lone_cr(&mut self, source: &str) {
-        let fresh = source.as_bytes().get(self.searched_for_cr..);
-        let fresh = fresh.unwrap_or_default();
-        for (at, _) in fresh.iter().enumerate().filter(|(_, byte)| **byte == b'\r') {
-            match fresh.get(at + 1) {
-                Some(b'\n') => {}
-                Some(_) => self.is_rough = true,
-                // What comes behind it decides.
-                None => {
-                    self.searched_for_cr += at;
-                    return;
-                }
-            }
-        }
-        self.searched_for_cr = source.len();
-    }
-
     /// Closes what can be closed and writes the rest. Answers whether there is more to do.
-    fn step(
-        &mut self,
-        context: &RenderContext<'_>,
-        source: &str,
-        live: bool,
-        store: &mut CodeStore,
-    ) -> bool {
+    fn step(&mut self, input: &mut Input<'_>, live: bool) -> bool {
         if !live {
-            self.finish(context, source, store);
+            self.finish(input);
             return false;
         }
-        if self.close_blocks(context, source, store) {
+        if self.close_blocks(input) {
             return true;
         }
-        if self.code.is_none() && source.len() - self.closed > MAX_OPEN {
-            self.close_lines(context, source, store);
+        if self.code.is_none() && input.source.len() - self.closed > MAX_OPEN {
+            self.close_lines(input);
             return true;
         }
-        self.write(context, source, source.len(), true, store);
+        self.write(input, input.source.len(), true);
         false
     }
 
     /// Writes everything that is left, for good.
-    fn finish(&mut self, context: &RenderContext<'_>, source: &str, store: &mut CodeStore) {
-        let output = self.write(context, source, source.len(), false, store);
-        self.close(source.len(), output.gap, output.code_blocks);
+    fn finish(&mut self, input: &mut Input<'_>) {
+        let end = input.source.len();
+        let output = self.write(input, end, false);
+        self.close(end, output.gap, output.code_blocks);
     }
 
     /// Closes the blocks before the last one, and the lines of that if it is fenced code, as far as
     /// complete lines have come since the last look.
-    fn close_blocks(
-        &mut self,
-        context: &RenderContext<'_>,
-        source: &str,
-        store: &mut CodeStore,
-    ) -> bool {
+    fn close_blocks(&mut self, input: &mut Input<'_>) -> bool {
+        let source = input.source;
         let line_end = source[self.closed..].rfind('\n');
         let line_end = line_end.map_or(0, |at| self.closed + at + 1);
         if line_end <= self.searched {
@@ -150,7 +132,7 @@ impl MarkdownRows {
         self.searched = line_end;
         let open_from = self.rows.len();
         let base = self.base();
-        let output = self.write(context, source, line_end, true, store);
+        let output = self.write(input, line_end, true);
         if let Some(last) = output.last_block {
             let start = base + last.byte;
             if let Some(code) = last.code.filter(|code| base + code.byte > self.closed) {
@@ -182,8 +164,8 @@ impl MarkdownRows {
     }
 
     /// Closes the lines of a block that has grown too large, or else its words or characters.
-    fn close_lines(&mut self, context: &RenderContext<'_>, source: &str, store: &mut CodeStore) {
-        let open = &source[self.closed..];
+    fn close_lines(&mut self, input: &mut Input<'_>) {
+        let open = &input.source[self.closed..];
         let last_char = open.floor_char_boundary(open.len() - 1);
         let cut = open[..last_char]
             .rfind('\n')
@@ -192,20 +174,14 @@ impl MarkdownRows {
             .filter(|&cut| cut >= MAX_OPEN / 2)
             .unwrap_or(last_char);
         let end = self.closed + cut;
-        let output = self.write(context, source, end, false, store);
+        let output = self.write(input, end, false);
         self.is_rough = true;
         self.close(end, false, output.code_blocks);
     }
 
     /// Writes the source from what is closed up to `end`.
-    fn write(
-        &mut self,
-        context: &RenderContext<'_>,
-        source: &str,
-        end: usize,
-        open: bool,
-        store: &mut CodeStore,
-    ) -> RenderOutput {
+    fn write(&mut self, input: &mut Input<'_>, end: usize, open: bool) -> RenderOutput {
+        let source = input.source;
         let rest = &source[self.closed..end];
         let behind_fence;
         let (text, code_lines) = match &self.code {
@@ -224,7 +200,7 @@ impl MarkdownRows {
             open,
         };
         self.written += text.len();
-        let output = write(context, &chunk, store, &mut self.rows);
+        let output = write(input.context, &chunk, input.store, &mut self.rows);
         self.is_rough |= output.has_definitions;
         output
     }
@@ -241,4 +217,12 @@ impl MarkdownRows {
         self.gap = gap;
         self.code_blocks = code_blocks;
     }
+}
+
+/// Whether a lone CR is in it: that ends a line of markdown, but not one of ours. A text with one is
+/// written as a whole at its end.
+fn has_lone_cr(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let next = |at: usize| bytes.get(at + 1);
+    memchr::memchr_iter(b'\r', bytes).any(|at| next(at).is_some_and(|&byte| byte != b'\n'))
 }

@@ -104,14 +104,8 @@ impl Writer<'_, '_> {
                 let inside = range.start + ticks..(range.start + ticks + text.len()).min(range.end);
                 self.inline(&text, self.patched(self.context.theme.code), &inside);
             }
-            Event::InlineMath(text) => {
-                let style = self.patched(self.context.theme.code);
-                self.inline(&format!("${text}$"), style, &range);
-            }
-            Event::DisplayMath(text) => {
-                let style = self.patched(self.context.theme.code);
-                self.inline(&format!("$${text}$$"), style, &range);
-            }
+            Event::InlineMath(text) => self.math("$", &text, &range),
+            Event::DisplayMath(text) => self.math("$$", &text, &range),
             Event::Html(text) => {
                 // A block comes line by line.
                 self.inline(
@@ -213,21 +207,17 @@ impl Writer<'_, '_> {
             }
             Tag::Item => {
                 self.begin_block();
-                let (marker, style) = match self.lists.last_mut() {
+                let marker = match self.lists.last_mut() {
                     Some(Some(number)) => {
                         let marker = format!("{number}. ");
                         *number = number.saturating_add(1);
-                        (marker, theme.list_marker)
+                        marker
                     }
-                    _ => (
-                        ["• ", "◦ ", "▪ "][(self.lists.len().max(1) - 1) % 3].to_owned(),
-                        theme.list_marker,
-                    ),
+                    _ => ["• ", "◦ ", "▪ "][(self.lists.len().max(1) - 1) % 3].to_owned(),
                 };
-                let indent = width(&marker);
                 self.containers.push(Container::Item {
-                    marker: Some(Line::of(marker, style)),
-                    indent,
+                    indent: width(&marker),
+                    marker: Some(Line::of(marker, theme.list_marker)),
                 });
             }
             Tag::Table(alignments) => {
@@ -248,16 +238,10 @@ impl Writer<'_, '_> {
             Tag::Emphasis => self.push_style(theme.emphasis),
             Tag::Strong => self.push_style(theme.strong),
             Tag::Strikethrough => self.push_style(theme.strike),
-            Tag::Link { dest_url, .. } => {
-                self.links
-                    .push((dest_url.into_string(), self.line.text.len()));
-                self.push_style(theme.link);
-            }
+            Tag::Link { dest_url, .. } => self.begin_link(dest_url.into_string()),
             Tag::Image { dest_url, .. } => {
                 self.inline("▣ ", theme.dim, &(range.start..range.start));
-                self.links
-                    .push((dest_url.into_string(), self.line.text.len()));
-                self.push_style(theme.link);
+                self.begin_link(dest_url.into_string());
             }
             _ => {}
         }
@@ -316,6 +300,11 @@ impl Writer<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    fn begin_link(&mut self, url: String) {
+        self.links.push((url, self.line.text.len()));
+        self.push_style(self.context.theme.link);
     }
 
     fn end_link(&mut self) {
@@ -446,14 +435,17 @@ impl Writer<'_, '_> {
     }
 
     fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
-        let clean = visible(text);
-        let source = self.source(range);
+        let mut clean = visible(text);
         if clean.contains('\n') {
-            self.line
-                .push_source(&clean.replace('\n', " "), style, source);
-        } else {
-            self.line.push_source(&clean, style, source);
+            clean = clean.replace('\n', " ").into();
         }
+        let source = self.source(range);
+        self.line.push_source(&clean, style, source);
+    }
+
+    fn math(&mut self, mark: &str, text: &str, range: &Range<usize>) {
+        let style = self.patched(self.context.theme.code);
+        self.inline(&format!("{mark}{text}{mark}"), style, range);
     }
 
     /// A range of the chunk as one of the whole source.

@@ -98,12 +98,11 @@ impl Frame<'_> {
         if anchor.cell > last {
             return self.bottom();
         }
-        let same_width = anchor.width == 0 || anchor.width == self.cache.width;
+        let width = self.cache.width;
         let rows = self.cache.lay_out(self.transcript, self.theme, anchor.cell);
-        let row = if same_width {
-            anchor.row as usize
-        } else {
-            rows.row_at(anchor.byte)
+        let row = match anchor.width {
+            known if known == 0 || known == width => anchor.row as usize,
+            _ => rows.row_at(anchor.byte),
         };
         RowRef {
             cell: anchor.cell,
@@ -190,10 +189,7 @@ impl Frame<'_> {
                 return Some(at);
             }
             rows -= left;
-            at = RowRef {
-                cell: at.cell + 1,
-                row: 0,
-            };
+            at = RowRef::top_of(at.cell + 1);
         }
         None
     }
@@ -205,11 +201,7 @@ impl Frame<'_> {
 
     /// The top of the view that ends with the last row.
     fn bottom(&mut self) -> RowRef {
-        let end = RowRef {
-            cell: self.count(),
-            row: 0,
-        };
-        self.up(end, self.height)
+        self.up(RowRef::top_of(self.count()), self.height)
     }
 
     fn visible(&mut self, top: RowRef) -> Vec<Option<RowRef>> {
@@ -220,10 +212,7 @@ impl Frame<'_> {
                 rows.push(Some(at));
                 at.row += 1;
             } else {
-                at = RowRef {
-                    cell: at.cell + 1,
-                    row: 0,
-                };
+                at = RowRef::top_of(at.cell + 1);
             }
         }
         rows.resize(self.height, None);
@@ -233,9 +222,8 @@ impl Frame<'_> {
     fn report(&mut self, top: RowRef, follows: bool, rows: Vec<Option<RowRef>>) -> Drawn {
         let mut last = rows
             .iter()
-            .rev()
             .flatten()
-            .next()
+            .next_back()
             .copied()
             .unwrap_or_default();
         last.row += 1;
