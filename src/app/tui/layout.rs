@@ -96,10 +96,7 @@ impl Areas {
             editor,
             text,
             status: row(status_rows),
-            list: Rect::ZERO,
-            list_top: 0,
-            list_end: 0,
-            pill: Rect::ZERO,
+            ..Self::default()
         }
     }
 }

@@ -8,11 +8,11 @@ use ratatui::style::Style;
 
 use super::chunk::{BlockStart, Chunk, CodeLines, RenderOutput};
 use super::container::{self, Container};
-use super::fence::{CodeText, OpenCode, language, write_code};
+use super::fence::{OpenCode, label, language};
 use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
-use crate::app::tui::text::code::CodeStore;
+use crate::app::tui::text::code::{CodeStore, mark_code};
 use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
@@ -194,6 +194,8 @@ impl Writer<'_, '_> {
                     CodeBlockKind::Indented => (false, String::new()),
                 };
                 self.code = Some(OpenCode {
+                    block: self.out.code_blocks,
+                    lines_before: std::mem::take(&mut self.code_lines),
                     is_fenced,
                     language,
                     text: String::new(),
@@ -322,35 +324,50 @@ impl Writer<'_, '_> {
 
     fn write_code(&mut self) {
         let Some(code) = self.code.take() else { return };
-        let block = self.out.code_blocks;
         self.out.code_blocks += 1;
         let rows_before = self.rows.len();
-        let written = std::mem::take(&mut self.code_lines);
         let unfinished = self.chunk.open && !code.text.ends_with('\n');
         let complete = code.text.matches('\n').count();
         let lines = code.text.strip_suffix('\n').unwrap_or(&code.text);
         // A block without any line is a row, too.
-        let is_nothing_new = lines.is_empty() && complete == 0 && written > 0;
+        let is_nothing_new = lines.is_empty() && complete == 0 && code.lines_before > 0;
         let count = if is_nothing_new { 0 } else { usize::MAX };
         for (number, line) in lines.split('\n').enumerate().take(count) {
             let open = unfinished && number == complete;
             if open && self.may_close(&code, line) {
                 break;
             }
-            let prefix = self.prefix();
-            let line = CodeText {
-                block,
-                number: written + number,
-                text: line.strip_suffix('\r').unwrap_or(line),
-                language: &code.language,
-                open,
-                byte: self.byte(*code.lines.get(number).unwrap_or(&code.byte)),
-            };
-            write_code(self.context, &prefix.first, &line, self.store, self.rows);
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            self.code_line(&code, number, line, open);
         }
         self.gap = true;
         if self.depth == 0 && code.is_fenced {
             self.note_code(&code, complete, rows_before);
+        }
+    }
+
+    /// Writes line `number` of the chunk's part of a code block; the colors of one that is `open`, and
+    /// can still grow, are not looked for.
+    fn code_line(&mut self, code: &OpenCode, number: usize, line: &str, open: bool) {
+        let style = self.context.theme.code_block;
+        let clean = visible_line(line);
+        let byte = self.byte(*code.lines.get(number).unwrap_or(&code.byte));
+        let number = code.lines_before + number;
+        if !open {
+            let key = (self.context.cell, code.block);
+            self.store.offer(key, &code.language, number, &clean);
+        }
+        let mut before = self.prefix().first;
+        before.push("  ", Style::new());
+        let text = Line::from_source(&clean, style, byte..byte + line.len() as u32);
+        let from_row = self.rows.len();
+        let prefix = Prefix::both(before);
+        let columns = self.context.columns;
+        wrap(&text, &prefix, columns, Break::Anywhere, self.rows);
+        let rows = &mut self.rows[from_row..];
+        mark_code(rows, code.block, number, Style { fg: None, ..style });
+        if let (0, [row]) = (number, rows) {
+            label(self.context, &code.language, row);
         }
     }
 

@@ -18,6 +18,8 @@ pub struct Strings {
     /// For each open bracket, whether it is an object that waits for a key.
     open: Vec<Open>,
     state: State,
+    /// What the string under way is.
+    part: Part,
     key: String,
     /// The first half of a character that takes two escapes.
     half: Option<u32>,
@@ -34,18 +36,18 @@ enum Open {
 enum State {
     #[default]
     Between,
-    In(Part),
-    Escape(Part),
+    In,
+    Escape,
     Unicode {
-        part: Part,
         digits: u8,
         code: u32,
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     Key,
+    #[default]
     Value,
 }
 
@@ -54,14 +56,14 @@ impl Strings {
         let mut rest = piece;
         while !rest.is_empty() {
             match self.state {
-                State::In(part) => {
+                State::In => {
                     let stop = rest.find(['"', '\\']).unwrap_or(rest.len());
-                    self.text(part, &rest[..stop], &mut found);
+                    self.text(&rest[..stop], &mut found);
                     rest = &rest[stop..];
                     let mut chars = rest.chars();
                     match chars.next() {
-                        Some('"') => self.end(part, &mut found),
-                        Some(_) => self.state = State::Escape(part),
+                        Some('"') => self.end(&mut found),
+                        Some(_) => self.state = State::Escape,
                         None => {}
                     }
                     rest = chars.as_str();
@@ -80,15 +82,9 @@ impl Strings {
     fn step(&mut self, next: char, found: &mut impl FnMut(Found<'_>)) {
         match self.state {
             State::Between => self.between(next, found),
-            State::In(_) => {}
-            State::Escape(part) if next == 'u' => {
-                self.state = State::Unicode {
-                    part,
-                    digits: 0,
-                    code: 0,
-                };
-            }
-            State::Escape(part) => {
+            State::In => {}
+            State::Escape if next == 'u' => self.state = State::Unicode { digits: 0, code: 0 },
+            State::Escape => {
                 let plain = match next {
                     'n' => '\n',
                     't' => '\t',
@@ -97,17 +93,17 @@ impl Strings {
                     'f' => '\u{c}',
                     other => other,
                 };
-                self.state = State::In(part);
-                self.text(part, plain.encode_utf8(&mut [0; 4]), found);
+                self.state = State::In;
+                self.text(plain.encode_utf8(&mut [0; 4]), found);
             }
-            State::Unicode { part, digits, code } => {
+            State::Unicode { digits, code } => {
                 let code = code << 4 | next.to_digit(16).unwrap_or(0);
                 if digits < 3 {
                     let digits = digits + 1;
-                    self.state = State::Unicode { part, digits, code };
+                    self.state = State::Unicode { digits, code };
                     return;
                 }
-                self.state = State::In(part);
+                self.state = State::In;
                 let half = take(&mut self.half);
                 let whole = match (half, code) {
                     (_, 0xd800..=0xdbff) => {
@@ -120,7 +116,7 @@ impl Strings {
                     _ => code,
                 };
                 let whole = char::from_u32(whole).unwrap_or('\u{fffd}');
-                self.text(part, whole.encode_utf8(&mut [0; 4]), found);
+                self.text(whole.encode_utf8(&mut [0; 4]), found);
             }
         }
     }
@@ -136,18 +132,18 @@ impl Strings {
             (',', Some(open @ Open::Value)) => *open = Open::Key,
             ('"', Some(Open::Key)) => {
                 self.key.clear();
-                self.state = State::In(Part::Key);
+                (self.state, self.part) = (State::In, Part::Key);
             }
             ('"', _) => {
-                self.state = State::In(Part::Value);
+                (self.state, self.part) = (State::In, Part::Value);
                 found(Found::Start(&self.key));
             }
             _ => {}
         }
     }
 
-    fn text(&mut self, part: Part, text: &str, found: &mut impl FnMut(Found<'_>)) {
-        match part {
+    fn text(&mut self, text: &str, found: &mut impl FnMut(Found<'_>)) {
+        match self.part {
             // A key nobody waits for may be of any length.
             Part::Key if self.key.len() < 100 => self.key.push_str(text),
             Part::Value if !text.is_empty() => found(Found::Text(text)),
@@ -155,9 +151,9 @@ impl Strings {
         }
     }
 
-    fn end(&mut self, part: Part, found: &mut impl FnMut(Found<'_>)) {
+    fn end(&mut self, found: &mut impl FnMut(Found<'_>)) {
         self.state = State::Between;
-        if part == Part::Value {
+        if self.part == Part::Value {
             found(Found::End);
         }
     }

@@ -22,28 +22,22 @@ const SUBJECT_FIELD: usize = 12;
 /// Writes it. Answers whether some of the call's subject had to be left out.
 pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>) -> bool {
     let theme = context.theme;
-    let (mark, mark_style) = match tool.state {
-        ToolState::Preparing { .. } | ToolState::Running { .. } => ("●", theme.tool_running),
-        ToolState::Waiting => ("○", theme.tool_skipped),
-        ToolState::Finished(ToolStatus::Ok) => ("✓", theme.tool_ok),
-        ToolState::Finished(ToolStatus::Error) => ("✗", theme.tool_error),
-        ToolState::Finished(ToolStatus::Skipped | ToolStatus::Cancelled) => {
-            ("⊘", theme.tool_skipped)
+    let undone = theme.tool_name.patch(theme.dim);
+    let (mark, mark_style, name_style) = match tool.state {
+        ToolState::Preparing { .. } | ToolState::Running { .. } => {
+            ("●", theme.tool_running, theme.tool_name)
         }
-    };
-    let name_style = match tool.state {
-        ToolState::Finished(ToolStatus::Skipped | ToolStatus::Cancelled) => {
-            theme.tool_name.patch(theme.dim)
-        }
-        _ => theme.tool_name,
+        ToolState::Waiting => ("○", theme.tool_skipped, theme.tool_name),
+        ToolState::Finished(ToolStatus::Ok) => ("✓", theme.tool_ok, theme.tool_name),
+        ToolState::Finished(ToolStatus::Error) => ("✗", theme.tool_error, theme.tool_name),
+        ToolState::Finished(_) => ("⊘", theme.tool_skipped, undone),
     };
     let mut line = context.indent();
     line.push(mark, mark_style);
     line.push(" ", Style::new());
-    line.push(
-        &ellipsis(&visible_line(&tool.name), context.columns.saturating_sub(4)),
-        name_style,
-    );
+    let name = visible_line(&tool.name);
+    let name = ellipsis(&name, context.columns.saturating_sub(4));
+    line.push(&name, name_style);
 
     let (subject, shorten) = subject(tool);
     let (summary, time) = (summary(tool), time(tool, now));
