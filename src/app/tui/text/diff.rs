@@ -12,19 +12,15 @@ use super::row::{Line, Row, lines};
 use super::wrap::{Break, Prefix, wrap};
 use crate::app::sanitize::visible_line;
 
-/// What a line of a diff is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Only in the new text.
     Added,
-    /// Only in the old text.
     Removed,
     Context,
     /// Lines are left out here.
     Skipped,
 }
 
-/// One line of a diff.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiffLine {
     pub sign: Sign,

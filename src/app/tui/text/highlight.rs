@@ -100,13 +100,12 @@ impl HighlightWorker {
         (Self { jobs, done }, inbox)
     }
 
-    /// Hands over lines.
-    pub fn send(&self, job: CodeJob) {
+    pub(super) fn send(&self, job: CodeJob) {
         let _ = self.jobs.send(job);
     }
 
     /// The next colored lines, if there are some.
-    pub fn receive(&self) -> Option<CodeDone> {
+    pub(super) fn receive(&self) -> Option<CodeDone> {
         self.done.try_recv().ok()
     }
 }

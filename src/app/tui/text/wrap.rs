@@ -133,7 +133,6 @@ fn next_wide(text: &str, columns: usize, mode: Break) -> (usize, usize) {
     (text.len(), text.len())
 }
 
-/// Drops the spaces around a break.
 fn trim_break(text: &str, end: usize, next: usize) -> (usize, usize) {
     let kept = text[..end].trim_end_matches(' ').len();
     let skipped = text[next..].len() - text[next..].trim_start_matches(' ').len();

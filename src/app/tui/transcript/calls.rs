@@ -72,7 +72,6 @@ fn subject(arguments: &Value) -> &str {
         .unwrap_or_default()
 }
 
-/// The call runs.
 pub(super) fn start(
     cells: &mut Cells,
     call_id: &str,
@@ -100,7 +99,6 @@ pub(super) fn update(cells: &mut Cells, call_id: &str, details: &Arc<Details>) -
     index.is_some()
 }
 
-/// Brings a call to its end.
 pub(super) fn end(
     cells: &mut Cells,
     (call_id, name): (&str, &str),

@@ -24,26 +24,22 @@ pub struct Cell {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellBody {
-    /// A user's message.
     User {
         /// Pictures are a note in it.
         text: String,
         /// Whether the agent has confirmed it.
         confirmed: bool,
     },
-    /// Markdown of a model.
     Assistant {
         text: String,
         /// Whether more may come.
         live: bool,
     },
-    /// A model's thinking.
     Thinking {
         /// Empty when withheld.
         text: String,
         state: ThinkingState,
     },
-    /// A tool call with its result.
     Tool(Box<ToolCell>),
     /// Something the user should read.
     Notice {
@@ -53,7 +49,6 @@ pub enum CellBody {
     },
 }
 
-/// How far thinking is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkingState {
     Live {
@@ -104,7 +99,6 @@ impl ToolCell {
     }
 }
 
-/// How far a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolState {
     /// The model is still writing its arguments; so many bytes so far.

@@ -37,12 +37,10 @@ impl Cells {
         self.list.get(index).map(|cell| &cell.body)
     }
 
-    /// The cell of a tool call.
     pub(super) fn of_call(&self, call_id: &str) -> Option<usize> {
         self.calls.get(call_id).copied()
     }
 
-    /// Appends a cell and gives its index.
     pub(super) fn push(&mut self, body: CellBody) -> usize {
         let index = self.list.len();
         let fold = match &body {
@@ -87,7 +85,6 @@ impl Cells {
         newest.any(|index| self.change(index, &change))
     }
 
-    /// Marks a cell as changed.
     fn touch(&mut self, index: usize) {
         if let Some(cell) = self.list.get_mut(index) {
             cell.revision = cell.revision.wrapping_add(1);

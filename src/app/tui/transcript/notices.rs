@@ -14,7 +14,6 @@ pub(super) struct Retrying {
     error: String,
 }
 
-/// Adds something to read.
 pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String>) -> usize {
     cells.push(CellBody::Notice {
         level,

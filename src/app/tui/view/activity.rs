@@ -14,7 +14,6 @@ use crate::app::tui::text::width::{ellipsis, width};
 /// Bytes a token has on average, for a speed before the provider has counted.
 const BYTES_PER_TOKEN: f64 = 3.5;
 
-/// Whether the line has something to say.
 pub fn has_something(app: &App) -> bool {
     app.run != RunState::Idle
         || app.hint.is_some()

@@ -11,7 +11,6 @@ use crate::app::sanitize::visible_line;
 use crate::app::tui::text::width::{fit, width};
 use crate::app::tui::text::{Break, Line, Prefix, wrap};
 
-/// A line of the screen.
 #[derive(Clone, Debug, Default)]
 pub struct StyledLine(Line);
 
@@ -33,7 +32,6 @@ impl StyledLine {
         texts.map(|text| Self::of(text, style)).collect()
     }
 
-    /// The same line with more text.
     pub fn with<'a>(mut self, text: impl Into<Cow<'a, str>>, style: Style) -> Self {
         self.push(text, style);
         self

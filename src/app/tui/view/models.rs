@@ -198,7 +198,6 @@ fn cell(text: &str, columns: usize) -> String {
     text + &" ".repeat(pad)
 }
 
-/// What is known of the chosen model.
 fn draw_details(
     app: &App,
     models: &ModelPicker,

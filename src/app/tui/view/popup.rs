@@ -157,7 +157,6 @@ pub fn draw_text(
     }
 }
 
-/// A box with a text to read.
 pub fn draw_pager(
     app: &App,
     title: &str,

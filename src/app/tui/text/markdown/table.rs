@@ -12,9 +12,7 @@ use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 /// A table that was read; the first row is its head.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// How each column is aligned.
     pub alignments: Vec<Alignment>,
-    /// The cells, row by row.
     pub rows: Vec<Vec<Line>>,
 }
 
@@ -23,7 +21,6 @@ const SEPARATOR: &str = " │ ";
 const MIN_COLUMN: usize = 8;
 
 impl Table {
-    /// Writes the table behind `before`.
     pub fn write(&self, context: &RenderContext<'_>, before: &Line, rows: &mut Vec<Row>) {
         let room = context.columns.saturating_sub(width(&before.text)).max(2);
         let columns = self.alignments.len().max(1);

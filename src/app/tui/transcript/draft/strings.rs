@@ -12,7 +12,6 @@ pub enum Found<'a> {
     End,
 }
 
-/// Reads a JSON document piece by piece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strings {
     /// For each open bracket, whether it is an object that waits for a key.

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::cache::TranscriptCache;
+use super::rows::CellRows;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
     Anchor, CellBody, Drawn, Position, RowRef, ScrollBy, Transcript,
@@ -70,9 +71,13 @@ impl Frame<'_> {
         self.transcript.cells().len()
     }
 
+    fn rows_of(&mut self, cell: usize) -> &CellRows {
+        self.cache.lay_out(self.transcript, self.theme, cell)
+    }
+
     /// The height of a cell, measured.
     fn height_of(&mut self, cell: usize) -> usize {
-        self.cache.lay_out(self.transcript, self.theme, cell).len()
+        self.rows_of(cell).len()
     }
 
     /// Where the top of the view is once all scrolling is resolved, and whether it follows the end.
@@ -99,7 +104,7 @@ impl Frame<'_> {
             return self.bottom();
         }
         let width = self.cache.width;
-        let rows = self.cache.lay_out(self.transcript, self.theme, anchor.cell);
+        let rows = self.rows_of(anchor.cell);
         let row = match anchor.width {
             known if known == 0 || known == width => anchor.row as usize,
             _ => rows.row_at(anchor.byte),
@@ -141,13 +146,10 @@ impl Frame<'_> {
 
     /// The first row of a prompt, if `cell` is one.
     fn prompt_top(&mut self, cell: usize) -> Option<RowRef> {
-        let is_prompt = matches!(
-            self.transcript.cells().get(cell)?.body,
-            CellBody::User { .. }
-        );
-        is_prompt.then(|| RowRef {
+        let body = &self.transcript.cells().get(cell)?.body;
+        matches!(body, CellBody::User { .. }).then(|| RowRef {
             cell,
-            row: self.cache.lay_out(self.transcript, self.theme, cell).gap() as u32,
+            row: self.rows_of(cell).gap() as u32,
         })
     }
 
@@ -260,7 +262,7 @@ impl Frame<'_> {
         let seen = self.transcript.viewport().seen();
         let mut row = seen.row;
         if seen.width != self.cache.width && seen.cell < self.count() {
-            let rows = self.cache.lay_out(self.transcript, self.theme, seen.cell);
+            let rows = self.rows_of(seen.cell);
             row = rows.rows_before(seen.byte) as u32;
         }
         RowRef {
@@ -277,7 +279,7 @@ impl Frame<'_> {
         }
         let mut byte = 0;
         if seen.cell < self.count() {
-            let rows = self.cache.lay_out(self.transcript, self.theme, seen.cell);
+            let rows = self.rows_of(seen.cell);
             let row = rows.get((seen.row as usize).saturating_sub(1));
             byte = row.map_or(0, |row| row.source.end);
         }

@@ -9,7 +9,6 @@ pub struct Heights {
 }
 
 impl Heights {
-    /// How many cells there are.
     pub fn len(&self) -> usize {
         self.heights.len()
     }
@@ -22,7 +21,6 @@ impl Heights {
         self.sums.push(before + u64::from(height));
     }
 
-    /// Changes the height of cell `index`.
     pub fn set(&mut self, index: usize, height: u32) {
         let old = std::mem::replace(&mut self.heights[index], height);
         if old == height {
@@ -36,7 +34,6 @@ impl Heights {
         }
     }
 
-    /// The height of cell `index`.
     pub fn get(&self, index: usize) -> u32 {
         self.heights[index]
     }

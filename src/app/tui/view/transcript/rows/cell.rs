@@ -12,7 +12,6 @@ use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcript};
 
-/// What cells are laid out on.
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutOptions<'a> {
     pub theme: &'a Theme,
@@ -35,7 +34,6 @@ impl<'a> LayoutOptions<'a> {
     }
 }
 
-/// The rows of a cell.
 #[derive(Debug, Default)]
 pub struct CellRows {
     revision: u32,
@@ -78,25 +76,24 @@ impl CellRows {
             cell: index,
         };
         let markdown = old.and_then(|old| old.markdown);
+        let render = |context: &RenderContext<'_>, text: &str, live| {
+            let mut markdown = markdown.unwrap_or_default();
+            markdown.update(context, text, live, store);
+            Some(markdown)
+        };
         match &cell.body {
             CellBody::User { text, .. } => user(context, text, &mut rows.head),
-            CellBody::Assistant { text, live } => {
-                let mut markdown = markdown.unwrap_or_default();
-                markdown.update(&context, text, *live, store);
-                rows.markdown = Some(markdown);
-            }
+            CellBody::Assistant { text, live } => rows.markdown = render(&context, text, *live),
             CellBody::Thinking { text, state } => {
                 rows.head.push(thinking_title(context, *state, options.now));
                 if cell.fold == Fold::Open && !text.trim().is_empty() {
-                    let mut markdown = markdown.unwrap_or_default();
                     let context = RenderContext {
                         base: options.theme.thinking_text,
                         margin: context.margin * 3,
                         ..context
                     };
                     let live = matches!(state, ThinkingState::Live { .. });
-                    markdown.update(&context, text, live, store);
-                    rows.markdown = Some(markdown);
+                    rows.markdown = render(&context, text, live);
                 }
             }
             CellBody::Tool(tool) => {
@@ -107,13 +104,9 @@ impl CellRows {
         rows
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.head.len()
-            + self
-                .markdown
-                .as_ref()
-                .map_or(0, |markdown| markdown.rows().len())
+        let markdown = self.markdown.as_ref();
+        self.head.len() + markdown.map_or(0, |markdown| markdown.rows().len())
     }
 
     pub fn get(&self, index: usize) -> Option<&Row> {
@@ -151,7 +144,6 @@ impl CellRows {
         self.gap
     }
 
-    /// Bytes of markdown written so far.
     pub fn written(&self) -> usize {
         self.markdown.as_ref().map_or(0, MarkdownRows::written)
     }

@@ -94,7 +94,6 @@ pub enum Tone {
     Bad,
 }
 
-/// Appends a summary in its colors.
 pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &(String, Tone)) {
     let theme = context.theme;
     match tone {
