@@ -52,33 +52,3 @@ impl Heights {
         self.before(self.len())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn sums_are_sums(
-            start in proptest::collection::vec(0_u32..9, 0..70),
-            changes in proptest::collection::vec((0_usize..70, 0_u32..9), 0..30),
-        ) {
-            let mut plain = start.clone();
-            let mut heights = Heights::default();
-            for &height in &start {
-                heights.push(height);
-            }
-            for &(index, height) in changes.iter().filter(|(index, _)| *index < start.len()) {
-                plain[index] = height;
-                heights.set(index, height);
-            }
-            for index in 0..=plain.len() {
-                let sum: u64 = plain[..index].iter().map(|&height| u64::from(height)).sum();
-                prop_assert_eq!(heights.before(index), sum);
-            }
-            prop_assert_eq!(heights.len(), plain.len());
-        }
-    }
-}
