@@ -277,8 +277,12 @@ fn a_command_that_fails_is_told_with_its_own_words() {
     }
 }
 
-/// A server that gives every connection the same answer.
+/// A server that gives every connection the same answer, if it has the key.
 fn answering(status: &'static str, body: &'static str) -> u16 {
+    answering_to("0123456789wxyz", status, body)
+}
+
+fn answering_to(key: &'static str, status: &'static str, body: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -287,7 +291,7 @@ fn answering(status: &'static str, body: &'static str) -> u16 {
             let mut request = [0; 4096];
             let length = stream.read(&mut request).unwrap_or(0);
             let request = String::from_utf8_lossy(&request[..length]).to_lowercase();
-            let good = request.starts_with("get /v1/models ") && request.contains("0123456789wxyz");
+            let good = request.starts_with("get /v1/models ") && request.contains(key);
             let status = if good { status } else { "418 Teapot" };
             let _ = write!(
                 stream,
@@ -330,6 +334,16 @@ fn a_check_tells_ok_refused_and_unreachable() {
             assert_eq!(sandbox.run(&["auth", "check", provider]).stdout, ran.stdout);
         }
     }
+    // The key stands in the header in which requests carry it.
+    let sandbox = Sandbox::new();
+    let port = answering_to("authorization: bearer 0123456789wxyz", "200 OK", "{}");
+    let provider = format!(
+        "[providers.lab]\napi = \"anthropic-messages\"\nbase_url = \"http://127.0.0.1:{port}\"\n\
+         api_key = \"0123456789wxyz\"\nquirks = {{ bearer = true }}\n[[providers.lab.models]]\nid = \"m\"\n"
+    );
+    std::fs::write(sandbox.config().join("models.toml"), provider).unwrap();
+    check(&sandbox.run(&["auth", "check", "lab"]), 0, &["ok"]);
+
     let sandbox = Sandbox::new();
     check(&sandbox.run(&["auth", "check"]), 1, &["tiller auth add"]);
     check(
