@@ -292,7 +292,7 @@ impl Call {
         }
         let mut text = lines.join("\n");
         if text.trim().is_empty() && !cancelled {
-            text = "(no output, exit code 0)".to_owned();
+            text = "(no output, exit code 0)".into();
         }
         // Else dropping it ends the processes.
         if !cancelled && !details.timed_out {
