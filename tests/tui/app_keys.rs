@@ -349,14 +349,24 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
         queue: vec!["steered".into()],
         text: "draft".into(),
     };
-    assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved.clone())]);
+    assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved)]);
     assert_eq!(tui.send_all(Msg::Tick), [], "nothing changed since");
     // The next run has it in the editor.
-    let mut next = test_tui();
-    next.write("typed meanwhile");
-    next.send(Msg::Done(EffectResult::Draft(saved)));
-    assert_eq!(next.text(), "steered\n\ndraft\n\ntyped meanwhile");
-    assert!(next.frame().contains("back in the editor"));
+    for (queue, text, wanted) in [
+        (&["steered"][..], "draft", "steered\n\ndraft\n\ntyped"),
+        (&["a", "b"], "c\nd", "a\n\nb\n\nc\nd\n\ntyped"),
+        (&["a"], "", "a\n\ntyped"),
+        (&[], "draft", "draft\n\ntyped"),
+    ] {
+        let mut next = test_tui();
+        next.write("typed");
+        next.send(Msg::Done(EffectResult::Draft(SavedDraft {
+            queue: queue.iter().map(|&text| text.to_owned()).collect(),
+            text: text.to_owned(),
+        })));
+        assert_eq!(next.text(), wanted);
+        assert!(next.frame().contains("back in the editor"));
+    }
 }
 
 #[test]

@@ -320,12 +320,7 @@ impl App {
     /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.
     pub fn next_wake(&self) -> Option<i64> {
         let hint = self.hint.as_ref().map(|hint| hint.until);
-        let demo = self
-            .start
-            .demo
-            .as_ref()
-            .map(|(_, at)| *at)
-            .filter(|at| *at > 0);
+        let demo = self.start.demo.as_ref().map(|(_, at)| *at);
         let second = match self.run {
             RunState::Idle => None,
             // The shown seconds are those that are left; none changes after the last.
@@ -340,7 +335,7 @@ impl App {
                 Some(self.stats.phase_since + (elapsed / 1000 + 1) * 1000)
             }
         };
-        [hint, demo, second, self.save_draft_at]
+        [hint, demo.filter(|at| *at > 0), second, self.save_draft_at]
             .into_iter()
             .flatten()
             .min()

@@ -26,7 +26,6 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 /// already, and an Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Performs the effects of one screen.
 #[derive(Debug)]
 pub struct EffectRunner {
     handle: AgentHandle,
@@ -38,7 +37,6 @@ pub struct EffectRunner {
 }
 
 impl EffectRunner {
-    /// A runner with this agent, folder and files; results go to `results`.
     pub fn new(
         handle: AgentHandle,
         models: Arc<Models>,

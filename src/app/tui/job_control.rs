@@ -1,8 +1,7 @@
-//! Stopping for a while (Ctrl+Z), where a shell is there to continue us.
+//! Suspending (Ctrl+Z), where a shell can continue the program.
 //!
-//! A process group that no parent of its session watches is orphaned (`ssh -t host tiller`,
-//! `docker exec -it c tiller`, `alacritty -e tiller`). The kernel ignores SIGTSTP there, for nobody
-//! would ever continue it; SIGSTOP has no such guard, so we look ourselves.
+//! Without one the process group is orphaned (`ssh -t host tiller`, `docker exec -it c tiller`,
+//! `alacritty -e tiller`). The kernel ignores SIGTSTP there, but not SIGSTOP.
 
 use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::{Pid, getpgid, getpgrp, getpid, getsid};

@@ -99,7 +99,6 @@ impl Draft {
         });
     }
 
-    /// Replaces everything.
     pub(super) fn set(&mut self, text: &str) {
         self.replace(0..self.text.len(), text, StepKind::Single);
     }

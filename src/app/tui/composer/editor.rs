@@ -68,14 +68,15 @@ impl Composer {
             Action::CutWordBackward => self.kill(motion::word_left(text, caret), last),
             Action::CutToSpaceBackward => self.kill(motion::space_left(text, caret), last),
             Action::CutWordForward => self.kill(motion::word_right(text, caret), last),
-            Action::CutToStart => match motion::line_start(text, caret) {
-                start if start == caret => self.kill(motion::prev(text, caret), last),
-                start => self.kill(start, last),
-            },
-            Action::CutToEnd => match motion::line_end(text, caret) {
-                end if end == caret => self.kill(motion::next(text, caret), last),
-                end => self.kill(end, last),
-            },
+            // At the start or end of a line, the line end there.
+            Action::CutToStart => {
+                let start = motion::line_start(text, caret);
+                self.kill(start.min(motion::prev(text, caret)), last);
+            }
+            Action::CutToEnd => {
+                let end = motion::line_end(text, caret);
+                self.kill(end.max(motion::next(text, caret)), last);
+            }
             Action::Yank => self.yank(caret..caret),
             Action::YankPop => {
                 if let Last::Yank { start, end } = last {
@@ -87,8 +88,8 @@ impl Composer {
             Action::Right => self.draft.move_to(motion::next(text, caret)),
             Action::WordLeft => self.draft.move_to(motion::word_left(text, caret)),
             Action::WordRight => self.draft.move_to(motion::word_right(text, caret)),
-            Action::Up => self.up(goal, last),
-            Action::Down => self.down(goal, last),
+            Action::Up => self.go_vertically(Age::Older, goal, last),
+            Action::Down => self.go_vertically(Age::Newer, goal, last),
             Action::LineStart => self.draft.move_to(motion::line_start(text, caret)),
             Action::LineEnd => self.draft.move_to(motion::line_end(text, caret)),
             Action::Undo => self.draft.undo(),
@@ -251,28 +252,20 @@ impl Composer {
         }
     }
 
-    fn up(&mut self, goal: Option<usize>, last: Last) {
-        let row = self.draft.rows().row_of(self.draft.caret());
-        if row == 0 || last == Last::Browse {
-            self.browse(Age::Older);
-        } else {
-            self.move_to_row(row - 1, goal);
-        }
-    }
-
-    fn down(&mut self, goal: Option<usize>, last: Last) {
-        let row = self.draft.rows().row_of(self.draft.caret());
-        if row + 1 == self.draft.rows().count() || last == Last::Browse {
-            self.browse(Age::Newer);
-        } else {
-            self.move_to_row(row + 1, goal);
-        }
-    }
-
-    fn move_to_row(&mut self, row: usize, goal: Option<usize>) {
+    /// Goes one row up or down; from the first or last one, to the older or newer prompt.
+    fn go_vertically(&mut self, to: Age, goal: Option<usize>, last: Last) {
+        let rows = self.draft.rows();
+        let row = rows.row_of(self.draft.caret());
+        let next = match to {
+            Age::Older => row.checked_sub(1),
+            Age::Newer => Some(row + 1).filter(|row| *row < rows.count()),
+        };
+        let Some(next) = next.filter(|_| last != Last::Browse) else {
+            return self.browse(to);
+        };
         let goal = goal.unwrap_or_else(|| self.draft.column());
         self.goal = Some(goal);
-        self.draft.move_to_cell(row, goal);
+        self.draft.move_to_cell(next, goal);
     }
 
     fn browse(&mut self, age: Age) {

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-/// Prompts that are remembered.
 pub(super) const MAX_ENTRIES: usize = 10_000;
 
 /// Earlier prompts, each text once, where it was used last.
@@ -50,14 +49,7 @@ impl History {
     /// The prompts that contain every word of `query`, in any case, newest first, by their age.
     pub fn search(&self, query: &str) -> impl Iterator<Item = usize> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let matches = move |entry: &str| {
-            let entry = if words.is_empty() {
-                String::new()
-            } else {
-                entry.to_lowercase()
-            };
-            words.iter().all(|word| entry.contains(word))
-        };
+        let matches = move |entry: &str| words.is_empty() || has_all(entry, &words);
         (1..=self.entries.len()).filter(move |age| self.get(*age).is_some_and(&matches))
     }
 
@@ -70,4 +62,9 @@ impl History {
         let index = self.entries.len().checked_sub(age)?;
         self.entries.get(index).map(String::as_str)
     }
+}
+
+fn has_all(entry: &str, words: &[String]) -> bool {
+    let entry = entry.to_lowercase();
+    words.iter().all(|word| entry.contains(word))
 }

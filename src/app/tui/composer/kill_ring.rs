@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::placeholders::is_placeholder;
 
-/// Kills that are remembered.
 const MAX_KILLS: usize = 60;
 
 /// The last kills, newest first.
@@ -16,7 +15,6 @@ pub(super) struct KillRing {
 }
 
 impl KillRing {
-    /// Remembers a kill as the newest.
     pub(super) fn push(&mut self, text: String) {
         self.at = 0;
         self.kills.push_front(text);
@@ -49,7 +47,6 @@ impl KillRing {
         self.at = (self.at + 1) % self.kills.len().max(1);
     }
 
-    /// Whether any kill holds a placeholder.
     pub(super) fn has_placeholders(&self) -> bool {
         self.kills.iter().any(|kill| kill.contains(is_placeholder))
     }

@@ -20,7 +20,6 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The rows of an empty text.
     pub(super) fn new(width: usize) -> Self {
         Self {
             width,
@@ -74,7 +73,6 @@ impl Rows {
         self.starts.splice(first..behind, fresh);
     }
 
-    /// The row of a caret at `at`.
     pub(super) fn row_of(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at) - 1
     }

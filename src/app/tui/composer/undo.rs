@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-/// Steps that are remembered.
 const MAX_STEPS: usize = 1000;
 /// Bytes of text that are remembered, the newest step always.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
@@ -18,18 +17,13 @@ pub(super) struct Undo {
     bytes: usize,
 }
 
-/// One replacement.
+/// One replacement at a byte offset.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// The byte offset.
     pub at: usize,
-    /// What was there.
     pub removed: String,
-    /// What is there instead.
     pub inserted: String,
-    /// Where the caret stood before.
     pub caret_before: usize,
-    /// Whether it may be one with its neighbours.
     pub kind: StepKind,
 }
 
@@ -45,7 +39,6 @@ pub(super) enum StepKind {
 }
 
 impl Undo {
-    /// Remembers a step just done.
     pub(super) fn record(&mut self, step: Step) {
         self.undone.clear();
         self.bytes += step.bytes();
@@ -59,7 +52,6 @@ impl Undo {
         }
     }
 
-    /// The last step takes no more in.
     pub(super) fn seal(&mut self) {
         self.sealed = true;
     }

@@ -142,29 +142,26 @@ fn from_code_point(code: u32, mods: KeyModifiers, shift: Shift) -> Option<KeyPre
 
 /// The kitty protocol's keys without a character. Lock, modifier and media keys do nothing here.
 fn functional(code: u32) -> Option<KeyCode> {
-    const NAVIGATION: [KeyCode; 10] = [
-        KeyCode::Left,
-        KeyCode::Right,
-        KeyCode::Up,
-        KeyCode::Down,
-        KeyCode::PageUp,
-        KeyCode::PageDown,
-        KeyCode::Home,
-        KeyCode::End,
-        KeyCode::Insert,
-        KeyCode::Delete,
-    ];
-    match code {
-        57363 => Some(KeyCode::Menu),
-        57376..=57398 => Some(KeyCode::F((code - 57376 + 13) as u8)),
-        57414 => Some(KeyCode::Enter),
+    Some(match code {
+        57363 => KeyCode::Menu,
+        57376..=57398 => KeyCode::F((code - 57376 + 13) as u8),
+        57414 => KeyCode::Enter,
         57399..=57416 => {
             let keypad = b"0123456789./*-+\r=,"[(code - 57399) as usize];
-            Some(KeyCode::Char(char::from(keypad)))
+            KeyCode::Char(char::from(keypad))
         }
-        57417.. => NAVIGATION.get((code - 57417) as usize).copied(),
-        _ => None,
-    }
+        57417 => KeyCode::Left,
+        57418 => KeyCode::Right,
+        57419 => KeyCode::Up,
+        57420 => KeyCode::Down,
+        57421 => KeyCode::PageUp,
+        57422 => KeyCode::PageDown,
+        57423 => KeyCode::Home,
+        57424 => KeyCode::End,
+        57425 => KeyCode::Insert,
+        57426 => KeyCode::Delete,
+        _ => return None,
+    })
 }
 
 /// The final bytes of arrows, Home and End.

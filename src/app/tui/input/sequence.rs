@@ -1,6 +1,5 @@
 //! The parts of a control sequence (`CSI parameters final`).
 
-/// The parts of a sequence.
 pub(super) struct Csi<'a> {
     /// `<`, `=`, `>` or `?` before the parameters.
     pub prefix: Option<u8>,

@@ -8,6 +8,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Pager};
+use crate::llm::Content;
 
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
@@ -18,7 +19,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         && app.composer.is_empty()
         && app.overlays.is_empty()
     {
-        return queue::start_demo(app, prompt);
+        return queue::send(app, vec![Content::text(prompt)]);
     }
     if !app.overlays.is_empty() && action != Some(Action::Suspend) {
         return overlay::press(app, press, action);
@@ -60,9 +61,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
         }
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
-        Action::Iterations => {
-            app.overlays.push(Overlay::Iterations(Pager::default()));
-        }
+        Action::Iterations => app.overlays.push(Overlay::Iterations(Pager::default())),
         Action::HistorySearch => overlay::open_history(app),
         Action::Models
         | Action::NextModel

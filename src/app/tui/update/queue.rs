@@ -32,13 +32,9 @@ pub fn start(app: &mut App) -> Vec<Effect> {
 pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     match app.start.demo.take_if(|(_, due)| *due > 0 && *due <= now) {
-        Some((prompt, _)) => start_demo(app, prompt),
+        Some((prompt, _)) => send(app, vec![Content::text(prompt)]),
         None => Vec::new(),
     }
-}
-
-pub fn start_demo(app: &mut App, prompt: String) -> Vec<Effect> {
-    send(app, vec![Content::text(prompt)])
 }
 
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.
@@ -104,7 +100,7 @@ fn go_on(app: &mut App) -> Vec<Effect> {
 }
 
 /// Sends a message: what it does, start a run or steer, the agent knows best.
-fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
+pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     if !app.is_running() {
         for notice in std::mem::take(&mut app.start.notices) {
             app.transcript.push_notice(NoticeLevel::Info, notice);

@@ -20,7 +20,13 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Resize(size) => terminal::resize(app, size),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
-        Msg::CannotSuspend => terminal::cannot_suspend(app),
+        Msg::CannotSuspend => {
+            app.say(
+                "Nothing to suspend to: no shell started tiller as a job",
+                4000,
+            );
+            Vec::new()
+        }
         Msg::Agent(event) => agent::event(app, &event),
         Msg::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
         Msg::AgentGone => agent::gone(app),

@@ -24,12 +24,6 @@ pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-pub fn cannot_suspend(app: &mut App) -> Vec<Effect> {
-    let text = "Nothing to suspend to: no shell started tiller as a job";
-    app.say(text, 4000);
-    Vec::new()
-}
-
 /// The terminal answered a query.
 pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     use TerminalEffect::{Answered, ConfirmKitty, EnableKitty};
