@@ -56,9 +56,9 @@ pub fn run() -> ExitCode {
             };
         }
     };
-    let told_apart = std::env::args_os().any(|argument| argument == "--");
+    let separated = std::env::args_os().any(|argument| argument == "--");
     let started = match args.run.mistyped_command() {
-        Some((word, nearest)) if !told_apart => Err(StartError::usage(no_command(word, nearest))),
+        Some((word, nearest)) if !separated => Err(StartError::usage(no_command(word, nearest))),
         _ => start(args),
     };
     started.unwrap_or_else(|error| {
@@ -190,8 +190,8 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
         ));
     }
     let runtime = current_thread()?;
-    let told = runtime.block_on(catalogue::refresh(url, &dirs.catalogue_file()))?;
-    Ok(cli::print(&told))
+    let summary = runtime.block_on(catalogue::refresh(url, &dirs.catalogue_file()))?;
+    Ok(cli::print(&summary))
 }
 
 /// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and

@@ -42,7 +42,7 @@ struct Actor {
     conversation: Conversation,
     queues: Queues,
     activity: Activity,
-    /// What subscribers were told of it.
+    /// The same as subscribers know it.
     state: RunState,
     model: Arc<Model>,
     thinking: ThinkingLevel,

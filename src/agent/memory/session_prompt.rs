@@ -71,8 +71,8 @@ pub(in crate::agent) struct SessionPrompts {
     renderer: SystemPrompt,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,
-    /// Behind each of `CHANGES`.
-    told: [String; 3],
+    /// What the model knows of each of `CHANGES`.
+    known: [String; 3],
 }
 
 impl SessionPrompts {
@@ -88,7 +88,7 @@ impl SessionPrompts {
             renderer,
             today,
             in_force: Vec::new(),
-            told: [const { String::new() }; 3],
+            known: [const { String::new() }; 3],
         };
         for prompt in stored {
             prompts.put_in_force(prompt);
@@ -179,10 +179,10 @@ impl SessionPrompts {
                 gone.join(", ")
             },
         ];
-        for ((start, told), now) in CHANGES.iter().zip(&mut self.told).zip(now) {
-            if *told != now {
+        for ((start, known), now) in CHANGES.iter().zip(&mut self.known).zip(now) {
+            if *known != now {
                 notes.push(Content::text(format!("[{start}{now}]")));
-                *told = now;
+                *known = now;
             }
         }
         notes
@@ -190,7 +190,7 @@ impl SessionPrompts {
 
     fn put_in_force(&mut self, prompt: SessionPrompt) -> Arc<SessionPrompt> {
         if self.in_force.is_empty() {
-            self.told = [prompt.date.clone(), prompt.cwd.clone(), NONE.to_owned()];
+            self.known = [prompt.date.clone(), prompt.cwd.clone(), NONE.to_owned()];
         }
         let prompt = Arc::new(prompt);
         self.in_force
@@ -202,13 +202,13 @@ impl SessionPrompts {
     /// Takes in a note that was given before.
     fn recall(&mut self, block: &Content) {
         let Content::Text(text) = block else { return };
-        let Some(said) = (text.text.strip_prefix('[')).and_then(|rest| rest.strip_suffix(']'))
+        let Some(note) = (text.text.strip_prefix('[')).and_then(|rest| rest.strip_suffix(']'))
         else {
             return;
         };
-        for (start, told) in CHANGES.iter().zip(&mut self.told) {
-            if let Some(value) = said.strip_prefix(start) {
-                value.clone_into(told);
+        for (start, known) in CHANGES.iter().zip(&mut self.known) {
+            if let Some(value) = note.strip_prefix(start) {
+                value.clone_into(known);
             }
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct Attempt {
     pub message: AssistantMessage,
     /// What went wrong, if something did.
     pub failure: Option<LlmError>,
-    /// Whether listeners have heard of the message. They do not before it says something, so that
+    /// Whether subscribers have seen the message. They do not before it says something, so that
     /// an attempt without content leaves nothing behind.
     pub begun: bool,
 }

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::agent::rules::LoopGuardRules;
 use crate::llm::{Content, ToolCall};
 
-/// Who says what the guard has the model told.
+/// The `origin` of the advice in the conversation.
 pub(in crate::agent) const ORIGIN: &str = "loop_guard";
 
 /// The longest pattern looked for, in calls.

@@ -101,7 +101,7 @@ const CANCELLED: &str = "Retry cancelled";
 
 /// An attempt that failed.
 enum Failed {
-    /// It said nothing, and nobody has heard of it.
+    /// It said nothing, and no subscriber has seen it.
     Silent(Box<Attempt>),
     /// What it said is stored as a failed message. It is never sent, so what comes next does not
     /// go on from it.

@@ -48,7 +48,7 @@ impl From<&RunState> for SessionState {
 }
 
 impl SessionState {
-    /// The word other programs read.
+    /// Its name for other programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
