@@ -536,21 +536,21 @@ fn what_became_of_a_call_is_said_below_it() {
         (ToolStatus::Error, "Tool 'bash' not available", asked_for()),
         (ToolStatus::Error, "error: invalid input: a; b", no_output()),
     ];
-    for (status, said, details) in cases {
+    for (status, reason, details) in cases {
         let mut stage = Stage::new(60, 30);
         // A call that was cut short has its output behind the reason.
-        let text = format!("{said}\ntest auth::case_9 ... ok");
+        let text = format!("{reason}\ntest auth::case_9 ... ok");
         let text = match &details {
             Details::Command(command) if !command.output.is_empty() => text.as_str(),
-            _ => said,
+            _ => reason,
         };
         stage.tool_start("x", "bash", details.clone());
         stage.tool_end("x", "bash", status, text, details, None);
         let shown = stage.text();
         assert_eq!(
-            shown.matches(said).count(),
+            shown.matches(reason).count(),
             1,
-            "{status:?} {said}:\n{shown}"
+            "{status:?} {reason}:\n{shown}"
         );
         assert!(
             shown.matches("case_9 ").count() <= 1,

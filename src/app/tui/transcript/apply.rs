@@ -293,7 +293,7 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
             NoticeLevel::Warning,
             &format!("Max iterations ({limit}) exceeded\nEnter on the empty editor goes on"),
         ),
-        // The cut was told with the message.
+        // The notice of the cut stands below the message.
         RunOutcome::Done | RunOutcome::Truncated | RunOutcome::Aborted => {}
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn grow(tool: &mut ToolCell, delta: &str) -> bool {
     changed
 }
 
-/// The call is complete and waits for its turn. What it is about is told in short until the tool
+/// The call is complete and waits for its turn. Its title is what it is about until the tool
 /// itself has something to show.
 pub(super) fn wait(tool: &mut ToolCell, arguments: &Value) -> bool {
     if !matches!(tool.state, ToolState::Preparing { .. }) {

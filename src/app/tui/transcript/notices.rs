@@ -21,8 +21,8 @@ pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String
     })
 }
 
-/// Adds something to read, unless it stands there already: the failure of a call is told by its
-/// message and again by the end of its run.
+/// Adds something to read, unless it stands there already: the failure of a call is in its
+/// message and again in the end of its run.
 pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
     let first_line = first_line(message);
     // The same failure after another prompt is news.

@@ -48,7 +48,7 @@ impl Transcript {
     }
 }
 
-/// What a stored result was, told by the fixed texts of calls that did not run to their end.
+/// The status of a stored result, from the fixed texts of calls that did not run to their end.
 fn status(result: &ToolResultMessage) -> ToolStatus {
     if !result.is_error {
         return ToolStatus::Ok;
