@@ -43,11 +43,12 @@ impl BuiltIn {
         let mut providers: Vec<String> = Vec::new();
         let mut models = Vec::new();
         let mut head = String::new();
+        let next_table = memchr::memmem::Finder::new("\n[");
         let mut start = 0;
         while start < text.len() {
             // Every table header starts a line, and nothing else does so with a bracket.
-            let end = text[start..]
-                .find("\n[")
+            let end = next_table
+                .find(&text.as_bytes()[start..])
                 .map_or(text.len(), |at| start + at + 1);
             let table = &text[start..end];
             match table.strip_prefix("[[providers.") {

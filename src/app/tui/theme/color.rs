@@ -48,14 +48,22 @@ pub(super) fn parse(text: &str) -> Option<Color> {
     }
 }
 
+/// The levels of each channel in the color cube, which begins at index 16.
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
 fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
-    (16..=255)
+    let level = |value: u8| (0..6).min_by_key(|level| CUBE[usize::from(*level)].abs_diff(value));
+    let cube = [r, g, b]
+        .iter()
+        .fold(0, |cell, value| 6 * cell + level(*value).unwrap_or(0));
+    let grays = 232..=255;
+    std::iter::once(16 + cube)
+        .chain(grays)
         .min_by_key(|&index| distance((r, g, b), indexed_rgb(index)))
         .unwrap_or(0)
 }
 
 fn indexed_rgb(index: u8) -> (u8, u8, u8) {
-    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
     if index >= 232 {
         let gray = 8 + 10 * (index - 232);
         return (gray, gray, gray);
