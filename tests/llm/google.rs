@@ -528,8 +528,10 @@ fn thinking_is_asked_for_by_generation() {
 fn arguments(pieces: &[Value]) -> Value {
     let call = json!({ "functionCall": { "name": "read", "partialArgs": pieces } });
     let (message, _) = fold(&[parts(json!([call])), stop("STOP")]);
-    let arguments = message.tool_calls().next().unwrap().arguments.clone();
-    arguments
+    let Some(Content::ToolCall(call)) = message.content.first() else {
+        panic!("{message:?}");
+    };
+    call.arguments.clone()
 }
 
 #[test]
