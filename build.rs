@@ -5,7 +5,8 @@
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let target = |part| std::env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
-    if target("OS") == "linux" && target("ENV") == "gnu" {
+    let dynamic = !target("FEATURE").contains("crt-static");
+    if target("OS") == "linux" && target("ENV") == "gnu" && dynamic {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
 }

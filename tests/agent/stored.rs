@@ -137,7 +137,7 @@ fn sessions_are_listed_by_folder_and_in_all() {
     let root = tempfile::tempdir().unwrap();
     let unreadable = root.path().join("--unreadable--");
     fs::create_dir(&unreadable).unwrap();
-    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o000)).unwrap();
     let shop = store(root.path(), "/home/me/shop", "Fix \"it\"\nnow");
     let other = store(root.path(), "/home/me/other", "x");
     fs::create_dir(root.path().join(".live")).unwrap();

@@ -163,7 +163,7 @@ impl Model {
             Edit::Paste(text) => self.replace(self.caret, self.caret, text),
             Edit::Do(A::Newline) => self.replace(self.caret, self.caret, "\n"),
             Edit::Do(A::DeleteBackward) => {
-                self.replace(self.caret.saturating_sub(1), self.caret, "")
+                self.replace(self.caret.saturating_sub(1), self.caret, "");
             }
             Edit::Do(A::DeleteForward) => self.replace(self.caret, (self.caret + 1).min(len), ""),
             Edit::Do(A::CutWordBackward) => self.kill(self.word_left(), killed),
@@ -193,7 +193,7 @@ impl Model {
             Edit::Do(A::LineStart) => self.caret = self.line_start(),
             Edit::Do(A::LineEnd) => self.caret = self.line_end(),
             Edit::Set(text) => self.replace(0, len, text),
-            other => panic!("not in the model: {other:?}"),
+            other @ Edit::Do(_) => panic!("not in the model: {other:?}"),
         }
     }
 
