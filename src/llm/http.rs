@@ -160,7 +160,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
     LlmError::new(ErrorClass::Retryable, what).with_hint(hint)
 }
 
-/// The body of a failed response, as far as it comes: at most [`MAX_ERROR_BYTES`].
+/// The body of a failed response, as far as it comes: at most 64 KiB.
 pub async fn error_body(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let read = async {
