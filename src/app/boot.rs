@@ -4,11 +4,12 @@
 //! settings, and everything slow (HTTP client, TLS roots, syntaxes) is made on first use.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, IsTerminal};
+use std::panic;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
@@ -35,8 +36,10 @@ use crate::llm::{Client, Content, Model, Provider, ThinkingLevel};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
-/// Threads the program cannot do without: the workers, one for blocking work, and one of a command.
+/// Threads the program cannot do without: the main one, the workers, and one for blocking work.
 const THREADS: usize = WORKERS + 2;
+const NO_THREADS: &str = "cannot start its threads; is there a limit on processes (`ulimit -u`, or a \
+                          container's pids limit)?";
 /// How long idle threads for blocking work stay.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
@@ -98,41 +101,37 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::eprint_line(&format!("tiller: {notice}"));
     }
-    let runtime = start_runtime().map_err(|error| {
-        StartError::failed(format!(
-            "cannot start {THREADS} threads: {error}; is there a limit on processes (`ulimit -u`, \
-             or a container's pids limit)?"
-        ))
-    })?;
+    let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
     // A thread that waits for a slow disk or terminal must not hold the exit up.
     runtime.shutdown_background();
     code
 }
 
-/// Starts the runtime. tokio panics, then hangs, where its threads cannot be started, so this is
-/// tried first. One thread for blocking work lives as long as the program does: a limit that is
-/// reached later makes such work wait for that thread, not fail.
-fn start_runtime() -> io::Result<Runtime> {
-    let start = |_| thread::Builder::new().spawn(thread::park);
-    let tried: Vec<io::Result<_>> = (0..THREADS).map(start).collect();
-    let mut started = Ok(());
-    for attempt in tried {
-        match attempt {
-            Ok(thread) => {
-                thread.thread().unpark();
-                let _ = thread.join();
-            }
-            Err(error) => started = Err(error),
-        }
-    }
-    started?;
+/// Starts the runtime. One thread for blocking work lives as long as the program does: a limit that
+/// is reached later makes such work wait for that thread, not fail.
+fn start_runtime() -> Result<Runtime, StartError> {
+    // tokio panics where not one thread can be started, and hangs while that unwinds.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {
+        cli::eprint_line(&format!("tiller: {NO_THREADS}"));
+        process::exit(Outcome::Failed as i32);
+    }));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_keep_alive(FOREVER)
         .enable_all()
-        .build()?;
+        .build()
+        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
     runtime.spawn_blocking(|| {});
+    panic::set_hook(hook);
+    // Of those that come after the first one it does not say that they could not be started; what
+    // they should do is then never done.
+    let started = fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
+    if started < THREADS {
+        runtime.shutdown_background();
+        return Err(StartError::failed(NO_THREADS.to_owned()));
+    }
     Ok(runtime)
 }
 
@@ -408,7 +407,7 @@ impl RunContext {
 impl Drop for RunContext {
     fn drop(&mut self) {
         if self.session_file.is_none() {
-            let _ = std::fs::remove_dir_all(&self.spill_dir);
+            let _ = fs::remove_dir_all(&self.spill_dir);
         }
     }
 }
