@@ -110,7 +110,8 @@ fn classified(status: Option<u16>, text: &str, message: &str, context: &ErrorCon
         _ => "the server reports an error",
     };
     let status_text = status.map_or_else(String::new, |status| format!(" ({status})"));
-    let message = quoted(message);
+    // Once more: JSON may have escaped any letter of a key.
+    let message = quoted(&context.redactor.redact(message));
     let colon = if message.is_empty() { "" } else { ": " };
     let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
     error.status = status;
@@ -185,7 +186,10 @@ fn kind_and_message(body: &str) -> (String, String) {
         "/detail/0/msg",
     ];
     let kind = kind.iter().find_map(text).unwrap_or_default();
-    let mut message = message.iter().find_map(text).unwrap_or_else(|| plain(body));
+    let mut message = message
+        .iter()
+        .find_map(text)
+        .unwrap_or_else(|| json.to_string());
     // A gateway's own "Provider returned error" hides the provider's message.
     if let Some(raw) = text(&"/error/metadata/raw") {
         message = format!("{message}: {raw}");

@@ -314,7 +314,10 @@ fn a_check_tells_ok_refused_and_unreachable() {
         for (port, code, words) in [
             (answering("200 OK", "{\"data\":[]}"), 0, &["ok"][..]),
             (
-                answering("401 No", "{\"error\":{\"message\":\"bad 0123456789wxyz\"}}"),
+                answering(
+                    "401 No",
+                    r#"{"error":{"message":"bad 0123456789wxyz, 0123456789\u0077xyz"}}"#,
+                ),
                 1,
                 &["refused"],
             ),

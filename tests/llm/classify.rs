@@ -3,6 +3,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 use tiller::llm::ErrorClass::{self, Auth, Client, NoModel, Overflow, Quota, Retryable, Thinking};
+use tiller::llm::Secret;
 use tiller::llm::classify::{ErrorContext, from_event, from_response, retry_after};
 
 /// Longest part of a provider's own words in an error, in characters.
@@ -341,6 +342,26 @@ fn the_words_are_a_persons() {
             .map(|line| line.chars().count()),
         Some("lab/m1: the server failed (500): ...".len() + QUOTED_CHARS)
     );
+}
+
+#[test]
+fn a_key_is_redacted_however_a_server_escapes_it() {
+    let context = about();
+    context.redactor.add(&Secret::new("sk-01234+56789"));
+    let long = format!(r#"{{"message":"{}sk-01234\u002B56789"}}"#, "x".repeat(590));
+    for body in [
+        r#"{"error":{"message":"bad sk-01234+56789"}}"#,
+        r#"{"error":{"message":"bad sk-01234\u002B56789"}}"#,
+        r#"{"wrong":"sk-01234\u002b56789"}"#,
+        &long,
+    ] {
+        let response = from_response(401, &HeaderMap::new(), body.as_bytes(), &context);
+        let event = from_event(&serde_json::from_str(body).unwrap(), &context);
+        for error in [response, event] {
+            let shown = error.to_string();
+            assert!(shown.contains("***") && !shown.contains("01234"), "{shown}");
+        }
+    }
 }
 
 // G3
