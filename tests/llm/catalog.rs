@@ -502,6 +502,26 @@ fn a_changed_models_file_counts_without_a_restart() {
     assert!(lab.resolve("lab/scripted", &keys(&[])).is_err());
 }
 
+#[test]
+fn a_models_file_that_cannot_be_read_is_told_once() {
+    let lab = catalog(LAB);
+    let file = lab.dir.path().join("models.toml");
+    let spoil: [&dyn Fn(); 2] = [&|| std::fs::write(&file, b"\xff").unwrap(), &|| {
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+    }];
+    for spoil in spoil {
+        spoil();
+        let trouble = lab.take_trouble().unwrap();
+        assert!(trouble.contains("stays in force"), "{trouble}");
+        assert_eq!(lab.take_trouble(), None);
+        assert!(lab.resolve("lab/scripted", &keys(&[])).is_ok(), "as before");
+    }
+    std::fs::remove_dir(&file).unwrap();
+    assert_eq!(lab.take_trouble(), None);
+    assert!(lab.resolve("lab/scripted", &keys(&[])).is_err());
+}
+
 // A8
 #[test]
 fn aliases_go_before_patterns() {

@@ -18,8 +18,8 @@ pub struct Catalog(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The text that was read last, whether it was understood or not.
-    text: String,
+    /// What the last reading gave, understood or not.
+    read: Option<Result<String, String>>,
     snapshot: Arc<Snapshot>,
     trouble: Option<String>,
 }
@@ -34,7 +34,7 @@ impl Catalog {
         let text = read(user_file).map_err(wrong)?;
         let snapshot = Snapshot::parse(user_file, &text, &Arc::new(options)).map_err(wrong)?;
         Ok(Self(Mutex::new(State {
-            text,
+            read: Some(Ok(text)),
             snapshot: Arc::new(snapshot),
             trouble: None,
         })))
@@ -81,11 +81,11 @@ impl Catalog {
 
 impl State {
     fn refresh(&mut self) -> Result<(), String> {
-        let text = read(self.snapshot.file())?;
-        if text != self.text {
-            self.text.clone_from(&text);
-            self.snapshot = Arc::new(self.snapshot.reparse(&text)?);
+        let read = read(self.snapshot.file());
+        if self.read.as_ref() != Some(&read) {
+            self.read = Some(read.clone());
             self.trouble = None;
+            self.snapshot = Arc::new(self.snapshot.reparse(&read?)?);
         }
         Ok(())
     }
