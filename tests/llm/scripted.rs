@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::json;
 use tiller::llm::scripted::{Script, Scripted, demo_model, demo_script};
-use tiller::llm::{AssistantMessage, Content, Message, Provider, StopReason};
+use tiller::llm::{AssistantMessage, Content, Message, Provider, StopReason, StreamEvent};
 
 use super::kit::{call, request, result, said, text};
 
@@ -158,6 +158,30 @@ async fn an_answer_takes_its_time_and_quotes_a_message_short() {
     let (answer, _) = next(Script::parse(SCRIPT).unwrap(), &long).await;
     let quoted = format!("You said {}…. ", "ä".repeat(60));
     assert_eq!(answer.content[0], text(&quoted));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_holds_back_only_what_follows_it() {
+    let script =
+        "prompt = 'go'\n[[reply]]\nsteps = [{ pause_ms = 5 }, { text = 'a' }, { pause_ms = 7 }]";
+    let mut request = request(demo_model(), Vec::new());
+    request.messages = vec![Arc::new(user("go"))];
+    let started = tokio::time::Instant::now();
+    let events = Scripted::new(Script::parse(script).unwrap()).stream(request);
+    let times: Vec<_> = events
+        .map(|event| {
+            let name = match event {
+                StreamEvent::Start { .. } => "start",
+                StreamEvent::TextEnd { .. } => "end",
+                StreamEvent::Done { .. } => "done",
+                _ => "",
+            };
+            (name, started.elapsed().as_millis())
+        })
+        .filter(|(name, _)| std::future::ready(!name.is_empty()))
+        .collect()
+        .await;
+    assert_eq!(times, [("start", 0), ("end", 5), ("done", 12)]);
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl<'a> Player<'a> {
         let script = self.script;
         let position = position(&self.request.messages, &script.prompt);
         self.writer.start(&Value::Null, &Value::Null);
+        self.flush();
         if let Some(message) = &position.unanswered
             && let Some(reply) = script.reply_to(message)
         {
@@ -147,6 +148,7 @@ impl<'a> Player<'a> {
             self.flush();
         }
         self.writer.close(block, None);
+        self.flush();
     }
 
     /// Takes over what has been written, behind the pause.
