@@ -15,8 +15,8 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::config;
-use crate::llm::catalog::Named;
 use crate::llm::catalog::pattern::Name;
+use crate::llm::catalog::{Named, Snapshot};
 use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
 use crate::llm::{Catalog, Keys, Model};
 
@@ -182,7 +182,7 @@ impl Models {
             }
             let key = keys
                 .entry(model.provider.clone())
-                .or_insert_with(|| self.key_state(&model.provider))
+                .or_insert_with(|| self.key_state_in(&catalog, &model.provider))
                 .clone();
             let own = catalog.own(&model.provider, &model.id).is_some();
             let origin = if own { "models.toml" } else { "built in" };
@@ -199,7 +199,10 @@ impl Models {
 
     /// Whether the key of `provider` is there.
     pub fn key_state(&self, provider: &str) -> KeyState {
-        let catalog = self.catalog.current();
+        self.key_state_in(&self.catalog.current(), provider)
+    }
+
+    fn key_state_in(&self, catalog: &Snapshot, provider: &str) -> KeyState {
         match catalog.provider_auth(provider).key_location(&self.keys) {
             Ok(_) => KeyState::Ready,
             Err(error) => KeyState::Missing(error.hint.unwrap_or(error.message)),
@@ -240,7 +243,7 @@ pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
     let query = plain(query);
     let words: Vec<&str> = query.split_whitespace().collect();
     let pattern = Pattern::new(
-        &query,
+        &words.join(" "),
         CaseMatching::Ignore,
         Normalization::Smart,
         AtomKind::Fuzzy,

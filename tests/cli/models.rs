@@ -36,7 +36,7 @@ fn the_list_is_for_people_and_for_programs() {
          thinking = ['low', 'high']\ninput = ['text', 'image']\n\
          prices = { input = 0.5, output = 2, tiers = [{ above = 1000, input = 1, output = 4 }] }\n",
     );
-    let ran = sandbox.run(&["models", "quick"]);
+    let ran = sandbox.run(&["models", "lab\tquick"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let lines: Vec<Vec<&str>> = ran
         .stdout
