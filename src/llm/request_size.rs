@@ -89,12 +89,12 @@ fn turn_size(turn: &Turn, image: impl Fn(&Image) -> usize) -> usize {
     };
     match turn {
         Turn::User(content) | Turn::Assistant(content) => {
-            content.iter().map(|block| of(block)).sum()
+            content.iter().map(|block| of(block.as_ref())).sum()
         }
         Turn::Results(results) => results
             .iter()
             .flat_map(|result| &result.content)
-            .map(|block| of(block) + 60)
+            .map(|block| of(block.as_ref()) + 60)
             .sum(),
     }
 }

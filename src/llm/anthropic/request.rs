@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::handoff::{self, ToolResult, Turn};
+use crate::llm::handoff::{self, SentBlock, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::Content;
 use crate::llm::model::{Model, ThinkingLevel};
@@ -251,12 +251,13 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>]) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(results.len());
     let mut images = Vec::new();
     for result in results {
-        let (hoisted, kept): (Vec<_>, Vec<_>) = result
-            .content
-            .iter()
-            .partition(|content| result.is_error && matches!(content.as_ref(), Content::Image(_)));
-        images.extend(hoisted.into_iter().map(block));
-        let mut content: Vec<Block> = kept.into_iter().map(block).collect();
+        let mut content = Vec::with_capacity(result.content.len());
+        for sent in &result.content {
+            match sent.as_ref() {
+                Content::Image(_) if result.is_error => images.push(block(sent)),
+                _ => content.push(block(sent)),
+            }
+        }
         if content.is_empty() {
             content.push(text("(failed, see the image)"));
         }
@@ -275,7 +276,7 @@ fn text(text: &str) -> Block<'_> {
     BlockKind::Text { text }.into()
 }
 
-fn block<'a>(content: &'a Cow<'a, Content>) -> Block<'a> {
+fn block<'a>(content: &'a SentBlock<'a>) -> Block<'a> {
     let kind = match content.as_ref() {
         Content::Text(block) => BlockKind::Text { text: &block.text },
         Content::Image(image) => BlockKind::Image {

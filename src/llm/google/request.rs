@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::LOCAL_ID_PREFIX;
 use super::thinking::{self, ThinkingConfig};
-use crate::llm::handoff::{self, ToolResult, Turn};
+use crate::llm::handoff::{self, SentBlock, ToolResult, Turn};
 use crate::llm::http;
 use crate::llm::message::{self, Image};
 use crate::llm::model::Model;
@@ -219,7 +219,7 @@ fn contents<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
 
 /// The model's parts. From Gemini 3 on the first call of each turn must be signed; only the current
 /// turn is checked, but what is written must not depend on what follows it.
-fn answer<'a>(content: &'a [Cow<'a, message::Content>], quirks: &Quirks) -> Vec<Part<'a>> {
+fn answer<'a>(content: &'a [SentBlock<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
     let mut parts: Vec<Part> = content.iter().map(|it| part(it, quirks)).collect();
     let first = parts.iter_mut().find(|part| part.function_call.is_some());
     if let (Some(part), true) = (first, quirks.call_signatures) {
@@ -228,7 +228,7 @@ fn answer<'a>(content: &'a [Cow<'a, message::Content>], quirks: &Quirks) -> Vec<
     parts
 }
 
-fn part<'a>(content: &'a Cow<'a, message::Content>, quirks: &Quirks) -> Part<'a> {
+fn part<'a>(content: &'a SentBlock<'a>, quirks: &Quirks) -> Part<'a> {
     match content.as_ref() {
         message::Content::Text(text) => Part {
             thought_signature: signature(text.text_signature.as_ref()),

@@ -7,12 +7,12 @@ use crate::llm::quirks::IdRule;
 
 /// Gives the calls of one conversation their ids, in order.
 #[derive(Debug)]
-pub(super) struct CallIds {
+pub(super) struct CallIds<'a> {
     rule: IdRule,
-    used: HashSet<String>,
+    used: HashSet<Cow<'a, str>>,
 }
 
-impl CallIds {
+impl<'a> CallIds<'a> {
     pub fn new(rule: IdRule) -> Self {
         Self {
             rule,
@@ -28,20 +28,20 @@ impl CallIds {
     /// has the ids of the calls before it in the same answer.
     pub fn next<'i>(
         &mut self,
-        id: &str,
+        id: &'a str,
         own: bool,
         answer: impl Iterator<Item = &'i str> + Clone,
-    ) -> String {
+    ) -> Cow<'a, str> {
         let room = match self.rule {
             IdRule::OpenAi | IdRule::Any => 40,
             _ => 64,
         };
-        let plain: String = match self.rule {
+        let plain: Cow<'a, str> = match self.rule {
             IdRule::Mistral if id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()) => {
-                id.to_owned()
+                id.into()
             }
-            IdRule::Mistral => short_hash(id, 0),
-            IdRule::Any if own => id.to_owned(),
+            IdRule::Mistral => short_hash(id, 0).into(),
+            IdRule::Any if own => id.into(),
             IdRule::OpenAi if own => id.chars().take(room).collect(),
             _ => allowed(id, room),
         };
@@ -61,11 +61,11 @@ impl CallIds {
             }
             number += 1;
             candidate = match self.rule {
-                IdRule::Mistral => short_hash(id, number),
+                IdRule::Mistral => short_hash(id, number).into(),
                 _ => {
                     let suffix = format!("_{number}");
                     let kept: String = plain.chars().take(room - suffix.len()).collect();
-                    format!("{kept}{suffix}")
+                    format!("{kept}{suffix}").into()
                 }
             };
         }
@@ -76,17 +76,18 @@ impl CallIds {
 
 /// A tool's name as every API takes it: models make up names that none does.
 pub fn valid_name(name: &str) -> Cow<'_, str> {
-    let kept = allowed(name, 64);
-    match kept.as_str() {
-        "" => Cow::Borrowed("unknown"),
-        same if same == name => Cow::Borrowed(name),
-        _ => Cow::Owned(kept),
+    match allowed(name, 64) {
+        kept if kept.is_empty() => Cow::Borrowed("unknown"),
+        kept => kept,
     }
 }
 
 /// The first `room` characters of `text`, with `_` for those that ids and names cannot have.
-fn allowed(text: &str, room: usize) -> String {
+fn allowed(text: &str, room: usize) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if text.len() <= room && text.chars().all(fits) {
+        return Cow::Borrowed(text);
+    }
     text.chars()
         .map(|c| if fits(c) { c } else { '_' })
         .take(room)

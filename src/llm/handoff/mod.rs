@@ -19,6 +19,6 @@ mod turns;
 
 pub use call_ids::valid_name;
 pub use turns::{
-    CONTINUE_PROMPT, IMAGES_ABOVE, NO_RESULT, ToolResult, Turn, ends_with_answer, joined_text,
-    to_turns,
+    CONTINUE_PROMPT, IMAGES_ABOVE, NO_RESULT, SentBlock, ToolResult, Turn, ends_with_answer,
+    joined_text, to_turns,
 };

@@ -7,7 +7,7 @@ use super::call_ids::{CallIds, valid_name};
 use super::images::LeftOut;
 use crate::llm::api::Api;
 use crate::llm::message::{
-    AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall, ToolResultMessage,
+    AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall,
 };
 use crate::llm::model::Model;
 use crate::llm::provider::Request;
@@ -27,22 +27,46 @@ const CONTINUED_PROMPT: &str = "[the conversation goes on]";
 #[derive(Clone, Debug, PartialEq)]
 pub enum Turn<'a> {
     /// Texts and images of the user; never empty.
-    User(Vec<Cow<'a, Content>>),
+    User(Vec<SentBlock<'a>>),
     /// The model's answer; never empty.
-    Assistant(Vec<Cow<'a, Content>>),
+    Assistant(Vec<SentBlock<'a>>),
     /// The results of all calls of the answer before, in the order of the calls.
     Results(Vec<ToolResult<'a>>),
+}
+
+/// A block as it is sent. Small, for a long conversation has thousands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SentBlock<'a> {
+    /// As it was stored.
+    Stored(&'a Content),
+    /// Made for this request.
+    Made(Box<Content>),
+}
+
+impl SentBlock<'_> {
+    fn made(content: Content) -> Self {
+        Self::Made(Box::new(content))
+    }
+}
+
+impl AsRef<Content> for SentBlock<'_> {
+    fn as_ref(&self) -> &Content {
+        match self {
+            Self::Stored(content) => content,
+            Self::Made(content) => content,
+        }
+    }
 }
 
 /// The result of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult<'a> {
     /// The call's id as this API takes it.
-    pub id: String,
+    pub id: Cow<'a, str>,
     /// The call, as it was stored.
     pub call: &'a ToolCall,
     /// Text and images; never empty.
-    pub content: Vec<Cow<'a, Content>>,
+    pub content: Vec<SentBlock<'a>>,
     /// Whether it failed.
     pub is_error: bool,
 }
@@ -68,7 +92,7 @@ impl ToolResult<'_> {
 }
 
 /// The texts of `content`, with an empty line between them.
-pub fn joined_text<'a>(content: &'a [Cow<'_, Content>]) -> Cow<'a, str> {
+pub fn joined_text<'a>(content: &'a [SentBlock<'_>]) -> Cow<'a, str> {
     let texts = content.iter().filter_map(|block| match block.as_ref() {
         Content::Text(text) => Some(text.text.as_str()),
         _ => None,
@@ -128,7 +152,7 @@ struct Handoff<'a, 'm> {
     /// Thinking of the model's own before this message is bound to another prefix.
     thinking_from: usize,
     images: LeftOut,
-    ids: CallIds,
+    ids: CallIds<'a>,
     turns: Vec<Turn<'a>>,
 }
 
@@ -160,9 +184,8 @@ impl<'a> Handoff<'a, '_> {
         );
         let own = self.own(answer);
         let google = self.model.api == Api::GoogleGenerateContent;
-        let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
-        let mut results: Vec<ToolResult<'a>> = Vec::new();
-        let mut taken = Vec::new();
+        let mut blocks = Vec::with_capacity(answer.content.len());
+        let mut results: Vec<ToolResult<'a>> = Vec::with_capacity(answer.tool_calls().count());
         // Without the thinking before them, the ids of the other items are worth nothing.
         let mut thinking_lost = false;
         for (index, block) in answer.content.iter().enumerate() {
@@ -175,16 +198,16 @@ impl<'a> Handoff<'a, '_> {
                     if text.text_signature.is_some()
                         && (!own || (thinking_lost && self.ids.rule() == IdRule::Responses)) =>
                 {
-                    blocks.push(Cow::Owned(Content::text(&*text.text)));
+                    blocks.push(SentBlock::made(Content::text(&*text.text)));
                 }
-                Content::Text(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Text(_) => blocks.push(SentBlock::Stored(block)),
                 Content::Thinking(thinking) => {
                     let blank = thinking.thinking.trim().is_empty();
                     if own && at >= self.thinking_from && self.replayable(thinking, cut) {
-                        blocks.push(Cow::Borrowed(block));
+                        blocks.push(SentBlock::Stored(block));
                     } else if !own && shared_turn && !cut && !thinking.redacted && !blank {
                         let text = format!("<thinking>{}</thinking>", thinking.thinking.trim());
-                        blocks.push(Cow::Owned(Content::text(text)));
+                        blocks.push(SentBlock::made(Content::text(text)));
                     } else {
                         thinking_lost = true;
                     }
@@ -203,20 +226,21 @@ impl<'a> Handoff<'a, '_> {
                         ),
                         _ => (call.id.as_str(), None),
                     };
-                    let before = results.iter().map(|result| result.id.as_str());
+                    let before = results.iter().map(|result| &*result.id);
                     let id = self.ids.next(call_id, own, before);
                     let written = match item_id.filter(|_| own && !thinking_lost) {
-                        Some(item) => format!("{id}|{item}"),
+                        Some(item) => format!("{id}|{item}").into(),
                         None => id.clone(),
                     };
-                    results.push(self.result(call, id, &messages[at + 1..], &mut taken));
+                    let result = self.result(call, id, &messages[at + 1..], &results);
+                    results.push(result);
                     let name = valid_name(&call.name);
                     let bare = own || call.thought_signature.is_none();
                     blocks.push(if bare && written == call.id && name == call.name {
-                        Cow::Borrowed(block)
+                        SentBlock::Stored(block)
                     } else {
-                        Cow::Owned(Content::ToolCall(ToolCall {
-                            id: written,
+                        SentBlock::made(Content::ToolCall(ToolCall {
+                            id: written.into_owned(),
                             // What is signed is the call as it was made.
                             thought_signature: (call.thought_signature.clone())
                                 .filter(|_| own && name == call.name),
@@ -231,7 +255,7 @@ impl<'a> Handoff<'a, '_> {
         }
         // No API takes an answer that ends in mere thinking; on one it has no place among the rest,
         // and may have come last.
-        let thinking = |block: &Cow<Content>| matches!(**block, Content::Thinking(_));
+        let thinking = |block: &SentBlock| matches!(block.as_ref(), Content::Thinking(_));
         if self.model.api != Api::OpenAiChat || blocks.iter().all(thinking) {
             while blocks.last().is_some_and(thinking) {
                 blocks.pop();
@@ -242,7 +266,7 @@ impl<'a> Handoff<'a, '_> {
         }
         match self.turns.last() {
             None => {
-                let first = Cow::Owned(Content::text(CONTINUED_PROMPT));
+                let first = SentBlock::made(Content::text(CONTINUED_PROMPT));
                 self.turns.push(Turn::User(vec![first]));
             }
             // A stored answer is never made longer: a message of the user stood in between.
@@ -286,34 +310,30 @@ impl<'a> Handoff<'a, '_> {
     fn result(
         &self,
         call: &'a ToolCall,
-        id: String,
+        id: Cow<'a, str>,
         after: &'a [Arc<Message>],
-        taken: &mut Vec<*const ToolResultMessage>,
+        before: &[ToolResult],
     ) -> ToolResult<'a> {
+        let same = before.iter().filter(|it| it.call.id == call.id).count();
         let stored = after
             .iter()
             .take_while(|message| !is_sent_answer(message))
-            .find_map(|message| match message.as_ref() {
-                Message::ToolResult(result)
-                    if result.tool_call_id == call.id
-                        && !taken.contains(&std::ptr::from_ref(result)) =>
-                {
-                    Some(result)
-                }
+            .filter_map(|message| match message.as_ref() {
+                Message::ToolResult(result) if result.tool_call_id == call.id => Some(result),
                 _ => None,
-            });
+            })
+            .nth(same);
         let Some(stored) = stored else {
             return ToolResult {
                 id,
                 call,
-                content: vec![Cow::Owned(Content::text(NO_RESULT))],
+                content: vec![SentBlock::made(Content::text(NO_RESULT))],
                 is_error: true,
             };
         };
-        taken.push(std::ptr::from_ref(stored));
         let mut content = self.visible(&stored.content);
         if content.is_empty() {
-            content.push(Cow::Owned(Content::text("(no output)")));
+            content.push(SentBlock::made(Content::text("(no output)")));
         }
         ToolResult {
             id,
@@ -324,16 +344,16 @@ impl<'a> Handoff<'a, '_> {
     }
 
     /// Text that is not blank, and images or the notes in their place.
-    fn visible(&self, content: &'a [Content]) -> Vec<Cow<'a, Content>> {
-        let mut blocks: Vec<Cow<'a, Content>> = Vec::new();
+    fn visible(&self, content: &'a [Content]) -> Vec<SentBlock<'a>> {
+        let mut blocks: Vec<SentBlock<'a>> = Vec::with_capacity(content.len());
         for block in content {
             match block {
                 Content::Text(text) if text.text.trim().is_empty() => {}
-                Content::Text(_) => blocks.push(Cow::Borrowed(block)),
+                Content::Text(_) => blocks.push(SentBlock::Stored(block)),
                 Content::Image(image) => {
                     let image = self.image(block, image);
                     // One note for all of a row.
-                    let note = matches!(*image, Content::Text(_));
+                    let note = matches!(image.as_ref(), Content::Text(_));
                     if !note || blocks.last() != Some(&image) {
                         blocks.push(image);
                     }
@@ -346,8 +366,9 @@ impl<'a> Handoff<'a, '_> {
 
     /// An image as the model takes it, or a note: one that it cannot take would have the whole
     /// request refused, now and ever after.
-    fn image(&self, block: &'a Content, image: &'a Image) -> Cow<'a, Content> {
-        let note = |why: &str| Cow::Owned(Content::text(format!("[an image was left out: {why}]")));
+    fn image(&self, block: &'a Content, image: &'a Image) -> SentBlock<'a> {
+        let note =
+            |why: &str| SentBlock::made(Content::text(format!("[an image was left out: {why}]")));
         if !self.model.vision {
             return note("this model cannot see images");
         }
@@ -359,10 +380,10 @@ impl<'a> Handoff<'a, '_> {
         }
         let google = self.model.api == Api::GoogleGenerateContent;
         match image.mime_type.as_str() {
-            "image/png" | "image/jpeg" | "image/webp" => Cow::Borrowed(block),
-            "image/gif" if !google => Cow::Borrowed(block),
-            "image/heic" | "image/heif" if google => Cow::Borrowed(block),
-            "image/jpg" => Cow::Owned(Content::Image(Image {
+            "image/png" | "image/jpeg" | "image/webp" => SentBlock::Stored(block),
+            "image/gif" if !google => SentBlock::Stored(block),
+            "image/heic" | "image/heif" if google => SentBlock::Stored(block),
+            "image/jpg" => SentBlock::made(Content::Image(Image {
                 mime_type: "image/jpeg".to_owned(),
                 data: image.data.clone(),
             })),
@@ -382,7 +403,7 @@ impl<'a> Handoff<'a, '_> {
 }
 
 fn go_on<'a>() -> Turn<'a> {
-    Turn::User(vec![Cow::Owned(Content::text(CONTINUE_PROMPT))])
+    Turn::User(vec![SentBlock::made(Content::text(CONTINUE_PROMPT))])
 }
 
 /// Whether `message` is an answer that is sent: results behind it belong to it.

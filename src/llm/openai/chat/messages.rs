@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::reasoning::{FIELDS, Form};
-use crate::llm::handoff::{IMAGES_ABOVE, ToolResult, Turn, joined_text, valid_name};
+use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn, joined_text, valid_name};
 use crate::llm::message::{Content, Image, Thinking, ToolCall};
 use crate::llm::provider::Request;
 use crate::llm::quirks::Quirks;
@@ -137,8 +137,8 @@ struct Url {
     url: String,
 }
 
-fn user_content<'a>(content: &'a [Cow<'a, Content>]) -> MessageContent<'a> {
-    let image = |block: &Cow<Content>| matches!(block.as_ref(), Content::Image(_));
+fn user_content<'a>(content: &'a [SentBlock<'a>]) -> MessageContent<'a> {
+    let image = |block: &SentBlock| matches!(block.as_ref(), Content::Image(_));
     if !content.iter().any(image) {
         return MessageContent::Text(joined_text(content));
     }
@@ -151,7 +151,7 @@ fn user_content<'a>(content: &'a [Cow<'a, Content>]) -> MessageContent<'a> {
 }
 
 fn assistant<'a>(
-    content: &'a [Cow<'a, Content>],
+    content: &'a [SentBlock<'a>],
     request: &Request,
     quirks: &Quirks,
 ) -> ChatMessage<'a> {

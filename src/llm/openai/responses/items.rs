@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::llm::handoff::{IMAGES_ABOVE, ToolResult, Turn};
+use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn};
 use crate::llm::message::{Content, Image, Text, ToolCall};
 use crate::llm::quirks::Quirks;
 
@@ -141,7 +141,7 @@ fn user(content: Vec<Part>) -> Item {
     })
 }
 
-fn part<'a>(content: &'a Cow<'a, Content>) -> Option<Part<'a>> {
+fn part<'a>(content: &'a SentBlock<'a>) -> Option<Part<'a>> {
     match content.as_ref() {
         Content::Text(text) => Some(Part::InputText { text: &text.text }),
         Content::Image(image) => Some(Part::image(image)),
@@ -150,7 +150,7 @@ fn part<'a>(content: &'a Cow<'a, Content>) -> Option<Part<'a>> {
 }
 
 fn assistant<'a>(
-    content: &'a [Cow<'a, Content>],
+    content: &'a [SentBlock<'a>],
     turn: usize,
     quirks: &Quirks,
     used: &mut Ids,
