@@ -33,7 +33,8 @@ fn whole(source: &str, columns: usize) -> Vec<Row> {
     rows.rows().to_vec()
 }
 
-/// Streams `source` in pieces that end at `cuts` and then closes it.
+/// Streams `source` in pieces that end at `cuts` and then closes it, as often as the end is told:
+/// that of the text and that of the message.
 fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
     let theme = theme();
     let mut store = CodeStore::default();
@@ -42,8 +43,9 @@ fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
         let cut = source.floor_char_boundary(cut);
         rows.update(&context(&theme, columns), &source[..cut], true, &mut store);
     }
-    rows.update(&context(&theme, columns), source, true, &mut store);
-    rows.update(&context(&theme, columns), source, false, &mut store);
+    for live in [true, false, false] {
+        rows.update(&context(&theme, columns), source, live, &mut store);
+    }
     rows.rows().to_vec()
 }
 
@@ -145,6 +147,17 @@ fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
     }
 }
 
+#[test]
+fn a_line_of_code_is_shown_until_it_may_be_a_fence() {
+    let theme = theme();
+    for (line, shown) in [("   ``", false), ("    ``", true), ("~~", true)] {
+        let source = format!("```\n{line}");
+        let mut rows = MarkdownRows::default();
+        rows.update(&context(&theme, 40), &source, true, &mut CodeStore::default());
+        assert_eq!(text(rows.rows()).contains(line), shown, "{line:?}");
+    }
+}
+
 /// A lone CR ends a line of markdown: what it changes is put right at the end of the text.
 #[test]
 fn old_line_ends_end_in_the_same_picture() {
@@ -215,6 +228,22 @@ fn a_megabyte_is_written_once() {
             "one paragraph of lines",
             repeated(200_000, |n| format!("a line with number {n}\n")),
         ),
+        (
+            "one paragraph behind code",
+            format!("```\ncode\n```\n{}", megabyte(|n| format!("word{n} "))),
+        ),
+        (
+            "one line of code",
+            format!("```\n{}\n```\n", megabyte(|n| format!("word{n} "))),
+        ),
+        (
+            "one info string",
+            format!(
+                "```rust {}\n{}",
+                megabyte(|n| format!("word{n} ")),
+                repeated(200_000, |n| format!("let x{n} = {n};\n"))
+            ),
+        ),
         ("one word", repeated(200_000, |_| "x".to_owned())),
         ("one wide word", repeated(200_000, |_| "語".to_owned())),
         (
@@ -235,12 +264,16 @@ fn a_megabyte_is_written_once() {
         let mut rows = MarkdownRows::default();
         let step = 8192;
         let mut updates = 0;
-        for end in (step..source.len()).step_by(step) {
+        let mut start = 0;
+        let first = source.find('\n').map_or(step, |at| at + 1);
+        for end in (first..source.len()).step_by(step) {
             let end = source.floor_char_boundary(end);
             let before = rows.written();
             rows.update(&context(&theme, 80), &source[..end], true, &mut store);
             let written = rows.written() - before;
-            assert!(written <= 64_000, "{name}: {written} at once");
+            let most = 2 * (end - start) + 48_000;
+            assert!(written <= most, "{name}: {written} at once");
+            start = end;
             updates += 1;
         }
         let written = rows.written();
@@ -266,6 +299,11 @@ fn block() -> impl Strategy<Value = String> {
         Just("\n".to_owned()),
         Just("```rs\n".to_owned()),
         Just("~~~\n".to_owned()),
+        Just("  ```\n".to_owned()),
+        Just("     ```\n".to_owned()),
+        Just("````md\n```\n".to_owned()),
+        Just("`````\n".to_owned()),
+        Just("~~~ py a `title`\n".to_owned()),
         Just("    indented\n".to_owned()),
         Just("---\n".to_owned()),
         Just("<div>\n".to_owned()),

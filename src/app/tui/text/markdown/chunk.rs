@@ -18,6 +18,8 @@ pub struct BlockStart {
 #[derive(Clone, Copy, Debug)]
 pub struct CodeLines {
     pub count: usize,
+    /// Whether the line that ends the block is among them.
+    pub is_closed: bool,
     /// Byte of the chunk behind them.
     pub byte: usize,
     /// Rows up to there.

@@ -6,8 +6,6 @@
 //! that grows beyond [`MAX_OPEN`] is closed at its last line, which may look rough at the seam;
 //! such a text, and one with link definitions, is written once more when it is complete.
 
-use std::ops::Range;
-
 use super::chunk::{Chunk, RenderOutput};
 use super::writer::write;
 use crate::app::tui::text::RenderContext;
@@ -16,6 +14,8 @@ use crate::app::tui::text::row::Row;
 
 /// Bytes an open block may have before it is closed at a line end.
 const MAX_OPEN: usize = 8 * 1024;
+/// Bytes of the line that opens fenced code that are kept: enough for fence and language.
+const MAX_OPENING: usize = 128;
 
 /// The rows of a growing markdown text.
 #[derive(Debug, Default)]
@@ -39,8 +39,8 @@ pub struct MarkdownRows {
 /// A fenced code block whose end has not come. What follows is read behind the line that opens it.
 #[derive(Debug)]
 struct OpenFence {
-    /// Where that line stands.
-    opening: Range<usize>,
+    /// That line; most of a long one is left out.
+    opening: String,
     /// Lines that are closed.
     lines: usize,
 }
@@ -105,7 +105,7 @@ impl MarkdownRows {
         if self.close_blocks(input) {
             return true;
         }
-        if self.code.is_none() && input.source.len() - self.closed > MAX_OPEN {
+        if input.source.len() - self.closed > MAX_OPEN {
             self.close_lines(input);
             return true;
         }
@@ -117,6 +117,7 @@ impl MarkdownRows {
     fn finish(&mut self, input: &mut Input<'_>) {
         let end = input.source.len();
         let output = self.write(input, end, false);
+        self.code = None;
         self.close(end, output.gap, output.code_blocks);
     }
 
@@ -136,20 +137,23 @@ impl MarkdownRows {
         if let Some(last) = output.last_block {
             let start = base + last.byte;
             if let Some(code) = last.code.filter(|code| base + code.byte > self.closed) {
+                let end = base + code.byte;
+                if code.is_closed {
+                    self.code = None;
+                    self.close(end, output.gap, output.code_blocks);
+                    return true;
+                }
                 let (opening, before) = match self.code.take() {
                     // It goes on.
                     Some(open) if last.byte == 0 => (open.opening, open.lines),
-                    _ => {
-                        let line_end = source[start..].find('\n').unwrap_or(0);
-                        (start..start + line_end + 1, 0)
-                    }
+                    _ => (self.opening(&source[start..]), 0),
                 };
                 self.code = Some(OpenFence {
                     opening,
                     lines: before + code.count,
                 });
                 self.rows.truncate(code.rows);
-                self.close(base + code.byte, false, last.code_blocks);
+                self.close(end, false, last.code_blocks);
                 return true;
             }
             if start > self.closed {
@@ -161,6 +165,16 @@ impl MarkdownRows {
         }
         self.rows.truncate(open_from);
         false
+    }
+
+    /// The line at the start of `code` that opens it, as it is read with every update.
+    fn opening(&mut self, code: &str) -> String {
+        let line = code.split_inclusive('\n').next().unwrap_or_default();
+        if line.len() <= MAX_OPENING {
+            return line.to_owned();
+        }
+        self.is_rough = true;
+        format!("{}\n", &line[..line.floor_char_boundary(MAX_OPENING)])
     }
 
     /// Closes the lines of a block that has grown too large, or else its words or characters.
@@ -176,7 +190,12 @@ impl MarkdownRows {
         let end = self.closed + cut;
         let output = self.write(input, end, false);
         self.is_rough = true;
-        self.close(end, false, output.code_blocks);
+        // What follows in fenced code is the rest of the same line.
+        let code_blocks = match self.code {
+            Some(_) => self.code_blocks,
+            None => output.code_blocks,
+        };
+        self.close(end, false, code_blocks);
     }
 
     /// Writes the source from what is closed up to `end`.
@@ -186,7 +205,7 @@ impl MarkdownRows {
         let behind_fence;
         let (text, code_lines) = match &self.code {
             Some(code) => {
-                behind_fence = [&source[code.opening.clone()], rest].concat();
+                behind_fence = [&code.opening, rest].concat();
                 (behind_fence.as_str(), code.lines)
             }
             None => (rest, 0),

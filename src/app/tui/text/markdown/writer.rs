@@ -17,6 +17,9 @@ use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
+/// Blanks that may stand before a fence.
+const MAX_FENCE_INDENT: usize = 3;
+
 /// Writes `chunk` and appends the rows.
 pub fn write(
     context: &RenderContext<'_>,
@@ -375,17 +378,23 @@ impl Writer<'_, '_> {
     fn may_close(&self, code: &OpenCode, line: &str) -> bool {
         let mark = self.chunk.source.as_bytes()[code.byte];
         let trimmed = line.trim_start_matches(' ');
-        code.is_fenced && !trimmed.is_empty() && trimmed.bytes().all(|byte| byte == mark)
+        code.is_fenced
+            && line.len() - trimmed.len() <= MAX_FENCE_INDENT
+            && !trimmed.is_empty()
+            && trimmed.bytes().all(|byte| byte == mark)
     }
 
     /// Notes how far an outermost code block has complete lines.
     fn note_code(&mut self, code: &OpenCode, complete: usize, rows_before: usize) {
         let last_line = complete.checked_sub(1).and_then(|at| code.lines.get(at));
         let start = *last_line.unwrap_or(&code.byte);
-        let line_end = self.chunk.source[start..].find('\n');
-        if let (Some(end), Some(last)) = (line_end, &mut self.out.last_block) {
+        // Behind the last line of code, and behind the fence that follows it.
+        let mut line_ends = memchr::memchr_iter(b'\n', &self.chunk.source.as_bytes()[start..]);
+        let (end, closed) = (line_ends.next(), line_ends.next());
+        if let (Some(end), Some(last)) = (closed.or(end), &mut self.out.last_block) {
             last.code = Some(CodeLines {
                 count: complete,
+                is_closed: closed.is_some(),
                 byte: start + end + 1,
                 rows: if complete == 0 {
                     rows_before
