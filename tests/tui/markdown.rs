@@ -153,7 +153,12 @@ fn a_line_of_code_is_shown_until_it_may_be_a_fence() {
     for (line, shown) in [("   ``", false), ("    ``", true), ("~~", true)] {
         let source = format!("```\n{line}");
         let mut rows = MarkdownRows::default();
-        rows.update(&context(&theme, 40), &source, true, &mut CodeStore::default());
+        rows.update(
+            &context(&theme, 40),
+            &source,
+            true,
+            &mut CodeStore::default(),
+        );
         assert_eq!(text(rows.rows()).contains(line), shown, "{line:?}");
     }
 }

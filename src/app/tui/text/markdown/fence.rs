@@ -5,6 +5,9 @@ use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::row::{Line, Row};
 use crate::app::tui::text::width::width;
 
+/// Blanks that may stand before a fence.
+const MAX_INDENT: usize = 3;
+
 /// The language an info string names: its first word, without what follows a comma or a brace.
 pub fn language(info: &str) -> String {
     let word = info.split_whitespace().next().unwrap_or_default();
@@ -41,6 +44,16 @@ impl OpenCode {
             self.text.push_str(line);
             end += line.len();
         }
+    }
+
+    /// Whether a line of it that is not complete may become its end, in a chunk with this `source`.
+    pub fn may_end_with(&self, line: &str, source: &str) -> bool {
+        let mark = source.as_bytes()[self.byte];
+        let trimmed = line.trim_start_matches(' ');
+        self.is_fenced
+            && line.len() - trimmed.len() <= MAX_INDENT
+            && !trimmed.is_empty()
+            && trimmed.bytes().all(|byte| byte == mark)
     }
 }
 

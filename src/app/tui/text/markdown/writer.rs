@@ -17,9 +17,6 @@ use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
-/// Blanks that may stand before a fence.
-const MAX_FENCE_INDENT: usize = 3;
-
 /// Writes `chunk` and appends the rows.
 pub fn write(
     context: &RenderContext<'_>,
@@ -337,7 +334,7 @@ impl Writer<'_, '_> {
         let count = if is_nothing_new { 0 } else { usize::MAX };
         for (number, line) in lines.split('\n').enumerate().take(count) {
             let open = unfinished && number == complete;
-            if open && self.may_close(&code, line) {
+            if open && code.may_end_with(line, self.chunk.source) {
                 break;
             }
             let line = line.strip_suffix('\r').unwrap_or(line);
@@ -354,7 +351,7 @@ impl Writer<'_, '_> {
     fn code_line(&mut self, code: &OpenCode, number: usize, line: &str, open: bool) {
         let style = self.context.theme.code_block;
         let clean = visible_line(line);
-        let byte = self.byte(*code.lines.get(number).unwrap_or(&code.byte));
+        let start = *code.lines.get(number).unwrap_or(&code.byte);
         let number = code.lines_before + number;
         if !open {
             let key = (self.context.cell, code.block);
@@ -362,7 +359,10 @@ impl Writer<'_, '_> {
         }
         let mut before = self.prefix().first;
         before.push("  ", Style::new());
-        let text = Line::from_source(&clean, style, byte..byte + line.len() as u32);
+        // A tab that is cut by the fence's indentation is longer here than in the source.
+        let rest = self.chunk.source[start..].lines().next();
+        let end = start + line.len().min(rest.map_or(0, str::len));
+        let text = Line::from_source(&clean, style, self.source(&(start..end)));
         let from_row = self.rows.len();
         let prefix = Prefix::both(before);
         let columns = self.context.columns;
@@ -372,16 +372,6 @@ impl Writer<'_, '_> {
         if let (0, [row]) = (number, rows) {
             label(self.context, &code.language, row);
         }
-    }
-
-    /// Whether a line that is not complete may become the end of a code block.
-    fn may_close(&self, code: &OpenCode, line: &str) -> bool {
-        let mark = self.chunk.source.as_bytes()[code.byte];
-        let trimmed = line.trim_start_matches(' ');
-        code.is_fenced
-            && line.len() - trimmed.len() <= MAX_FENCE_INDENT
-            && !trimmed.is_empty()
-            && trimmed.bytes().all(|byte| byte == mark)
     }
 
     /// Notes how far an outermost code block has complete lines.
