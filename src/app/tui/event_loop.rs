@@ -344,7 +344,7 @@ impl Tui {
     /// Sets up the terminal after another program had it.
     fn take_terminal_back(&mut self) -> io::Result<()> {
         self.terminal.resume()?;
-        self.input.resume()?;
+        self.input.resume();
         self.repaint();
         Ok(())
     }

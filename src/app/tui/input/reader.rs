@@ -5,11 +5,12 @@
 //! and once it has returned, no byte is taken that belongs to another program.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read};
+use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -30,21 +31,17 @@ const KEYS_IN_PASTE: Duration = Duration::from_millis(500);
 /// Keys that a user can type in that time.
 const MAX_TYPED_KEYS: usize = 25;
 
-/// Reads the terminal until dropped.
+/// Reads the terminal until dropped. One thread does so all the time: going on after a pause needs
+/// nothing that could fail.
 #[derive(Debug)]
 pub struct Input {
-    thread: Option<Thread>,
-    /// What goes on reading at [`Input::resume`]; none while the thread has it.
-    paused: Option<Reader>,
-    kitty_confirmed: Arc<AtomicBool>,
-}
-
-#[derive(Debug)]
-struct Thread {
-    /// The thread polls the other end: closing this one stops it.
+    /// The thread polls the other end: a byte stops it.
     stop: PipeWriter,
-    /// Gives the reader back when it was stopped, nothing when the terminal was closed.
-    handle: JoinHandle<Option<Reader>>,
+    /// Says that it has stopped.
+    stopped: Receiver<()>,
+    resume: Sender<()>,
+    is_paused: bool,
+    kitty_confirmed: Arc<AtomicBool>,
 }
 
 impl Input {
@@ -63,39 +60,46 @@ impl Input {
     pub fn start_on(source: OwnedFd) -> io::Result<(Self, UnboundedReceiver<InputEvent>)> {
         let (events, receiver) = mpsc::unbounded_channel();
         let kitty_confirmed = Arc::new(AtomicBool::new(false));
-        let mut input = Self {
-            thread: None,
-            paused: Some(Reader {
-                source: source.into(),
-                events,
-                decoder: Decoder::default(),
-                pasting: Pasting::default(),
-                kitty_confirmed: Arc::clone(&kitty_confirmed),
-            }),
+        let (stop_reader, stop) = io::pipe()?;
+        let (stopped_sender, stopped) = channel();
+        let (resume, resumed) = channel();
+        let reader = Reader {
+            source: source.into(),
+            events,
+            decoder: Decoder::default(),
+            pasting: Pasting::default(),
+            kitty_confirmed: Arc::clone(&kitty_confirmed),
+            stop: stop_reader,
+            stopped: stopped_sender,
+            resumed,
+        };
+        let thread = thread::Builder::new().name("input".into());
+        thread.spawn(move || reader.run())?;
+        let input = Self {
+            stop,
+            stopped,
+            resume,
+            is_paused: false,
             kitty_confirmed,
         };
-        input.resume()?;
         Ok((input, receiver))
     }
 
     /// Stops reading, for as long as another program owns the terminal. When this returns no read
     /// is under way and none begins before [`Input::resume`]. Takes well below a millisecond.
     pub fn pause(&mut self) {
-        if let Some(Thread { stop, handle }) = self.thread.take() {
-            drop(stop);
-            self.paused = handle.join().ok().flatten();
+        if !std::mem::replace(&mut self.is_paused, true) {
+            // Both fail only when the terminal was closed: nothing reads then.
+            let _ = self.stop.write(&[0]);
+            let _ = self.stopped.recv();
         }
     }
 
     /// Reads again.
-    pub fn resume(&mut self) -> io::Result<()> {
-        if let Some(reader) = self.paused.take() {
-            let (stopped, stop) = io::pipe()?;
-            let thread = thread::Builder::new().name("input".into());
-            let handle = thread.spawn(move || reader.run(&stopped))?;
-            self.thread = Some(Thread { stop, handle });
+    pub fn resume(&mut self) {
+        if std::mem::take(&mut self.is_paused) {
+            let _ = self.resume.send(());
         }
-        Ok(())
     }
 
     /// The terminal's reply confirmed the kitty keyboard protocol: the Esc key has a sequence of
@@ -119,6 +123,10 @@ struct Reader {
     decoder: Decoder,
     pasting: Pasting,
     kitty_confirmed: Arc<AtomicBool>,
+    stop: PipeReader,
+    stopped: Sender<()>,
+    /// Fails when [`Input`] is dropped.
+    resumed: Receiver<()>,
 }
 
 /// Detects a paste whose end never comes (a connection that broke in it): it would swallow what the
@@ -167,12 +175,12 @@ enum Woken {
 }
 
 impl Reader {
-    /// Reads until the other end of `stopped` is closed, or the terminal is.
-    fn run(mut self, stopped: &PipeReader) -> Option<Self> {
+    /// Reads until the handle is dropped, or the terminal is closed.
+    fn run(mut self) {
         let mut buffer = vec![0; READ_SIZE];
         loop {
             let mut out = Vec::new();
-            match self.wait(stopped) {
+            match self.wait() {
                 Ok(Woken::Interrupted) => {}
                 Ok(Woken::TimedOut) if self.pasting.is_only_slow() => {}
                 Ok(Woken::TimedOut) => self.decoder.expire(&mut out),
@@ -180,7 +188,10 @@ impl Reader {
                 Ok(Woken::Stopped) => {
                     self.decoder.expire(&mut out);
                     self.send(out);
-                    return Some(self);
+                    if !self.wait_out_pause() {
+                        return;
+                    }
+                    continue;
                 }
                 Ok(Woken::Bytes) => match self.source.read(&mut buffer) {
                     Ok(n) if n > 0 => self.take(&buffer[..n], &mut out),
@@ -193,6 +204,13 @@ impl Reader {
         }
     }
 
+    /// Answers whether to read again.
+    fn wait_out_pause(&mut self) -> bool {
+        self.stop.read_exact(&mut [0]).is_ok()
+            && self.stopped.send(()).is_ok()
+            && self.resumed.recv().is_ok()
+    }
+
     fn take(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) {
         if self.decoder.is_in_paste() && self.pasting.is_ended_by(bytes) {
             self.decoder.expire(out);
@@ -200,7 +218,7 @@ impl Reader {
         self.decoder.feed(bytes, out);
     }
 
-    fn wait(&mut self, stopped: &PipeReader) -> nix::Result<Woken> {
+    fn wait(&mut self) -> nix::Result<Woken> {
         let escape = if self.kitty_confirmed.load(Ordering::Relaxed) {
             Escape::Sequence
         } else {
@@ -213,7 +231,7 @@ impl Reader {
             self.pasting = Pasting::default();
         }
         Ok(
-            match readable([stopped.as_fd(), self.source.as_fd()], timeout) {
+            match readable([self.stop.as_fd(), self.source.as_fd()], timeout) {
                 Ok([true, _]) => Woken::Stopped,
                 Ok([false, true]) => Woken::Bytes,
                 Ok([false, false]) => Woken::TimedOut,
@@ -223,12 +241,11 @@ impl Reader {
         )
     }
 
-    fn close(mut self) -> Option<Self> {
+    fn close(mut self) {
         let mut out = Vec::new();
         self.decoder.expire(&mut out);
         out.push(InputEvent::Closed);
         self.send(out);
-        None
     }
 
     fn send(&self, events: Vec<InputEvent>) {
