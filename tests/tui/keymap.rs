@@ -291,3 +291,14 @@ fn only_a_bare_character_is_text() {
         assert_eq!(press.text(), text, "{key}");
     }
 }
+
+#[test]
+fn a_file_that_cannot_exist_changes_nothing() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for path in [
+        "/no/such/keymap.toml".into(),
+        file.path().join("keymap.toml"),
+    ] {
+        assert!(Keymap::load(&path).is_ok(), "{path:?}");
+    }
+}

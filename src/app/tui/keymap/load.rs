@@ -2,6 +2,7 @@
 //! refused with its line and, where something is near, a suggestion: a key file that is half
 //! understood is worse than none.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use thiserror::Error;
@@ -44,7 +45,11 @@ impl Keymap {
     pub fn load(file: &Path) -> Result<Self, KeymapError> {
         match std::fs::read_to_string(file) {
             Ok(text) => Self::with(&file.display().to_string(), &text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Ok(Self::default())
+            }
             Err(error) => Err(KeymapError {
                 file: file.display().to_string(),
                 line: 1,
