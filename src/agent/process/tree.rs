@@ -99,13 +99,43 @@ fn terminate(
     }
 }
 
-/// Sends `signals` unless the id has become another process's since it was listed.
+/// Sends `signals` unless the id has become another process's since it was listed: through a pidfd,
+/// so that it cannot become one after the check either.
+#[cfg(target_os = "linux")]
 fn signal(pid: Pid, started: u64, signals: &[Signal]) {
-    if table::entry(pid).is_some_and(|now| now.started == started) {
+    use rustix::process as pidfd;
+
+    let Some(id) = pidfd::Pid::from_raw(pid.as_raw()) else {
+        return;
+    };
+    match pidfd::pidfd_open(id, pidfd::PidfdFlags::empty()) {
+        Ok(process) if is_still(pid, started) => {
+            for signal in signals
+                .iter()
+                .filter_map(|signal| pidfd::Signal::from_named_raw(*signal as i32))
+            {
+                let _ = pidfd::pidfd_send_signal(&process, signal);
+            }
+        }
+        // Linux before 5.3.
+        Err(rustix::io::Errno::NOSYS) => signal_by_id(pid, started, signals),
+        _ => {}
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+use signal_by_id as signal;
+
+fn signal_by_id(pid: Pid, started: u64, signals: &[Signal]) {
+    if is_still(pid, started) {
         for signal in signals {
             let _ = kill(pid, *signal);
         }
     }
+}
+
+fn is_still(pid: Pid, started: u64) -> bool {
+    table::entry(pid).is_some_and(|now| now.started == started)
 }
 
 /// SIGKILL until no process is left. Groups first: a whole group dies in one step, so that no
@@ -163,6 +193,22 @@ mod tests {
         let own = Pid::from_raw(50);
         for (group, expected) in [(50, false), (0, false), (1, false), (-1, false), (51, true)] {
             assert_eq!(may_kill(Pid::from_raw(group), own), expected, "{group}");
+        }
+    }
+    #[test]
+    fn a_process_that_got_the_id_of_another_gets_no_signal() {
+        use std::os::unix::process::ExitStatusExt;
+        use std::process::Command;
+
+        for (later, expected) in [(1, 9), (0, 15)] {
+            let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+            let pid = Pid::from_raw(child.id() as i32);
+            let started = table::entry(pid).unwrap().started;
+            signal(pid, started + later, &[Signal::SIGTERM]);
+            if later > 0 {
+                child.kill().unwrap();
+            }
+            assert_eq!(child.wait().unwrap().signal(), Some(expected));
         }
     }
 }
