@@ -396,3 +396,14 @@ async fn messages_wait_through_a_failure() {
         ]
     );
 }
+
+// It would be lost, and the model asked for nothing.
+#[tokio::test]
+async fn a_message_without_content_is_none() {
+    let mut agent = agent(vec![say("ok")], vec![]);
+    agent.handle.prompt(vec![]);
+    agent.handle.follow_up(vec![]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.request(0), ["user: Go"]);
+}

@@ -160,8 +160,12 @@ impl Actor {
         }
     }
 
-    /// A message of the user: it waits while a run is under way, else it starts one.
+    /// A message of the user: it waits while a run is under way, else it starts one. One
+    /// without content is none.
     fn enqueue(&mut self, kind: QueueKind, content: Vec<Content>) {
+        if content.is_empty() {
+            return;
+        }
         match &mut self.activity {
             Activity::Idle => {
                 self.queues.push_opening(content);
