@@ -11,7 +11,7 @@ use std::fmt::Write;
 use vte::{Params, Parser, Perform};
 
 /// Characters of an unfinished line that can still be taken back by a carriage return.
-const LINE_LIMIT: usize = 16 * 1024;
+pub(super) const LINE_LIMIT: usize = 16 * 1024;
 /// Bytes that are judged together as text or data: a line, or this much of one.
 const PIECE_LIMIT: usize = 4 * 1024;
 /// Clean bytes after which binary data is taken to be over. A few clean bytes occur in any data.
@@ -101,6 +101,12 @@ impl Cleaner {
         }
         copy.finish(&mut out);
         out
+    }
+
+    /// Bytes of memory that the unfinished line takes.
+    #[cfg(test)]
+    pub(super) fn line_capacity(&self) -> usize {
+        self.line.text.capacity()
     }
 
     /// Bytes of data that were replaced by a line that says so.

@@ -68,3 +68,12 @@ proptest! {
         prop_assert_eq!(out, whole);
     }
 }
+
+#[test]
+fn an_endless_line_is_not_held() {
+    let mut cleaner = Cleaner::default();
+    for _ in 0..1000 {
+        cleaner.push(&[b'x'; 1000], &mut String::new());
+    }
+    assert!(cleaner.line_capacity() <= 4 * LINE_LIMIT);
+}
