@@ -3,11 +3,13 @@
 //! The first bytes are held in memory, so that most commands write no file. A file has a limit:
 //! beyond it the beginning and the end are kept.
 
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::mem;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use tokio::fs::{self, DirBuilder, File, OpenOptions};
-use tokio::io::AsyncWriteExt;
+use tokio::task::spawn_blocking;
 
 /// Output up to this size has a file only when the model does not get all of it.
 const IN_MEMORY: usize = 64 * 1024;
@@ -15,6 +17,7 @@ const IN_MEMORY: usize = 64 * 1024;
 const END_LIMIT: u64 = 1024 * 1024;
 
 /// Takes the raw output.
+#[derive(Default)]
 pub struct Spill {
     path: PathBuf,
     limit: u64,
@@ -45,11 +48,7 @@ impl Spill {
         Self {
             path,
             limit,
-            total: 0,
-            held: Vec::new(),
-            file: None,
-            written: 0,
-            error: None,
+            ..Self::default()
         }
     }
 
@@ -58,13 +57,13 @@ impl Spill {
         self.total
     }
 
-    /// Appends `bytes`.
+    /// Appends `bytes`; what is in the file outlives this program.
     pub async fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.error.is_none() {
             self.held.extend_from_slice(bytes);
-            if self.held.len() > IN_MEMORY {
-                self.error = self.write().await.err();
+            if self.file.is_some() || self.held.len() > IN_MEMORY {
+                self.blocking(Self::write).await;
             }
         }
     }
@@ -75,7 +74,7 @@ impl Spill {
             return Spilled::default();
         }
         if self.error.is_none() {
-            self.error = self.write_end().await.err();
+            self.blocking(Self::write_end).await;
         }
         Spilled {
             // What was written before it failed may be what the user looks for.
@@ -88,16 +87,29 @@ impl Spill {
         }
     }
 
+    /// Does `work` off the async threads, in one piece: an end that was cancelled has little time.
+    async fn blocking(&mut self, work: fn(&mut Self) -> io::Result<()>) {
+        let mut spill = mem::take(self);
+        let done = spawn_blocking(move || {
+            spill.error = work(&mut spill).err();
+            spill
+        });
+        *self = done.await.unwrap_or_else(|error| Self {
+            error: Some(io::Error::other(error)),
+            ..Self::default()
+        });
+    }
+
     /// Moves what is held to the file, up to the end of its beginning.
-    async fn write(&mut self) -> io::Result<()> {
+    fn write(&mut self) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(create(&self.path).await?),
+            none => none.insert(create(&self.path)?),
         };
         let end_size = end_size(self.limit);
         let room = self.limit - end_size as u64 - self.written;
         let count = self.held.len().min(room as usize);
-        file.write_all(&self.held[..count]).await?;
+        file.write_all(&self.held[..count])?;
         self.written += count as u64;
         self.held.drain(..count);
         // Rarely, so that a byte is moved once or twice.
@@ -107,12 +119,11 @@ impl Spill {
         Ok(())
     }
 
-    async fn write_end(&mut self) -> io::Result<()> {
-        self.write().await?;
+    fn write_end(&mut self) -> io::Result<()> {
+        self.write()?;
         let start = self.held.len().saturating_sub(end_size(self.limit));
         if let Some(file) = &mut self.file {
-            file.write_all(&self.held[start..]).await?;
-            file.flush().await?;
+            file.write_all(&self.held[start..])?;
         }
         Ok(())
     }
@@ -122,15 +133,14 @@ fn end_size(limit: u64) -> usize {
     (limit / 4).min(END_LIMIT) as usize
 }
 
-async fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
-            .create(folder)
-            .await?;
+            .create(folder)?;
     }
-    match fs::remove_file(path).await {
+    match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
@@ -139,5 +149,19 @@ async fn create(path: &Path) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn once_there_is_a_file_all_output_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("call.txt");
+        let mut spill = Spill::new(path.clone(), 1 << 30);
+        spill.push(&[b'x'; IN_MEMORY + 1]).await;
+        spill.push(b"end").await;
+        assert_eq!(fs::metadata(&path).unwrap().len(), IN_MEMORY as u64 + 4);
+    }
 }
