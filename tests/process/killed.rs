@@ -5,11 +5,14 @@ use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::json;
+
 use super::bash_tool::BashTool;
 use super::survivors::ESCAPES;
 use crate::support::marked::{MarkedProcesses, zombies_of};
 
 const SCRIPT: &str = "TILLER_TEST_HOST_SCRIPT";
+const TIMEOUT: &str = "TILLER_TEST_HOST_TIMEOUT";
 
 /// Plays tiller: runs one command and says what came of it. Started by the tests below, with the
 /// script in its environment; without one it is an empty test.
@@ -20,7 +23,9 @@ async fn host() {
         return;
     };
     let bash = BashTool::adopting();
-    let outcome = bash.run(&script).await;
+    let timeout = std::env::var(TIMEOUT).map_or(600, |text| text.parse().unwrap());
+    let call = bash.start_with(json!({ "command": script, "timeout": timeout }));
+    let outcome = call.end().await;
     bash.processes.stop_all();
     bash.empty().await;
     for line in outcome.text.lines() {
@@ -58,7 +63,12 @@ async fn thousands_of_zombies_are_reaped() {
 }
 
 fn play(script: &str) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    host_of(script).spawn().unwrap()
+}
+
+fn host_of(script: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args([
             "--exact",
             "process::killed::host",
@@ -68,9 +78,8 @@ fn play(script: &str) -> Child {
         .env(SCRIPT, script)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::null());
+    command
 }
 
 /// The lines that a host says, to its end.
@@ -162,6 +171,22 @@ async fn killing_the_supervisor_leaves_nobody() {
     ] {
         kill_supervisor(script).await;
     }
+}
+
+// No order reaches the supervisor, so tiller kills it and ends what it leaves.
+#[tokio::test]
+async fn stopping_the_supervisor_without_a_pause_leaves_nobody() {
+    let marked = MarkedProcesses::new();
+    let script = "echo before; SLEEP & while :; do kill -STOP $PPID; done 2>/dev/null";
+    let mut host = host_of(&disguised(&marked, script));
+    let host = host.env(TIMEOUT, "1").spawn().unwrap();
+    let lines = tokio::task::spawn_blocking(move || listen(host))
+        .await
+        .unwrap();
+    let expected = ["before", "[timed out after 1 s]"].map(|line| format!("result: {line}"));
+    assert_eq!(lines[..2], expected);
+    assert_eq!(lines[2..], ["zombies: 0"]);
+    marked.assert_none().await;
 }
 
 #[tokio::test]

@@ -24,7 +24,8 @@ use super::table::{self, State};
 use super::tree::GIVE_UP;
 use super::wire::{Exit, Order, Report};
 
-/// How long a supervisor may take beyond the time that it gives the processes.
+/// A supervisor that does not acknowledge an order within this time is given up. Also how long it
+/// may take beyond the time that it gives the processes.
 const ANSWER: Duration = Duration::from_millis(500);
 /// How often a supervisor is checked for having been stopped by a signal.
 const CHECK: Duration = Duration::from_millis(500);
@@ -53,11 +54,11 @@ impl Monitor {
         let signal = self.reap().await;
         if lost {
             tracing::debug!(pid = %self.pid, ?signal, "a supervisor was lost");
-            let left = match supervisor {
-                Some(supervisor) if self.registry.adopts() => {
-                    self.end_orphans(supervisor.started).await
-                }
-                _ => Vec::new(),
+            let left = if self.registry.adopts() {
+                self.end_orphans(supervisor.map_or(0, |entry| entry.started))
+                    .await
+            } else {
+                Vec::new()
             };
             self.status.send_modify(|status| {
                 status.shell.get_or_insert(Exit::Unseen(signal));
@@ -88,7 +89,7 @@ impl Monitor {
                     given = *self.orders.borrow_and_update();
                     self.wake();
                     let _ = writer.write_all(&[given as u8]).await;
-                    deadline = Some(Instant::now() + given.grace() + GIVE_UP + ANSWER);
+                    deadline = Some(Instant::now() + ANSWER);
                     next_check = Instant::now() + CHECK_ENDING;
                 }
                 line = reports.next_line() => {
@@ -98,6 +99,10 @@ impl Monitor {
                         Report::Shell(exit) => status.shell = Some(exit),
                         Report::Left(process) => status.left.push(process),
                         Report::Done => status.gone = true,
+                        Report::Ack => {
+                            let time = given.grace() + GIVE_UP + ANSWER;
+                            deadline = deadline.map(|_| Instant::now() + time);
+                        }
                     });
                 }
                 () = sleep_until(next_check) => {
@@ -114,6 +119,7 @@ impl Monitor {
                         next_check = Instant::now() + CHECK;
                     }
                     if deadline.is_some_and(|deadline| deadline < Instant::now()) {
+                        let _ = self.child.start_kill();
                         return Ok(());
                     }
                 }
@@ -142,8 +148,8 @@ impl Monitor {
         ended.ok().and_then(|status| status.signal())
     }
 
-    /// Ends what a lost supervisor that started at `since` left to this process; returns what could
-    /// not be ended.
+    /// Ends what a lost supervisor that started at `since` (0: unknown) left to this process;
+    /// returns what could not be ended.
     async fn end_orphans(&self, since: u64) -> Vec<String> {
         let (done, ended) = oneshot::channel();
         let (registry, orders) = (Arc::clone(&self.registry), self.orders.clone());
@@ -155,5 +161,49 @@ impl Monitor {
         });
         let left = ended.await.unwrap_or_default();
         left.iter().map(ToString::to_string).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::process::Command;
+
+    use super::*;
+    use crate::agent::process::registry::Orphans;
+    use crate::agent::process::wire;
+
+    /// How long, on the clock of the test, a supervisor is waited for that was told to stop, says
+    /// `reports` and then nothing more.
+    async fn patience(reports: &[Report]) -> Duration {
+        let (control, mut supervisor) = StdUnixStream::pair().unwrap();
+        control.set_nonblocking(true).unwrap();
+        for report in reports {
+            wire::send(&mut supervisor, report);
+        }
+        let orders = watch::Sender::new(Order::Run);
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let monitor = Monitor {
+            pid: Pid::from_raw(child.id().unwrap() as i32),
+            child,
+            orders: orders.subscribe(),
+            status: watch::Sender::default(),
+            registry: Arc::new(Registry::new("true".into(), Orphans::Leave)),
+            id: 1,
+        };
+        orders.send(Order::Stop).unwrap();
+        let began = Instant::now();
+        monitor.run(control, Vec::new()).await;
+        began.elapsed()
+    }
+
+    // Stopped by its command in a tight loop, or by a tracer.
+    #[tokio::test(start_paused = true)]
+    async fn a_supervisor_that_does_not_acknowledge_an_order_is_given_up_at_once() {
+        assert!(patience(&[]).await < 3 * ANSWER);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_supervisor_that_ends_the_processes_has_its_time() {
+        assert!(patience(&[Report::Ack]).await > Order::Stop.grace() + GIVE_UP);
     }
 }

@@ -146,13 +146,14 @@ struct Control {
 }
 
 impl Control {
-    /// The strictest order that has arrived.
+    /// Acknowledges the orders that have arrived and returns the strictest of them.
     fn receive(&mut self) -> Order {
         let mut bytes = [0; 64];
         loop {
             match self.stream.read(&mut bytes) {
                 Ok(count @ 1..) => {
                     let order = wire::strictest(&bytes[..count]);
+                    wire::send(&mut self.stream, &Report::Ack);
                     self.was_stopped |= order == Order::Run;
                     return order;
                 }

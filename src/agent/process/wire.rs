@@ -47,6 +47,8 @@ pub enum Exit {
 /// What a supervisor reports.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
+    /// Orders have arrived.
+    Ack,
     /// The shell has ended.
     Shell(Exit),
     /// This process could not be ended.
