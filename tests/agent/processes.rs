@@ -173,7 +173,9 @@ async fn a_run_ends_only_what_it_started() {
         cwd: std::env::temp_dir(),
         environment: std::env::vars_os().collect(),
     };
-    let running = processes.start(spawn).unwrap();
+    let running = processes
+        .start(spawn, &tokio_util::sync::CancellationToken::new())
+        .unwrap();
     other.wait_for(3).await;
     let script = marked.script("echo begun; SLEEP & SLEEP");
     let mut agent = with_bash_in(processes.scope(), vec![calls(&[bash("c1", &script)])]);

@@ -7,17 +7,32 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use tiller::agent::process::{Exit, Orphans, Processes, Running, Spawn, Status};
+use tokio_util::sync::CancellationToken;
 
 use super::bash_tool::BashTool;
 use crate::support::marked::{DEADLINE, MarkedProcesses, process_info};
 
-fn start(processes: &Processes, command: &str) -> Running {
-    let spawn = Spawn {
+fn spawn(command: &str) -> Spawn {
+    Spawn {
         command: command.to_owned(),
         cwd: std::env::temp_dir(),
         environment: std::env::vars_os().collect(),
-    };
-    processes.start(spawn).unwrap()
+    }
+}
+
+fn start(processes: &Processes, command: &str) -> Running {
+    let cancel = CancellationToken::new();
+    processes.start(spawn(command), &cancel).unwrap()
+}
+
+// Else a command could start when its run has ended already.
+#[tokio::test]
+async fn a_command_that_was_cancelled_does_not_start() {
+    let bash = BashTool::new();
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    assert!(bash.processes.start(spawn("exit"), &cancel).is_err());
+    assert_eq!(bash.processes.alive(), 0);
 }
 
 #[tokio::test]
@@ -105,7 +120,7 @@ async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
         cwd: folder.path().to_owned(),
         environment: std::env::vars_os().collect(),
     };
-    let running = processes.start(spawn).unwrap();
+    let running = processes.start(spawn, &CancellationToken::new()).unwrap();
     // The test's only thread is held, so that nothing was sent yet.
     let deadline = Instant::now() + DEADLINE;
     while !ended.exists() {

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::processes::{Processes, Running, Spawn};
 use super::wire::Exit;
@@ -32,7 +33,7 @@ pub async fn run_captured(
     limit: Duration,
     max_bytes: usize,
 ) -> io::Result<Captured> {
-    let mut running = processes.start(spawn)?;
+    let mut running = processes.start(spawn, &CancellationToken::new())?;
     let mut output = Vec::new();
     let exit = timeout(limit, exit(&mut running, &mut output, max_bytes))
         .await

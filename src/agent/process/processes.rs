@@ -17,6 +17,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::monitor::Monitor;
 use super::registry::{Orphans, Registry, Scope, Status, raise};
@@ -110,8 +111,10 @@ impl Processes {
         let _ = alive.wait_for(|alive| *alive == 0).await;
     }
 
-    /// Starts a command. Needs a tokio runtime.
-    pub fn start(&self, spawn: Spawn) -> io::Result<Running> {
+    /// Starts a command, unless it was cancelled. Needs a tokio runtime.
+    ///
+    /// One that is cancelled before its scope is ended either does not start or ends with it.
+    pub fn start(&self, spawn: Spawn, cancel: &CancellationToken) -> io::Result<Running> {
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
@@ -126,7 +129,10 @@ impl Processes {
             .stdout(write.try_clone()?)
             .stderr(write);
         let orders = Arc::new(watch::Sender::new(Order::Run));
-        let start = || command.spawn();
+        let start = || match cancel.is_cancelled() {
+            true => Err(io::Error::other("cancelled")),
+            false => command.spawn(),
+        };
         let (id, supervisor, child) = self.registry.start(&self.scope, &orders, start)?;
         // `command` still holds the write end of the pipe.
         drop(command);

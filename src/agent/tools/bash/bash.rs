@@ -1,6 +1,8 @@
 //! The tool itself: runs a command, shows its output while it comes, and decides when there is a
 //! result and what it says.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::future::pending;
 use std::sync::OnceLock;
@@ -160,10 +162,7 @@ fn start(
         )));
     }
     // The call may have been given up while this waited for a thread or for a disk.
-    if cancel.is_cancelled() {
-        return Err(call::cancelled());
-    }
-    processes.start(spawn).map_err(not_started)
+    processes.start(spawn, cancel).map_err(not_started)
 }
 
 fn not_started(why: impl Display) -> ToolError {
@@ -361,14 +360,28 @@ impl Call {
     }
 }
 
-/// `12 sleep, 13 sleep`: a few of them.
+/// `12 sleep, 13 node`; of more than a few, `20 x sleep, 1 x node`.
 fn summary(processes: &[String]) -> String {
     const FEW: usize = 8;
-    let named = processes[..processes.len().min(FEW)].join(", ");
-    match processes.len().saturating_sub(FEW) {
-        0 => named,
-        more => format!("{named} and {more} more"),
+    if processes.len() <= FEW {
+        return processes.join(", ");
     }
+    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for process in processes {
+        let name = process.split_once(' ').map_or("?", |(_, name)| name);
+        *by_name.entry(name).or_default() += 1;
+    }
+    let mut names: Vec<_> = by_name.into_iter().collect();
+    names.sort_by_key(|(_, count)| Reverse(*count));
+    let more = names.len() > FEW;
+    names.truncate(FEW);
+    let names = names
+        .iter()
+        .map(|(name, count)| format!("{count} x {name}"));
+    names
+        .chain(more.then(|| "...".to_owned()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The next status; never returns once it is final.
@@ -383,5 +396,18 @@ async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_processes_are_counted_by_name() {
+        let mut processes = vec!["7 node".to_owned()];
+        processes.extend((10..30).map(|pid| format!("{pid} sleep")));
+        assert_eq!(summary(&processes), "20 x sleep, 1 x node");
+        assert_eq!(summary(&processes[..2]), "7 node, 10 sleep");
     }
 }
