@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::composer::SavedDraft;
+use super::composer::{HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect};
 use super::external_editor;
 use super::git::branch;
@@ -33,6 +33,7 @@ pub struct EffectRunner {
     cwd: PathBuf,
     /// None where nothing is stored.
     storage: Option<Storage>,
+    history: Option<HistoryFile>,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -44,10 +45,12 @@ impl EffectRunner {
         files: Option<StoredFiles>,
         results: UnboundedSender<EffectResult>,
     ) -> Self {
+        let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
         Self {
             handle,
             models,
             cwd,
+            history,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             results,
         }
@@ -68,7 +71,7 @@ impl EffectRunner {
                 let cwd = self.cwd.clone();
                 self.block(move || EffectResult::Branch(branch(&cwd)));
             }
-            Effect::LoadHistory => self.store(Job::LoadHistory),
+            Effect::LoadHistory => self.load_history(),
             Effect::Remember(prompts) => self.store(Job::Remember(prompts)),
             Effect::LoadDraft => self.store(Job::LoadDraft),
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
@@ -109,6 +112,18 @@ impl EffectRunner {
     fn store(&self, job: Job) {
         if let Some(storage) = &self.storage {
             storage.send(job);
+        }
+    }
+
+    /// Not on the thread that stores: what is typed would wait there for a long file.
+    fn load_history(&self) {
+        if let Some(file) = self.history.clone() {
+            self.block(move || match file.load() {
+                Ok(prompts) => EffectResult::History(prompts),
+                Err(error) => {
+                    EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
+                }
+            });
         }
     }
 

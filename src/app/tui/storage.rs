@@ -22,7 +22,6 @@ const MAX_PROMPT: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(super) enum Job {
     Remember(Vec<String>),
-    LoadHistory,
     LoadDraft,
     SaveDraft(SavedDraft),
     /// Answers when everything before it was tried.
@@ -97,7 +96,6 @@ impl Writer {
                 match job {
                     Job::Remember(prompts) => self.remember(prompts),
                     Job::SaveDraft(draft) => self.draft = Some(draft),
-                    Job::LoadHistory => self.load_history(),
                     Job::LoadDraft => self.load_draft(),
                     Job::Flush(done) => flushed.push(done),
                 }
@@ -117,13 +115,6 @@ impl Writer {
             } else {
                 self.prompts.push_back(prompt);
             }
-        }
-    }
-
-    fn load_history(&self) {
-        match self.history.load() {
-            Ok(prompts) => self.send(EffectResult::History(prompts)),
-            Err(error) => self.fail(format!("The prompt history cannot be read: {error}")),
         }
     }
 

@@ -5,7 +5,7 @@
 //! passed over. Every call blocks and is made by an effect, never by the loop.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,6 +17,8 @@ use crate::agent::session::folder::make_private;
 
 /// Bytes of the file's end that are read: enough for the entries, bounded if some are huge.
 const MAX_READ: u64 = 16 * 1024 * 1024;
+/// Bytes read at once, from the end towards the start.
+const BLOCK: u64 = 256 * 1024;
 
 /// The file earlier prompts are kept in.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ impl HistoryFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             file => file?,
         };
-        let bytes = read_end(file)?;
+        let bytes = read_end(&file)?;
         let mut newest_first: Vec<String> = bytes
             .rsplit(|byte| *byte == b'\n')
             .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
@@ -100,13 +102,22 @@ pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
     }
 }
 
-/// The end of the file; its first line may be cut, and is no JSON then.
-fn read_end(mut file: File) -> io::Result<Vec<u8>> {
-    let start = file.metadata()?.len().saturating_sub(MAX_READ);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_READ).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// The end of the file, with enough lines in it; the first may be cut, and is no JSON then.
+fn read_end(file: &File) -> io::Result<Vec<u8>> {
+    let mut start = file.metadata()?.len();
+    let first = start.saturating_sub(MAX_READ);
+    let mut blocks = Vec::new();
+    let mut lines = 0;
+    while start > first && lines <= MAX_ENTRIES {
+        let size = BLOCK.min(start - first);
+        start -= size;
+        let mut block = vec![0; size as usize];
+        file.read_exact_at(&mut block, start)?;
+        lines += memchr::memchr_iter(b'\n', &block).count();
+        blocks.push(block);
+    }
+    blocks.reverse();
+    Ok(blocks.concat())
 }
 
 fn ends_in_a_torn_line(file: &File, length: u64) -> bool {
@@ -175,6 +186,8 @@ mod tests {
         let line = |i| format!("{{\"time\":1,\"text\":\"prompt {i} {}\"}}", "x".repeat(100));
         let many: Vec<String> = (0..MAX_ENTRIES * 3).map(line).collect();
         std::fs::write(&file.path, many.join("\n")).unwrap();
+        let read = read_end(&File::open(&file.path).unwrap()).unwrap();
+        assert!(read.len() < many.join("\n").len() / 2, "{}", read.len());
         let loaded = file.load().unwrap();
         assert_eq!(loaded.len(), MAX_ENTRIES);
         assert!(loaded[0].starts_with("prompt 20000 "), "{}", loaded[0]);
