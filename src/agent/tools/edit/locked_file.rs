@@ -152,6 +152,7 @@ impl LockedFile {
                 })?;
             bytes = Some(read).filter(|read| read.len() as u64 <= max_bytes);
         }
+        self.must_go_on()?;
         let stamp = Stamp::new(&meta, bytes.as_deref().map(hash));
         Ok(CurrentFile {
             freshness: self.seen.freshness(&self.path.real, &stamp),
@@ -239,5 +240,23 @@ impl LockedFile {
             current.bytes.as_deref(),
         );
         format!("What changed:\n{shown}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_is_cancelled_while_it_loads_goes_no_further() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), "old").unwrap();
+        let (seen, cancel) = (SeenFiles::default(), CancellationToken::new());
+        let path = ResolvedPath::find("a", folder.path(), Purpose::Existing);
+        let files = lock_files(&seen, &cancel, || Ok(vec![path?])).await;
+        let files = files.ok().unwrap();
+        assert!(files[0].load(9).is_ok());
+        cancel.cancel();
+        assert!(files[0].load(9).is_err());
     }
 }

@@ -101,11 +101,11 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
             "No changes made to {shown}. The replacement produced identical content."
         )));
     }
+    let text = report(shown, count, &edits, stale, wanted);
+    let details = diff::details(file.path.display.clone(), bytes, &out);
+    // The last step: its end is waited for also when the call is cancelled.
     file.write(&out, Some(&current))?;
-    Ok(ToolOutput::new(
-        report(shown, count, &edits, stale, wanted),
-        Details::Diff(diff::details(file.path.display.clone(), bytes, &out)),
-    ))
+    Ok(ToolOutput::new(text, Details::Diff(details)))
 }
 
 /// Where each edit applies.
@@ -119,6 +119,7 @@ fn locate(
     let normal = Normal::new(content);
     let mut edits = Vec::with_capacity(wanted.pairs.len());
     for (number, (old, new)) in wanted.pairs.iter().enumerate() {
+        file.must_go_on()?;
         let edit = match find_edit(&normal, old, new, wanted.scope) {
             Ok(edit) => edit,
             Err(no_match) => {

@@ -75,23 +75,28 @@ pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, To
             file.show_changes(current)
         )));
     }
+    let details = difference(file, before.as_ref(), content);
+    // The last step: its end is waited for also when the call is cancelled.
     file.write(content.as_bytes(), before.as_ref())?;
     let shown = &file.path.shown;
     Ok(ToolOutput::new(
         format!("Successfully wrote {} bytes to {shown}", content.len()),
-        Details::Diff(difference(file, before, content)),
+        Details::Diff(details),
     ))
 }
 
-fn difference(file: &LockedFile, before: Option<CurrentFile>, content: &str) -> DiffDetails {
+fn difference(file: &LockedFile, before: Option<&CurrentFile>, content: &str) -> DiffDetails {
     let path = file.path.display.clone();
     let old = match before {
-        None => Some(Vec::new()),
-        Some(current) => current.bytes.filter(|bytes| !kind::has_nul(bytes)),
+        None => Some(&[][..]),
+        Some(current) => current
+            .bytes
+            .as_deref()
+            .filter(|bytes| !kind::has_nul(bytes)),
     };
     match old {
         Some(old) if content.len() as u64 <= MAX_DIFF => {
-            diff::details(path, &old, content.as_bytes())
+            diff::details(path, old, content.as_bytes())
         }
         _ => {
             let lines = content.lines().count() as u64;

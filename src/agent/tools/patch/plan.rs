@@ -137,6 +137,7 @@ pub fn plan(patch: &[Section], locked: Vec<LockedFile>) -> Result<Plan, ToolErro
     let mut locked = locked.into_iter();
     for section in patch {
         let Some(file) = locked.next() else { break };
+        file.must_go_on()?;
         let to = section.move_to.as_ref().and_then(|_| locked.next());
         if let Err(failure) = plan.section(&section.change, file, to) {
             plan.failures.push(failure);

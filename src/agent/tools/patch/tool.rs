@@ -97,11 +97,11 @@ impl TypedTool for ApplyPatch {
         let locked = lock_files(&self.0, &context.cancel, find).await?;
         call::blocking(move || {
             let plan = plan(&patch, locked)?;
+            // Before the commit, for whose end a cancelled call is waited for.
+            let details = Details::Diff(plan.details());
             commit(&plan)?;
-            Ok(ToolOutput::new(
-                format!("Patch applied:\n{}", plan.report.join("\n")),
-                Details::Diff(plan.details()),
-            ))
+            let text = format!("Patch applied:\n{}", plan.report.join("\n"));
+            Ok(ToolOutput::new(text, details))
         })
         .await
     }
