@@ -129,9 +129,11 @@ impl Processes {
             .stdout(write.try_clone()?)
             .stderr(write);
         let orders = Arc::new(watch::Sender::new(Order::Run));
-        let start = || match cancel.is_cancelled() {
-            true => Err(io::Error::other("cancelled")),
-            false => command.spawn(),
+        let start = || {
+            if cancel.is_cancelled() {
+                return Err(io::Error::other("cancelled"));
+            }
+            command.spawn()
         };
         let (id, supervisor, child) = self.registry.start(&self.scope, &orders, start)?;
         // `command` still holds the write end of the pipe.

@@ -61,7 +61,8 @@ pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
 pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
     let mut sessions = Vec::new();
     for folder in entries(root)?.flatten() {
-        if folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+        // A link may lead to a folder.
+        if folder.file_type().is_ok_and(|kind| !kind.is_file()) {
             let folder = folder.path();
             match sessions_in(&folder) {
                 Ok(found) => sessions.extend(found),
