@@ -513,6 +513,16 @@ fn the_first_letter_of_a_prompt_warms_the_connection() {
     assert_eq!(tui.key("b"), []);
     tui.key("enter");
     assert_eq!(tui.key("c"), [], "a run keeps it warm");
+
+    let mut restored = test_tui();
+    let draft = SavedDraft {
+        queue: Vec::new(),
+        text: "draft".into(),
+    };
+    let effects = restored.send_all(Msg::Done(EffectResult::Draft(draft)));
+    assert_eq!(effects, [], "nobody may want to send it");
+    assert_eq!(restored.key("a"), [Effect::Warm]);
+    assert_eq!(restored.key("b"), []);
 }
 
 #[test]

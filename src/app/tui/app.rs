@@ -57,6 +57,8 @@ pub struct App {
     pub(crate) presses: LastPressed,
     /// When what is not sent yet is to be kept on disk (Unix ms); none while it is.
     pub(crate) save_draft_at: Option<i64>,
+    /// Whether the connection was got ready for the prompt in the editor.
+    pub(crate) warmed: bool,
     /// Whether the agent is gone, so that nothing can be sent.
     pub(crate) agent_gone: bool,
     /// A short text above the editor, for a while.
@@ -228,6 +230,7 @@ impl App {
             status,
             presses: LastPressed::default(),
             save_draft_at: None,
+            warmed: false,
             agent_gone: false,
             hint: None,
             resume: None,

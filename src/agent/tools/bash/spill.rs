@@ -160,7 +160,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("call.txt");
         let mut spill = Spill::new(path.clone(), 1 << 30);
-        spill.push(&[b'x'; IN_MEMORY + 1]).await;
+        spill.push(&b"x".repeat(IN_MEMORY + 1)).await;
         spill.push(b"end").await;
         assert_eq!(fs::metadata(&path).unwrap().len(), IN_MEMORY as u64 + 4);
     }

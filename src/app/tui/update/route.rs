@@ -12,7 +12,7 @@ use crate::app::tui::options::ExitKind;
 /// a clock itself.
 pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     app.now = app.now.max(now);
-    let nothing_written = app.composer.is_empty();
+    let of_user = matches!(msg, Msg::Input(_));
     let revision = app.composer.revision();
     let mut effects = match msg {
         Msg::Started => queue::start(app),
@@ -40,9 +40,12 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     };
     if revision != app.composer.revision() {
         app.draft_changed();
-    }
-    if nothing_written && !app.composer.is_empty() && !app.is_running() {
-        effects.push(Effect::Warm);
+        app.warmed &= !app.composer.is_empty();
+        // Not for text that was there before: perhaps nobody wants to send it.
+        if of_user && !app.composer.is_empty() && !app.is_running() && !app.warmed {
+            app.warmed = true;
+            effects.push(Effect::Warm);
+        }
     }
     let unsaved = app.composer.history_mut().take_unsaved();
     if !unsaved.is_empty() {
