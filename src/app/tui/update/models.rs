@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{overlay, stop};
+use super::stop;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::models::{KeyState, ModelList};
@@ -37,8 +37,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 /// Opens the list with what is known, and has it read anew.
 fn open(app: &mut App) -> Vec<Effect> {
     app.models.error = None;
-    app.overlays.push(Overlay::Models(ModelPicker::default()));
-    overlay::search(app);
+    let mut picker = ModelPicker::default();
+    picker.search(&app.models);
+    app.overlays.push(Overlay::Models(picker));
     vec![Effect::ListModels]
 }
 
