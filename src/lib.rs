@@ -37,7 +37,7 @@
 //! (stores what was said before any subscriber is told).
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for
 //! each kind of tool; what a call may do ([`agent::Effects`]) is known before it runs.
-//! `agent/session` is the append-only file, `session/presence` what other programs see of an open
+//! `agent/session` is the append-only file, the tree of its entries and the conversation at a leaf, `session/presence` what other programs see of an open
 //! one, and `agent/memory` the prompt that was stored with it. In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to
 //! ours); `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and
 //! redacts them in every text that leaves; what is known of a host is data (`assets/models.toml`).

@@ -20,7 +20,7 @@ pub use event::{
     AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
 };
 pub use handle::{AgentHandle, Command, SlowReader, Snapshot};
-pub use options::{AgentOptions, Resumed};
+pub use options::AgentOptions;
 pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, Toolbox};

@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::memory::{SessionPrompt, Today};
+use super::memory::Today;
 use super::process::Processes;
 use super::rules::LoopRules;
-use super::session::SessionLog;
+use super::session::{History, Session};
 use super::toolbox::Toolbox;
-use crate::llm::{Message, Model, Provider, ThinkingLevel};
+use crate::llm::{Model, Provider, ThinkingLevel};
 
 /// What `agent::start` takes.
 pub struct AgentOptions {
@@ -33,21 +33,12 @@ pub struct AgentOptions {
     pub append_system_prompt: Vec<String>,
     /// Tells the date; asked when a prompt is made and when the user speaks.
     pub today: Today,
-    /// What the session holds already; nothing for a new one.
-    pub resumed: Resumed,
-    /// Where messages are stored; none with `--no-session`.
-    pub session: Option<SessionLog>,
+    /// Where the conversation is stored.
+    pub session: Session,
+    /// The conversation at its leaf, as [`Session::history`] gives it.
+    pub history: History,
     /// Folder for outputs too long for the model (`CALL.txt`); made when needed.
     pub spill_dir: PathBuf,
     /// The rules of the loop.
     pub rules: LoopRules,
-}
-
-/// What a session holds when it is opened again.
-#[derive(Default)]
-pub struct Resumed {
-    /// The conversation.
-    pub messages: Vec<Arc<Message>>,
-    /// The stored prompts, in the order of their entries.
-    pub prompts: Vec<SessionPrompt>,
 }

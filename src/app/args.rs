@@ -59,8 +59,24 @@ pub struct RunArgs {
     #[arg(short = 'C', long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
+    /// Go on with the last session of this folder.
+    #[arg(short = 'c', long = "continue")]
+    pub go_on: bool,
+
+    /// Go on with this session: an id, a part of it, or a file.
+    #[arg(long, value_name = "SESSION", conflicts_with = "go_on")]
+    pub session: Option<String>,
+
+    /// Go on with a copy of this session, which stays as it is.
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"])]
+    pub fork: Option<String>,
+
+    /// Branch off: go on behind this entry of the session, named by its id. What came after it stays.
+    #[arg(long, value_name = "ENTRY")]
+    pub at: Option<String>,
+
     /// Store nothing: no session, no history, no log.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub no_session: bool,
 
     /// Replace the built-in system prompt.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::panic;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,15 +24,16 @@ use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Loaded, Plan, Stdio};
+use super::sessions::Opened;
 use super::tui::app::{SessionInfo, Start, Status};
 use super::{catalogue, keys, log, tui};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
-use crate::agent::session::{Header as SessionHeader, SessionLog};
-use crate::agent::{self, AgentHandle, AgentOptions, Resumed, SlowReader, Toolbox, tools};
+use crate::agent::session::{History, Session};
+use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
 use crate::llm::local::{self, DiscoveredServer, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Client, Content, Model, Provider, ThinkingLevel};
+use crate::llm::{Client, Content, Message, Model, Provider, ThinkingLevel};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -234,16 +235,19 @@ fn current_thread() -> Result<Runtime, StartError> {
 }
 
 async fn run_plan(
-    plan: Plan,
+    mut plan: Plan,
     dirs: &Dirs,
     env: &HashMap<String, String>,
 ) -> Result<ExitCode, StartError> {
-    let mut context = RunContext::new(&plan, dirs, env)?;
-    let header = context.session_header();
-    let handle = context.start_agent(&plan, dirs, env)?;
+    let resumed = plan.loaded.resumed.take();
+    let (context, session) = RunContext::new(&plan, resumed, dirs, env)?;
+    let header = session.header().clone();
+    let history = session.history();
+    let messages = history.messages.clone();
+    let handle = context.start_agent(session, history, &plan, dirs, env)?;
     let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Screen => {
-            let end = tui::run(context.screen(&plan, dirs, handle.clone())).await;
+            let end = tui::run(context.screen(&plan, messages, dirs, handle.clone())).await;
             handle.shutdown().await;
             if let tui::ExitKind::Unusable(why) = &end {
                 return Err(StartError::usage(why));
@@ -270,16 +274,22 @@ struct RunContext {
     model: Model,
     thinking: ThinkingLevel,
     scratch: Option<Scratch>,
-    /// The session file, until the agent takes it.
-    session: Option<SessionLog>,
     session_file: Option<PathBuf>,
     /// Where outputs too long for the model go: beside the session, else to a folder that is made
     /// when needed.
     spill_dir: PathBuf,
+    /// What the user should read about the session.
+    notices: Vec<String>,
 }
 
 impl RunContext {
-    fn new(plan: &Plan, dirs: &Dirs, env: &HashMap<String, String>) -> Result<Self, StartError> {
+    /// Makes ready for a run, and opens its session.
+    fn new(
+        plan: &Plan,
+        resumed: Option<Opened>,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+    ) -> Result<(Self, Session), StartError> {
         let (scratch, model, thinking) = match &plan.model {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
@@ -298,34 +308,35 @@ impl RunContext {
             let filter = env.get("TILLER_LOG").map(String::as_str);
             log::start(&dirs.log(), filter, plan.loaded.keys.redactor());
         }
-        let session = keep.then(|| SessionLog::create(&dirs.sessions(), &cwd));
-        let spill_dir = match &session {
-            Some(session) => session.spill_dir(),
+        let (session, notices) = match resumed {
+            Some(resumed) => (resumed.session, resumed.notices),
+            None if keep => (Session::create(&dirs.sessions(), &cwd), Vec::new()),
+            None => (Session::unstored(&cwd), Vec::new()),
+        };
+        let session_file = session.path().map(Path::to_owned);
+        let spill_dir = match &session_file {
+            Some(file) => file.with_extension(""),
             None => {
                 let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
                 std::env::temp_dir().join(name)
             }
         };
-        let session_file = session.as_ref().map(|session| session.path().to_owned());
-        Ok(Self {
+        let context = Self {
             cwd,
             model,
             thinking,
             scratch,
-            session,
             session_file,
             spill_dir,
-        })
-    }
-
-    /// The header of the session file, or one of its own for a run that is not stored.
-    fn session_header(&self) -> SessionHeader {
-        let stored = self.session.as_ref().map(SessionLog::header).cloned();
-        stored.unwrap_or_else(|| SessionHeader::new(&self.cwd))
+            notices,
+        };
+        Ok((context, session))
     }
 
     fn start_agent(
-        &mut self,
+        &self,
+        session: Session,
+        history: History,
         plan: &Plan,
         dirs: &Dirs,
         env: &HashMap<String, String>,
@@ -355,14 +366,20 @@ impl RunContext {
             system_prompt: args.system_prompt.clone(),
             append_system_prompt: args.append_system_prompt.clone(),
             today: Arc::new(|| jiff::Zoned::now().date()),
-            resumed: Resumed::default(),
-            session: self.session.take(),
+            session,
+            history,
             spill_dir: self.spill_dir.clone(),
             rules: settings.rules.clone(),
         }))
     }
 
-    fn screen(&self, plan: &Plan, dirs: &Dirs, handle: AgentHandle) -> tui::TuiOptions {
+    fn screen(
+        &self,
+        plan: &Plan,
+        history: Vec<Arc<Message>>,
+        dirs: &Dirs,
+        handle: AgentHandle,
+    ) -> tui::TuiOptions {
         let Loaded { settings, keys, .. } = &plan.loaded;
         let mut notices = Vec::new();
         if self.scratch.is_none() {
@@ -377,6 +394,7 @@ impl RunContext {
             notices.push("permission full: every tool runs without asking".to_owned());
         }
         notices.extend(keys.store().notice().map(str::to_owned));
+        notices.extend_from_slice(&self.notices);
         tui::TuiOptions {
             events: handle.subscribe(SlowReader::Drop),
             handle,
@@ -392,6 +410,7 @@ impl RunContext {
             start: Start {
                 prompt: plan.prompt.clone(),
                 demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
+                history,
                 notices,
             },
             theme: Some(settings.theme.clone()).filter(|name| name != "auto"),

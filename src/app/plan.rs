@@ -11,7 +11,9 @@ use super::config::{Layers, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
+use super::sessions::{Choice, Opened};
 use super::{catalogue, keys, prompt};
+use crate::agent::session::Session;
 use crate::llm::local::{self, DiscoveredServer};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
@@ -48,6 +50,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// The folder to work in.
     pub cwd: PathBuf,
+    /// The session that goes on; none for a new one.
+    pub resumed: Option<Opened>,
     /// The models.
     pub catalog: Arc<Catalog>,
     /// The keys.
@@ -69,7 +73,19 @@ impl Loaded {
                 settings.permission
             )));
         }
-        let cwd = working_folder(args.cd.as_deref())?;
+        let mut cwd = working_folder(args.cd.as_deref())?;
+        let choice = Choice::of(&args, &dirs.sessions(), &cwd)?;
+        if let (Some(choice), None) = (&choice, &args.cd) {
+            cwd = choice.folder()?.unwrap_or(cwd);
+        }
+        let at = args.at.as_deref();
+        if let (None, Some(at)) = (&choice, at) {
+            return Err(StartError::usage(format!(
+                "--at {at}: of which session? Name it with -c, --session or --fork"
+            )));
+        }
+        let resumed = choice.map(|choice| choice.open(&dirs.sessions(), &cwd, at));
+        let resumed = resumed.transpose()?;
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
@@ -80,6 +96,7 @@ impl Loaded {
             args,
             settings,
             cwd,
+            resumed,
             catalog,
             keys,
         })
@@ -121,11 +138,13 @@ impl Plan {
             cwd,
             catalog,
             keys,
+            resumed,
         } = &loaded;
         let models = Arc::new(models(settings, dirs, catalog, keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);
-        let model = match choose_model(args, settings, &models, look)? {
+        let session = resumed.as_ref().map(|resumed| &resumed.session);
+        let model = match choose_model(args, settings, session, &models, look)? {
             None if !args.demo => {
                 let best = best_model(catalog, keys, || Arc::clone(&found));
                 best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
@@ -255,10 +274,23 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
 fn choose_model(
     args: &RunArgs,
     settings: &Settings,
+    session: Option<&Session>,
     models: &Models,
-    look: impl FnOnce() -> Arc<[DiscoveredServer]>,
+    look: impl Fn() -> Arc<[DiscoveredServer]>,
 ) -> Result<Option<(Model, ThinkingLevel)>, StartError> {
-    if args.demo || settings.model.is_empty() {
+    if args.demo {
+        return Ok(None);
+    }
+    // A session goes on with its own model, unless another is asked for or it is not there any more.
+    let own = session
+        .filter(|_| args.model.is_none())
+        .and_then(Session::model);
+    let own = own.map(|own| format!("{}/{}", own.provider, own.model_id));
+    if let Some(Ok((model, _))) = own.map(|own| models.resolve_with(&own, &look)) {
+        let thinking = args.thinking.or(session.and_then(Session::thinking));
+        return Ok(Some((model, thinking.unwrap_or(settings.thinking))));
+    }
+    if settings.model.is_empty() {
         return Ok(None);
     }
     let (model, level) = models

@@ -335,7 +335,10 @@ pub enum StopReason {
     Aborted,
 }
 
-fn string_or_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
+/// Reads blocks, or the bare string that pi also writes.
+pub(crate) fn string_or_blocks<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Content>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Raw {

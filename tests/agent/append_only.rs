@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tiller::agent::memory::SessionPrompt;
-use tiller::agent::{AgentEvent, LoopRules, Resumed, RetryRules, RunOutcome};
-use tiller::llm::{Message, Model, StreamEvent};
+use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome};
+use tiller::llm::{Model, StreamEvent};
 
 use super::fixture::{
     Act, Gate, Setup, Step, TestAgent, agent, call_block, say, start, text_block,
@@ -23,8 +22,6 @@ struct Session {
     wire: Wire,
     today: Arc<Mutex<Date>>,
     agent: TestAgent,
-    /// What the agents before this one have stored.
-    before: Resumed,
 }
 
 type Tools = Vec<(&'static str, bool, Act)>;
@@ -66,7 +63,6 @@ impl Session {
             server,
             wire,
             today,
-            before: Resumed::default(),
         }
     }
 
@@ -121,16 +117,12 @@ impl Session {
     }
 
     /// Another agent, over what is stored, with another system prompt and these tools.
-    fn restart(&mut self, tools: Tools) {
-        resume_from(&mut self.before, &self.agent);
-        let resumed = Resumed {
-            messages: self.before.messages.clone(),
-            prompts: self.before.prompts.clone(),
-        };
+    async fn restart(&mut self, tools: Tools) {
+        self.agent.handle.shutdown().await;
         self.agent = Setup {
             system_prompt: Some("The prompt of a later release.".into()),
             tools,
-            resumed,
+            resume: Some((Arc::clone(&self.agent.folder), self.agent.session.clone())),
             ..setup(&self.server, self.wire, &self.today)
         }
         .start();
@@ -191,20 +183,6 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// Adds what the session file of an agent holds.
-fn resume_from(resumed: &mut Resumed, agent: &TestAgent) {
-    for mut entry in agent.entries() {
-        if entry["type"] == "message" {
-            let message: Message = serde_json::from_value(entry["message"].take()).unwrap();
-            resumed.messages.push(Arc::new(message));
-        } else if entry["customType"] == "tiller.prompt" {
-            let mut prompt: SessionPrompt = serde_json::from_value(entry["data"].take()).unwrap();
-            prompt.thinking_from = resumed.messages.len();
-            resumed.prompts.push(prompt);
-        }
-    }
-}
-
 fn think(thought: &str) -> Reply {
     Reply::new().think(thought)
 }
@@ -238,9 +216,9 @@ async fn a_session_goes_on_over_midnight_restarts_and_aborts() {
             ])
             .await;
         session.ask_and_abort().await;
-        session.restart(tools(&["read"]));
+        session.restart(tools(&["read"])).await;
         session.ask([think("Again.").say("Again.")]).await;
-        session.restart(tools(&["read"]));
+        session.restart(tools(&["read"])).await;
         session.ask([think("Still.").say("Still.")]).await;
         session.is_append_only(&id);
         let last = session.server.requests().pop().unwrap();
@@ -325,7 +303,6 @@ async fn thinking_goes_to_a_model_that_takes_over_in_mid_turn_and_stays_there() 
         server,
         wire: Wire::Anthropic,
         today,
-        before: Resumed::default(),
     };
     let down = vec![Reply::error(Failure::Overloaded); 3];
     let replies = [calls()]
@@ -357,7 +334,7 @@ async fn refused_thinking_is_left_out_from_then_on() {
     session.ask([think("Old.").say("One.")]).await;
     let outcome = session.ask([refused(), think("New.").say("Two.")]).await;
     assert_eq!(outcome, RunOutcome::Done);
-    session.restart(tools(&["read", "grep"]));
+    session.restart(tools(&["read", "grep"])).await;
     session.ask([think("Newer.").say("Three.")]).await;
     let requests = session.server.requests();
     let thinking = |number: usize| {
@@ -384,7 +361,7 @@ async fn thinking_that_is_refused_twice_is_an_error_with_a_way_out() {
 async fn a_new_tool_begins_another_prefix_with_the_users_next_prompt() {
     let mut session = Session::new(Wire::Anthropic);
     session.ask([calls(), think("Old.").say("One.")]).await;
-    session.restart(tools(&["read", "grep", "find"]));
+    session.restart(tools(&["read", "grep", "find"])).await;
     session.ask([think("New.").say("Two.")]).await;
     session.ask([think("Newer.").say("Three.")]).await;
     let last = session.server.requests().pop().unwrap();
@@ -395,7 +372,7 @@ async fn a_new_tool_begins_another_prefix_with_the_users_next_prompt() {
     let prompts = prompts
         .iter()
         .filter(|entry| entry["customType"] == "tiller.prompt");
-    assert_eq!(prompts.count(), 1, "in the file of the second agent");
+    assert_eq!(prompts.count(), 2);
 }
 
 /// What may happen in a session.
@@ -427,7 +404,7 @@ async fn perform(session: &mut Session, action: UserAction) {
         }
         UserAction::Fail => drop(session.ask([Reply::error(Failure::Invalid)]).await),
         UserAction::NextDay => session.next_day(),
-        UserAction::Restart => session.restart(tools(&["read", "grep"])),
+        UserAction::Restart => session.restart(tools(&["read", "grep"])).await,
         UserAction::OtherModel => {
             let model = session.model(other_model(session.wire));
             session.agent.handle.set_model(model);

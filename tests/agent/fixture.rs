@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::memory::Today;
 use tiller::agent::process::Processes;
-use tiller::agent::session::SessionLog;
+use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
-    self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, Resumed,
-    RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
+    self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, RetryRules,
+    RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -377,7 +377,7 @@ pub struct TestAgent {
     pub events: mpsc::Receiver<Arc<Event>>,
     pub script: Arc<Script>,
     pub cwd: PathBuf,
-    _folder: TempDir,
+    pub folder: Arc<TempDir>,
     pub session: PathBuf,
     pub log: Arc<Mutex<Vec<String>>>,
     pub seen: Vec<Arc<Event>>,
@@ -399,7 +399,8 @@ pub struct Setup {
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
     pub today: Option<Today>,
-    pub resumed: Resumed,
+    /// The folder and the session of an agent before this one.
+    pub resume: Option<(Arc<TempDir>, PathBuf)>,
 }
 
 /// The rules, but a failure is the end.
@@ -424,7 +425,6 @@ pub fn agent(answers: Vec<Vec<Step>>, tools: Vec<(&'static str, bool, Act)>) -> 
 
 impl Setup {
     pub fn start(self) -> TestAgent {
-        let folder = tempfile::tempdir().unwrap();
         let script = Arc::new(Script {
             loaded_window: self.loaded_window,
             ..Script::with(self.answers)
@@ -437,10 +437,24 @@ impl Setup {
                 FakeTool::new(name, read_only, act, &log) as Arc<dyn Tool>
             })
             .collect();
-        let cwd = folder.path().join("work");
-        std::fs::create_dir(&cwd).unwrap();
-        let session = SessionLog::create(&folder.path().join("sessions"), &cwd);
-        let path = session.path().to_owned();
+        let (folder, session) = match self.resume {
+            Some((folder, path)) => (folder, Some(path)),
+            None => (Arc::new(tempfile::tempdir().unwrap()), None),
+        };
+        let (cwd, root) = (folder.path().join("work"), folder.path().join("sessions"));
+        let session = match session {
+            // Without a message of the user there is no file.
+            Some(path) if path.exists() => {
+                let (session, problems) = Session::open(&root, &path).unwrap();
+                assert_eq!(problems, Vec::<String>::new());
+                session
+            }
+            _ => {
+                std::fs::create_dir_all(&cwd).unwrap();
+                Session::create(&root, &cwd)
+            }
+        };
+        let path = session.path().unwrap().to_owned();
         let handle = agent::start(AgentOptions {
             provider: self
                 .provider
@@ -456,9 +470,9 @@ impl Setup {
             today: self
                 .today
                 .unwrap_or_else(|| Arc::new(|| jiff::civil::date(2026, 11, 22))),
-            resumed: self.resumed,
-            spill_dir: session.spill_dir(),
-            session: Some(session),
+            spill_dir: path.with_extension(""),
+            history: session.history(),
+            session,
             rules: self.rules,
         });
         TestAgent {
@@ -466,7 +480,7 @@ impl Setup {
             handle,
             script,
             cwd,
-            _folder: folder,
+            folder,
             session: path,
             log,
             seen: Vec::new(),

@@ -18,6 +18,7 @@ mod fallback;
 mod pressure;
 mod log;
 mod processes;
+mod session_tree;
 mod sessions;
 mod stored;
 mod nothing_lost;

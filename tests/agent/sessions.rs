@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tiller::agent::process::Processes;
-use tiller::agent::session::SessionLog;
+use tiller::agent::session::{History, Session};
 use tiller::agent::{self, AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, Toolbox};
 use tiller::llm::{Content, Provider, ThinkingLevel};
 
@@ -96,8 +96,8 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         system_prompt: None,
         append_system_prompt: Vec::new(),
         today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
-        resumed: agent::Resumed::default(),
-        session: Some(SessionLog::create(Path::new("/dev/full"), Path::new("/"))),
+        session: Session::create(Path::new("/dev/full"), Path::new("/")),
+        history: History::default(),
         spill_dir: "/nonexistent".into(),
         rules: LoopRules::default(),
     });

@@ -3,15 +3,15 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
-use tiller::agent::session::entry::{Body, Entry};
+use tiller::agent::session::entry::ModelChange;
 use tiller::agent::session::live::PresenceError;
-use tiller::agent::session::log::SaveNotice;
 use tiller::agent::session::{
-    Header, Presence, PresenceRecord, SessionHead, SessionLog, SessionState, all_sessions, folder,
-    live_sessions, sessions_in,
+    Body, Header, Presence, PresenceRecord, SaveNotice, Session, SessionHead, SessionState,
+    all_sessions, folder, live_sessions, sessions_in,
 };
 use tiller::llm::{Message, ThinkingLevel};
 
@@ -19,40 +19,43 @@ use tiller::llm::{Message, ThinkingLevel};
 #[test]
 fn lines_have_the_keys_of_the_format() {
     let message = Message::user("hi", 1_733_234_401_000);
-    let entry = |body| {
-        let entry = Entry::new(
-            "b".into(),
-            Some("a".into()),
-            "2026-01-02T03:04:05.006Z".into(),
-            body,
-        );
-        serde_json::to_string(&entry).unwrap()
+    let line = |body: Body| {
+        let root = tempfile::tempdir().unwrap();
+        let mut session = Session::create(root.path(), Path::new("/w"));
+        session.append(body);
+        say(&mut session, "begin");
+        let text = fs::read_to_string(session.path().unwrap()).unwrap();
+        let mut line: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+        (line["id"], line["timestamp"]) = ("b".into(), "T".into());
+        line.to_string()
     };
     assert_eq!(
-        entry(Body::Message { message: &message }),
-        r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","message":{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":1733234401000}}"#
-    );
-    assert_eq!(
-        entry(Body::ModelChange {
-            provider: "openai",
-            model_id: "gpt-4o"
+        line(Body::Message {
+            message: Arc::new(message)
         }),
-        r#"{"type":"model_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","provider":"openai","modelId":"gpt-4o"}"#
+        r#"{"type":"message","id":"b","parentId":null,"timestamp":"T","message":{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":1733234401000}}"#
     );
     assert_eq!(
-        entry(Body::ThinkingLevelChange {
+        line(Body::ModelChange(ModelChange {
+            provider: "openai".into(),
+            model_id: "gpt-4o".into()
+        })),
+        r#"{"type":"model_change","id":"b","parentId":null,"timestamp":"T","provider":"openai","modelId":"gpt-4o"}"#
+    );
+    assert_eq!(
+        line(Body::ThinkingLevelChange {
             thinking_level: ThinkingLevel::High
         }),
-        r#"{"type":"thinking_level_change","id":"b","parentId":"a","timestamp":"2026-01-02T03:04:05.006Z","thinkingLevel":"high"}"#
+        r#"{"type":"thinking_level_change","id":"b","parentId":null,"timestamp":"T","thinkingLevel":"high"}"#
     );
     let header = serde_json::to_string(&Header::new(Path::new("/w"))).unwrap();
     assert!(header.starts_with(r#"{"type":"session","version":3,"id":""#));
     assert!(header.ends_with(r#","cwd":"/w"}"#), "{header}");
 }
 
-fn say(log: &mut SessionLog, text: &str) -> SaveNotice {
+fn say(log: &mut Session, text: &str) -> SaveNotice {
     log.append(Body::Message {
-        message: &Message::user(text, 1),
+        message: Arc::new(Message::user(text, 1)),
     })
 }
 
@@ -68,19 +71,21 @@ fn lines(path: &Path) -> Vec<Value> {
 #[test]
 fn the_file_appears_with_the_first_user_message_and_only_grows() {
     let root = tempfile::tempdir().unwrap();
-    let mut log = SessionLog::create(root.path(), Path::new("/home/me/shop"));
-    let (provider, model_id) = ("lab", "m1");
-    log.append(Body::ModelChange { provider, model_id });
+    let mut log = Session::create(root.path(), Path::new("/home/me/shop"));
+    log.append(Body::ModelChange(ModelChange {
+        provider: "lab".into(),
+        model_id: "m1".into(),
+    }));
     let thinking_level = ThinkingLevel::High;
     log.append(Body::ThinkingLevelChange { thinking_level });
-    assert!(!log.path().exists());
+    assert!(!log.path().unwrap().exists());
     assert_eq!(say(&mut log, "one"), None);
-    let before = fs::read(log.path()).unwrap();
+    let before = fs::read(log.path().unwrap()).unwrap();
     assert_eq!(say(&mut log, "two"), None);
-    let after = fs::read(log.path()).unwrap();
+    let after = fs::read(log.path().unwrap()).unwrap();
     assert_eq!(before, after[..before.len()]);
 
-    let lines = lines(log.path());
+    let lines = lines(log.path().unwrap());
     assert_eq!(lines[0]["type"], "session");
     assert_eq!(lines[0]["id"], log.id());
     assert_eq!(lines[0]["cwd"], "/home/me/shop");
@@ -99,36 +104,34 @@ fn the_file_appears_with_the_first_user_message_and_only_grows() {
         assert_eq!(pair[1]["parentId"], pair[0]["id"]);
         assert_ne!(pair[1]["id"], pair[0]["id"]);
     }
-    let mode = log.path().metadata().unwrap().permissions().mode();
+    let mode = log.path().unwrap().metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert!(log.path().starts_with(root.path().join("--home-me-shop--")));
-    assert_eq!(
-        log.spill_dir().extension(),
-        None,
-        "spill folders must not look like sessions"
+    assert!(
+        log.path()
+            .unwrap()
+            .starts_with(root.path().join("--home-me-shop--"))
     );
 }
 
 #[test]
 fn a_removed_file_comes_back_whole() {
     let root = tempfile::tempdir().unwrap();
-    let mut log = SessionLog::create(root.path(), Path::new("/w"));
+    let mut log = Session::create(root.path(), Path::new("/w"));
     assert_eq!(say(&mut log, "one"), None);
     for _ in 0..2 {
-        fs::remove_dir_all(log.path().parent().unwrap()).unwrap();
+        fs::remove_dir_all(log.path().unwrap().parent().unwrap()).unwrap();
         assert_eq!(say(&mut log, "more"), None);
     }
-    let lines = lines(log.path());
+    let lines = lines(log.path().unwrap());
     assert_eq!(lines.len(), 4, "header and three messages");
     assert_eq!(lines[3]["parentId"], lines[2]["id"]);
-    let mode = log.path().metadata().unwrap().permissions().mode();
+    let mode = log.path().unwrap().metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 fn store(root: &Path, cwd: &str, text: &str) -> String {
-    let mut log = SessionLog::create(root, Path::new(cwd));
-    let message = Message::user(text, 1);
-    assert_eq!(log.append(Body::Message { message: &message }), None);
+    let mut log = Session::create(root, Path::new(cwd));
+    assert_eq!(say(&mut log, text), None);
     log.id().to_owned()
 }
 

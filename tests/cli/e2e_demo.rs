@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tiller::agent::process::{Orphans, Processes};
+use tiller::agent::session::{History, Session};
 use tiller::agent::{
     AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, ToolSettings, ToolStatus, Toolbox,
     tools,
@@ -47,8 +48,8 @@ async fn the_show_tells_the_truth() {
         system_prompt: None,
         append_system_prompt: Vec::new(),
         today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
-        resumed: tiller::agent::Resumed::default(),
-        session: None,
+        session: Session::unstored(scratch.path()),
+        history: History::default(),
         spill_dir: spill.path().to_owned(),
         rules: LoopRules::default(),
     });

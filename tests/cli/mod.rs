@@ -9,5 +9,6 @@ mod e2e_json;
 mod e2e_local;
 mod e2e_print;
 mod e2e_redaction;
+mod e2e_resume;
 mod e2e_stdout;
 mod models;

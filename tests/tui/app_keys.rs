@@ -637,6 +637,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         80,
         24,
         Start {
+            history: Vec::new(),
             prompt: vec![Content::text("hello"), picture],
             notices: vec!["runs everything without asking".into()],
             demo: None,

@@ -8,9 +8,7 @@ use super::subscribers::Subscribers;
 use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
 use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::LOOP_GUARD_ORIGIN;
-use crate::agent::session::entry::Body;
-use crate::agent::session::log::SaveNotice;
-use crate::agent::session::{Presence, PresenceRecord, SessionLog, SessionState};
+use crate::agent::session::{Body, Presence, PresenceRecord, SaveNotice, Session, SessionState};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
@@ -23,19 +21,15 @@ pub(super) struct Conversation {
     pub prompts: SessionPrompts,
     /// Who listens.
     pub subscribers: Subscribers,
-    /// The session file, unless the conversation is not stored.
-    log: Option<SessionLog>,
+    /// Where it is stored.
+    session: Session,
     /// What other programs see of the session.
     presence: Option<Presence>,
 }
 
 impl Conversation {
-    /// The conversation of `messages`, which goes on in `log`.
-    pub fn new(
-        log: Option<SessionLog>,
-        prompts: SessionPrompts,
-        messages: Vec<Arc<Message>>,
-    ) -> Self {
+    /// The conversation of `messages`, which goes on in `session`.
+    pub fn new(session: Session, prompts: SessionPrompts, messages: Vec<Arc<Message>>) -> Self {
         let mut context = Context::default();
         for message in messages {
             context.push(message);
@@ -44,24 +38,27 @@ impl Conversation {
             context,
             prompts,
             subscribers: Subscribers::default(),
-            log,
+            session,
             presence: None,
         }
     }
 
     /// Lets other programs see the session, which is idle and will call `model` next.
     pub fn appear(&mut self, model: &Model) {
-        let Some(log) = &self.log else { return };
+        let session = &self.session;
+        let (Some(root), Some(path)) = (session.root(), session.path()) else {
+            return;
+        };
         let record = PresenceRecord {
-            id: log.id().to_owned(),
+            id: session.id().to_owned(),
             state: SessionState::Idle,
             since: now_ms(),
             pid: std::process::id(),
-            cwd: log.header().cwd().to_owned(),
+            cwd: session.header().cwd().to_owned(),
             model: model.full_id(),
-            path: log.path().to_owned(),
+            path: path.to_owned(),
         };
-        match Presence::open(log.root(), record) {
+        match Presence::open(root, record) {
             Ok(presence) => self.presence = Some(presence),
             Err(error) => tracing::warn!("other programs cannot see this session: {error}"),
         }
@@ -84,7 +81,9 @@ impl Conversation {
         match &event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
-                self.store(Body::Message { message });
+                self.store(Body::Message {
+                    message: Arc::clone(message),
+                });
             }
             AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
             _ => {
@@ -152,11 +151,7 @@ impl Conversation {
 
     fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
         if let Some(prompt) = begun {
-            self.store(Body::Custom {
-                custom_type: "tiller.prompt",
-                // Plain data cannot fail to serialise.
-                data: serde_json::to_value(&*prompt).unwrap_or_default(),
-            });
+            self.store(Body::prompt(&prompt));
         }
     }
 
@@ -173,7 +168,7 @@ impl Conversation {
         if let Some(presence) = &mut self.presence {
             presence.set_model(model.full_id());
         }
-        let notice = self.log.as_mut().and_then(|log| log.model(model, thinking));
+        let notice = self.session.set_model(model, thinking);
         self.report(notice);
     }
 
@@ -195,14 +190,12 @@ impl Conversation {
     /// Returns when everything is on disk, or cannot be.
     pub async fn close(&mut self) {
         self.presence = None;
-        if let Some(log) = &mut self.log {
-            let notice = log.close().await;
-            self.report(notice);
-        }
+        let notice = self.session.close().await;
+        self.report(notice);
     }
 
-    fn store(&mut self, body: Body<'_>) {
-        let notice = self.log.as_mut().and_then(|log| log.append(body));
+    fn store(&mut self, body: Body) {
+        let notice = self.session.append(body);
         self.report(notice);
     }
 

@@ -16,8 +16,8 @@ use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, SlowReader, Snapshot};
-use crate::agent::memory::{Environment, SessionPrompts, SystemPrompt};
-use crate::agent::options::{AgentOptions, Resumed};
+use crate::agent::memory::{SessionPrompts, SystemPrompt};
+use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::runner::{Change, RunEnv, RunLink, RunMessage, Turn, run};
@@ -55,27 +55,23 @@ struct Actor {
 impl Actor {
     fn new(options: AgentOptions, current: CurrentRun) -> Self {
         let model = Arc::new(options.model);
-        let conversation_id = match &options.session {
-            Some(log) => log.id().to_owned(),
-            None => uuid::Uuid::now_v7().to_string(),
-        };
         let renderer = SystemPrompt {
             base: options.system_prompt,
             append: options.append_system_prompt,
             cwd: options.cwd.clone(),
-            environment: Environment::default(),
         };
-        let Resumed { messages, prompts } = options.resumed;
-        let prompts = SessionPrompts::new(renderer, options.today, prompts, &messages);
+        let history = options.history;
+        let prompts = history.prompts;
+        let prompts = SessionPrompts::new(renderer, options.today, prompts, &history.messages);
         let env = RunEnv {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             cwd: options.cwd,
-            conversation_id,
+            conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
         };
-        let mut conversation = Conversation::new(options.session, prompts, messages);
+        let mut conversation = Conversation::new(options.session, prompts, history.messages);
         conversation.store_model(&model, options.thinking);
         Self {
             env: Arc::new(env),
@@ -276,11 +272,9 @@ impl Actor {
         let processes = self.processes.scope();
         let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
         let env = Arc::clone(&self.env);
-        let format = self.model.edit_format;
-        let begins = self.conversation.prompts.in_force(format).is_none();
         self.activity = Activity::Running(Run {
             messages,
-            task: tokio::spawn(async move { run(&link, &env, begins).await }),
+            task: tokio::spawn(async move { run(&link, &env).await }),
             interrupt: cancel.child_token(),
             cancel,
             processes,
@@ -294,9 +288,6 @@ impl Actor {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
             Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
-            Some(RunMessage::Environment(environment)) => {
-                self.conversation.prompts.set_environment(environment);
-            }
             Some(RunMessage::OpenTurn(advice, reply)) => {
                 let _ = reply.send(self.open_turn(advice));
             }

@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::environment::Environment;
 use super::prompt::SystemPrompt;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, EditFormat, Message, StopReason, ToolSpec};
@@ -102,11 +101,6 @@ impl SessionPrompts {
             }
         }
         prompts
-    }
-
-    /// What the prompts that are still missing tell of the place.
-    pub fn set_environment(&mut self, environment: Environment) {
-        self.renderer.environment = environment;
     }
 
     /// The prompt in force for models that edit in `format`.

@@ -1,103 +1,270 @@
-//! The lines of a session file, as pi's session format names them. Knows no file.
+//! The lines of a session file, in the words of pi's session format, version 3
+//! (docs/session-format.md of `@earendil-works/pi-coding-agent`). Knows no file and no tree.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::agent::event::{AgentEvent, RunOutcome};
-use crate::llm::{Message, ThinkingLevel};
+use crate::agent::memory::SessionPrompt;
+use crate::llm::{Content, Message, ThinkingLevel, Usage};
 
 /// Version of the format.
 pub const VERSION: u32 = 3;
+/// `customType` of entries that hold what the requests begin with.
+pub(super) const PROMPT: &str = "tiller.prompt";
+/// `customType` of entries that move the leaf: the conversation goes on from their parent.
+pub(super) const LEAF: &str = "tiller.leaf";
 
 /// The first line of a file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Header {
-    r#type: &'static str,
-    version: u32,
+    r#type: Cow<'static, str>,
+    #[serde(default = "first_version")]
+    pub(super) version: u32,
     pub(super) id: String,
+    #[serde(default)]
     pub(super) timestamp: String,
+    #[serde(default)]
     cwd: String,
+    /// The file this session was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent_session: Option<String>,
+    /// Fields of other programs.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Files of version 1 did not say so.
+fn first_version() -> u32 {
+    1
 }
 
 impl Header {
     /// The header of a session that begins now in the folder `cwd`.
     pub fn new(cwd: &Path) -> Self {
         Self {
-            r#type: "session",
+            r#type: "session".into(),
             version: VERSION,
             id: uuid::Uuid::now_v7().to_string(),
             timestamp: timestamp(),
             cwd: cwd.to_string_lossy().into_owned(),
+            parent_session: None,
+            rest: Map::new(),
         }
     }
 
-    /// The folder the session works in.
+    /// The header of a copy of the session in the file `source`.
+    pub(super) fn copy_of(source: &Path, cwd: &Path) -> Self {
+        Self {
+            parent_session: Some(source.display().to_string()),
+            ..Self::new(cwd)
+        }
+    }
+
+    /// Reads the first line of a file; none if it is no header.
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        let header: Self = serde_json::from_slice(line).ok()?;
+        (header.r#type == "session").then_some(header)
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The folder the session works in; empty in very old files.
     pub fn cwd(&self) -> &str {
         &self.cwd
     }
 }
 
 /// Every other line: a node of the session's tree.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry<'a> {
-    r#type: &'static str,
-    id: String,
-    parent_id: Option<String>,
-    timestamp: String,
+pub(super) struct Entry<'a> {
+    pub r#type: &'static str,
+    pub id: &'a str,
+    pub parent_id: Option<&'a str>,
+    pub timestamp: String,
     #[serde(flatten)]
-    body: Body<'a>,
-}
-
-impl<'a> Entry<'a> {
-    /// An entry below `parent_id`, made at `timestamp` (ISO 8601).
-    pub fn new(id: String, parent_id: Option<String>, timestamp: String, body: Body<'a>) -> Self {
-        Self {
-            r#type: body.type_name(),
-            id,
-            parent_id,
-            timestamp,
-            body,
-        }
-    }
+    pub body: &'a Body,
 }
 
 /// What an entry holds.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub enum Body<'a> {
+pub enum Body {
     /// A message.
     Message {
-        /// As in memory: the serde form of a message is pi's.
-        message: &'a Message,
+        /// Its serde form is pi's.
+        message: Arc<Message>,
     },
     /// The model from here on.
-    ModelChange {
-        /// Provider id.
-        provider: &'a str,
-        /// Model id at that provider.
-        #[serde(rename = "modelId")]
-        model_id: &'a str,
-    },
+    ModelChange(ModelChange),
     /// The thinking level from here on.
     ThinkingLevelChange {
         /// The level.
         #[serde(rename = "thinkingLevel")]
         thinking_level: ThinkingLevel,
     },
-    /// Something that happened, for users and programs; no model sees it.
+    /// A summary in the place of what stands before.
+    Compaction(Compaction),
+    /// A summary of the branch that was left.
+    BranchSummary(BranchSummary),
+    /// A message that an extension of pi put into the context.
+    CustomMessage(CustomMessage),
+    /// Another content for an earlier entry.
+    ContextEdit(ContextEdit),
+    /// State of a program; no model sees it.
     Custom {
         /// Whose form `data` has.
         #[serde(rename = "customType")]
-        custom_type: &'static str,
-        /// What happened.
+        custom_type: Cow<'static, str>,
+        /// The state.
         data: Value,
+    },
+    /// The user's bookmark at an entry.
+    Label {
+        /// The id of the entry.
+        #[serde(rename = "targetId")]
+        target_id: String,
+        /// Its text; none removes the bookmark.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+    },
+    /// The session's name.
+    SessionInfo {
+        /// The name; empty for none.
+        name: String,
     },
 }
 
-impl Body<'_> {
+/// The model from here on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelChange {
+    /// Provider id.
+    pub provider: String,
+    /// Model id at that provider.
+    pub model_id: String,
+}
+
+/// A summary in the place of what stands before `first_kept_entry_id`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compaction {
+    /// The text for the model.
+    pub summary: String,
+    /// The id of the first entry that stays in the context; its own id when none does.
+    pub first_kept_entry_id: String,
+    /// Tokens of the context before.
+    #[serde(default)]
+    pub tokens_before: u64,
+    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Tokens the summary took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// A summary of the branch that was left.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchSummary {
+    /// The leaf of that branch.
+    #[serde(default)]
+    pub from_id: Option<String>,
+    /// The text for the model.
+    pub summary: String,
+    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Tokens the summary took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// A message that an extension of pi put into the context, as one of the user.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomMessage {
+    /// Whose it is.
+    #[serde(default)]
+    pub custom_type: String,
+    /// Text or blocks.
+    #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
+    pub content: Vec<Content>,
+    /// Whether the user sees it.
+    #[serde(default)]
+    pub display: bool,
+}
+
+/// Another content for an earlier entry, in the context only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextEdit {
+    /// The id of the entry.
+    pub target_id: String,
+    /// Its content from here on; none leaves the entry out.
+    pub replacement: Option<Replacement>,
+}
+
+/// The content that a [`ContextEdit`] puts in place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Replacement {
+    /// Text or blocks.
+    #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
+    pub content: Vec<Content>,
+}
+
+impl Body {
+    /// Reads a line; none if it is no entry of a form that is known here.
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        let mut value: Value = serde_json::from_slice(line).ok()?;
+        let kind = value["type"].as_str()?.to_owned();
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        Some(match kind.as_str() {
+            "message" => Self::Message {
+                message: Arc::new(read_message(value["message"].take())?),
+            },
+            "model_change" => Self::ModelChange(serde_json::from_value(value).ok()?),
+            "thinking_level_change" => Self::ThinkingLevelChange {
+                thinking_level: text("thinkingLevel")?.parse().ok()?,
+            },
+            "compaction" => Self::Compaction(serde_json::from_value(value).ok()?),
+            "branch_summary" => Self::BranchSummary(serde_json::from_value(value).ok()?),
+            "custom_message" => Self::CustomMessage(serde_json::from_value(value).ok()?),
+            "context_edit" => Self::ContextEdit(serde_json::from_value(value).ok()?),
+            "custom" => Self::Custom {
+                custom_type: text("customType")?.into(),
+                data: value["data"].take(),
+            },
+            "label" => Self::Label {
+                target_id: text("targetId")?,
+                label: text("label"),
+            },
+            "session_info" => Self::SessionInfo {
+                name: text("name").unwrap_or_default(),
+            },
+            _ => return None,
+        })
+    }
+
+    /// What the requests begin with, from here on.
+    pub fn prompt(prompt: &SessionPrompt) -> Self {
+        Self::Custom {
+            custom_type: PROMPT.into(),
+            // Plain data cannot fail to serialise.
+            data: serde_json::to_value(prompt).unwrap_or_default(),
+        }
+    }
+
     /// What `event` says about how a run went; most say nothing of it (E4).
     pub fn of_event(event: &AgentEvent) -> Option<Self> {
         let data = match event {
@@ -120,19 +287,117 @@ impl Body<'_> {
             _ => return None,
         };
         Some(Self::Custom {
-            custom_type: "tiller.event",
+            custom_type: "tiller.event".into(),
             data,
         })
     }
 
-    fn type_name(&self) -> &'static str {
+    /// What kind of node it is.
+    pub(super) fn kind(&self) -> Kind {
         match self {
-            Self::Message { .. } => "message",
-            Self::ModelChange { .. } => "model_change",
-            Self::ThinkingLevelChange { .. } => "thinking_level_change",
-            Self::Custom { .. } => "custom",
+            Self::Message { message } => match &**message {
+                Message::User(_) => Kind::User,
+                Message::Assistant(_) => Kind::Assistant,
+                Message::ToolResult(_) => Kind::ToolResult,
+            },
+            Self::Custom { custom_type, .. } => Kind::of("custom", None, Some(custom_type)),
+            other => Kind::of(other.type_name(), None, None),
         }
     }
+
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Message { .. } => "message",
+            Self::ModelChange(_) => "model_change",
+            Self::ThinkingLevelChange { .. } => "thinking_level_change",
+            Self::Compaction(_) => "compaction",
+            Self::BranchSummary(_) => "branch_summary",
+            Self::CustomMessage(_) => "custom_message",
+            Self::ContextEdit(_) => "context_edit",
+            Self::Custom { .. } => "custom",
+            Self::Label { .. } => "label",
+            Self::SessionInfo { .. } => "session_info",
+        }
+    }
+}
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A message of the user, or of the program in their place.
+    User,
+    /// An answer of a model.
+    Assistant,
+    /// The result of a tool call.
+    ToolResult,
+    /// A message of another role, as pi and its extensions write them.
+    OtherMessage,
+    /// A message an extension put into the context.
+    CustomMessage,
+    /// A summary of what stands before it.
+    Compaction,
+    /// A summary of a branch that was left.
+    BranchSummary,
+    /// Another content for an earlier entry, or none.
+    ContextEdit,
+    /// The model from here on.
+    ModelChange,
+    /// The thinking level from here on.
+    ThinkingLevelChange,
+    /// System prompt and tools of the requests from here on.
+    Prompt,
+    /// Anything else, which is no part of a context.
+    Other,
+}
+
+impl Kind {
+    /// The kind of an entry of this `type`, with the `role` of its message or its `customType`.
+    pub(super) fn of(r#type: &str, role: Option<&str>, custom_type: Option<&str>) -> Self {
+        match (r#type, role, custom_type) {
+            ("message", Some("user"), _) => Self::User,
+            ("message", Some("assistant"), _) => Self::Assistant,
+            ("message", Some("toolResult"), _) => Self::ToolResult,
+            ("message", Some(_), _) => Self::OtherMessage,
+            ("custom_message", ..) => Self::CustomMessage,
+            ("compaction", ..) => Self::Compaction,
+            ("branch_summary", ..) => Self::BranchSummary,
+            ("context_edit", ..) => Self::ContextEdit,
+            ("model_change", ..) => Self::ModelChange,
+            ("thinking_level_change", ..) => Self::ThinkingLevelChange,
+            ("custom", _, Some(PROMPT)) => Self::Prompt,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A message of any role that says something to a model. Roles of pi's that no API has become the
+/// user's words, as pi makes them.
+fn read_message(mut value: Value) -> Option<Message> {
+    let role = value["role"].as_str()?;
+    let content = match role {
+        "bashExecution" if value["excludeFromContext"] != true => {
+            let text = |key: &str| value[key].as_str().unwrap_or_default();
+            let output = match text("output") {
+                "" => String::from("(no output)"),
+                output => format!("```\n{output}\n```"),
+            };
+            let end = match value["exitCode"].as_i64() {
+                _ if value["cancelled"] == true => String::from("\n\n(command cancelled)"),
+                Some(code) if code != 0 => format!("\n\nCommand exited with code {code}"),
+                _ => String::new(),
+            };
+            Value::String(format!("Ran `{}`\n{output}{end}", text("command")))
+        }
+        "custom" | "hookMessage" => value["content"].take(),
+        "user" | "assistant" | "toolResult" => return serde_json::from_value(value).ok(),
+        _ => return None,
+    };
+    serde_json::from_value(json!({
+        "role": "user",
+        "content": content,
+        "timestamp": value["timestamp"].as_i64().unwrap_or_default(),
+    }))
+    .ok()
 }
 
 /// Now, in ISO 8601 with milliseconds.

@@ -77,6 +77,15 @@ pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
 }
 
 impl StoredSession {
+    /// The session in the file at `path`.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            id: id_of(path).unwrap_or_default(),
+            path: path.to_owned(),
+            changed: 0,
+        }
+    }
+
     /// Reads what the file begins with; nothing where it cannot be read.
     pub fn head(&self) -> SessionHead {
         let head = File::open(&self.path).map(|file| read_head(BufReader::new(file.take(HEAD))));

@@ -20,7 +20,7 @@ use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::tilde;
 use crate::llm::message::content_text;
-use crate::llm::{Content, Model, ThinkingLevel, Usage};
+use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may be on the screen only.
 const SAVE_DRAFT_MS: i64 = 300;
@@ -81,6 +81,8 @@ pub struct Start {
     /// The prompt of a demonstration, and when it is sent unless the user types first (Unix ms; 0
     /// until the first frame is drawn).
     pub demo: Option<(String, i64)>,
+    /// The conversation so far, of a session that goes on.
+    pub history: Vec<Arc<Message>>,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }

@@ -7,6 +7,7 @@ use super::app::App;
 use super::keymap::Keymap;
 use super::options::TuiOptions;
 use super::theme::{ColorDepth, Theme};
+use super::update;
 
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
 pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
@@ -22,6 +23,10 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     let mut app = App::new(size, now, keymap, theme, options.status.clone());
     app.adaptive_theme = (options.theme.is_none() && rich).then_some(depth);
     app.start = std::mem::take(&mut options.start);
+    let history = std::mem::take(&mut app.start.history);
+    if !history.is_empty() {
+        update::show(&mut app, &history);
+    }
     Ok(app)
 }
 

@@ -1,5 +1,7 @@
 //! Events of the agent: into the transcript, the queue strip, the activity and status lines.
 
+use std::sync::Arc;
+
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
 use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Resume, Status};
@@ -63,8 +65,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
-    app.transcript
-        .replace(Transcript::from_messages(&snapshot.messages));
+    show(app, &snapshot.messages);
     for (class, fold) in folds {
         app.transcript.set_all(class, fold);
     }
@@ -72,16 +73,21 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
         NoticeLevel::Warning,
         "The terminal took nothing for some seconds; the conversation was read anew.",
     );
+    app.set_queue(&snapshot.steering, &snapshot.follow_up);
+    app.set_run(snapshot.state.clone());
+    Vec::new()
+}
+
+/// Shows a conversation in place of the one so far.
+pub fn show(app: &mut App, messages: &[Arc<Message>]) {
+    app.transcript.replace(Transcript::from_messages(messages));
     app.status.total = Usage::default();
     app.status.context = 0;
-    for message in &snapshot.messages {
+    for message in messages {
         if let Message::Assistant(message) = &**message {
             account(&mut app.status, message);
         }
     }
-    app.set_queue(&snapshot.steering, &snapshot.follow_up);
-    app.set_run(snapshot.state.clone());
-    Vec::new()
 }
 
 /// No event will come any more.

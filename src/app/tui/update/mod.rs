@@ -15,4 +15,5 @@ mod models;
 mod agent;
 mod terminal;
 
+pub use agent::show;
 pub use route::update;

@@ -1,0 +1,216 @@
+//! One session file being written. Each entry is one line and one write, so a crash can tear the
+//! last line at most; lines that could not be written wait in memory and go first the next time.
+//! Never changes what is written, and reads it only to put a removed file back.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::folder::make_private;
+use super::sync::Syncer;
+
+/// The file of one session, whether it exists yet or not.
+#[derive(Debug)]
+pub(super) struct SessionFile {
+    path: PathBuf,
+    unwritten: VecDeque<Vec<u8>>,
+    /// A write stopped in mid-line and the piece could not be taken back, or the last line was
+    /// found without its end.
+    torn: bool,
+    disk: Option<Disk>,
+}
+
+#[derive(Debug)]
+struct Disk {
+    file: Arc<File>,
+    syncer: Option<Syncer>,
+}
+
+impl SessionFile {
+    /// A file that begins with the line `header` once something is written. Touches no disk yet.
+    pub fn new(path: PathBuf, header: Vec<u8>) -> Self {
+        Self {
+            path,
+            unwritten: VecDeque::from([header]),
+            torn: false,
+            disk: None,
+        }
+    }
+
+    /// The file at `path`, which was read up to `length` bytes; what stands behind them is moved to
+    /// `PATH.torn`. `unterminated`: its last line has no end.
+    ///
+    /// # Errors
+    /// What is torn cannot be moved.
+    pub fn existing(
+        path: PathBuf,
+        file: File,
+        length: u64,
+        unterminated: bool,
+    ) -> io::Result<Self> {
+        if file.metadata()?.len() > length {
+            let mut torn = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .mode(0o600)
+                .open(torn_path(&path))?;
+            (&file).seek(io::SeekFrom::Start(length))?;
+            io::copy(&mut &file, &mut torn)?;
+            torn.write_all(b"\n")?;
+            torn.sync_data()?;
+            file.set_len(length)?;
+        }
+        Ok(Self {
+            path,
+            unwritten: VecDeque::new(),
+            torn: unterminated,
+            disk: Some(Disk::on(file)),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file; none as long as nothing was written.
+    pub fn open_file(&self) -> Option<&File> {
+        self.disk.as_ref().map(|disk| &*disk.file)
+    }
+
+    /// How many lines wait to be written.
+    pub fn waiting(&self) -> usize {
+        self.unwritten.len()
+    }
+
+    /// Adds a line, which waits until [`SessionFile::write_out`].
+    pub fn push(&mut self, line: Vec<u8>) {
+        self.unwritten.push_back(line);
+    }
+
+    /// Writes what waits; gives `written` the offset and the length without line end of each line.
+    pub fn write_out(&mut self, mut written: impl FnMut(u64, u64)) -> io::Result<()> {
+        let disk = match &mut self.disk {
+            Some(disk) => disk,
+            none => none.insert(Disk::create(&self.path)?),
+        };
+        if disk.is_removed() {
+            *disk = disk.restored(&self.path)?;
+        }
+        while let Some(line) = self.unwritten.front() {
+            if self.torn {
+                (&*disk.file).write_all(b"\n")?;
+                self.torn = false;
+            }
+            let offset = disk.write(line).inspect_err(|error| {
+                self.torn = error.kind() == io::ErrorKind::WriteZero;
+            })?;
+            written(offset, line.len() as u64 - 1);
+            self.unwritten.pop_front();
+        }
+        if let Some(syncer) = &disk.syncer {
+            syncer.request();
+        }
+        Ok(())
+    }
+
+    /// Why the last sync that failed did, told once.
+    pub fn take_sync_error(&self) -> Option<io::Error> {
+        self.disk.as_ref()?.syncer.as_ref()?.take_error()
+    }
+
+    /// Returns when everything written so far is synced, and lets another program write.
+    pub async fn close(&self) {
+        let Some(disk) = &self.disk else { return };
+        if let Some(syncer) = &disk.syncer {
+            syncer.settle().await;
+        }
+        let _ = disk.file.unlock();
+    }
+}
+
+/// Where the piece of an entry goes whose writing was cut off.
+pub(super) fn torn_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".torn");
+    name.into()
+}
+
+/// Locks `file` for one writer; false if another has it. File systems without locks lock nothing.
+pub(super) fn lock(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // The thread that syncs may hold the file a little longer.
+        let _ = self.file.unlock();
+    }
+}
+
+impl Disk {
+    fn create(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            make_private(folder)?;
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path)?;
+        lock(&file);
+        Ok(Self::on(file))
+    }
+
+    fn on(file: File) -> Self {
+        let file = Arc::new(file);
+        // Without the thread the data still reaches the kernel with every write.
+        let syncer = Syncer::spawn(Arc::clone(&file)).ok();
+        Self { file, syncer }
+    }
+
+    /// Whether somebody has removed the file. What it held is there as long as it is open.
+    fn is_removed(&self) -> bool {
+        self.file.metadata().is_ok_and(|data| data.nlink() == 0)
+    }
+
+    /// A new file in the place of a removed one, with everything that was in it.
+    fn restored(&self, path: &Path) -> io::Result<Self> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        make_private(folder)?;
+        // In place only when it is whole; also readable by its owner alone.
+        let mut copy = tempfile::Builder::new()
+            .prefix(".session-")
+            .append(true)
+            .tempfile_in(folder)?;
+        let mut old = &*self.file;
+        old.seek(io::SeekFrom::Start(0))?;
+        io::copy(&mut old, copy.as_file_mut())?;
+        let file = copy.persist_noclobber(path).map_err(|error| error.error)?;
+        lock(&file);
+        Ok(Self::on(file))
+    }
+
+    /// Writes one line with one write and gives its offset. When only a piece of it fits, the piece
+    /// is taken back; `WriteZero` says that even that failed.
+    fn write(&self, line: &[u8]) -> io::Result<u64> {
+        let mut file = &*self.file;
+        // Asked each time: another program may have appended.
+        let offset = file.metadata()?.len();
+        let written = loop {
+            match file.write(line) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        if written == line.len() {
+            return Ok(offset);
+        }
+        file.set_len(offset)
+            .map_err(|_| io::Error::from(io::ErrorKind::WriteZero))?;
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}

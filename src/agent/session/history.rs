@@ -1,0 +1,151 @@
+//! The conversation at a leaf: what of the path to it a model gets to read, in the order of pi's
+//! `buildSessionContext` (docs/session-format.md, "Context Building").
+
+use std::sync::Arc;
+
+use super::entry::{Body, Kind, Replacement};
+use super::store::Session;
+use super::tree::NodeId;
+use crate::agent::memory::SessionPrompt;
+use crate::llm::{Content, Message, UserMessage};
+
+/// The `origin` of messages that hold a summary of what was said before.
+pub const SUMMARY_ORIGIN: &str = "summary";
+
+const COMPACTED: &str = "The conversation before this point was replaced by the following summary:";
+const BRANCH_LEFT: &str =
+    "The following is a summary of a branch of this conversation that was left:";
+
+/// A conversation that goes on from a leaf.
+#[derive(Debug, Default)]
+pub struct History {
+    /// What the model reads.
+    pub messages: Vec<Arc<Message>>,
+    /// The entry each message is from.
+    pub nodes: Vec<NodeId>,
+    /// What the requests began with, in the order of the entries.
+    pub prompts: Vec<SessionPrompt>,
+    /// Entries on the path that could not be read.
+    pub damaged: usize,
+}
+
+impl Session {
+    /// The conversation at the leaf.
+    pub fn history(&self) -> History {
+        let tree = self.tree();
+        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
+        let mut history = History::default();
+        let compacted = path
+            .iter()
+            .rposition(|node| tree.node(*node).kind == Kind::Compaction);
+        let compaction = compacted.and_then(|at| {
+            let node = path[at];
+            match self.load(node).ok().as_deref() {
+                Some(Body::Compaction(compaction)) => Some((at, node, compaction.clone())),
+                _ => None,
+            }
+        });
+        let Some((at, node, compaction)) = compaction else {
+            history.read(self, &path);
+            return history;
+        };
+        let kept = tree.find(&compaction.first_kept_entry_id);
+        let first_kept = path[..at].iter().position(|node| Some(*node) == kept);
+        let first_kept = first_kept.unwrap_or(at);
+        let before = |node: &&NodeId| tree.node(**node).kind == Kind::Prompt;
+        let prompts: Vec<NodeId> = path[..first_kept].iter().filter(before).copied().collect();
+        history.read(self, &prompts);
+        history.push(node, summary(COMPACTED, &compaction.summary));
+        history.read(self, &path[first_kept..at]);
+        // Thinking of before the compaction is bound to a prefix that is gone.
+        for prompt in &mut history.prompts {
+            prompt.thinking_from = history.messages.len();
+        }
+        history.read(self, &path[at + 1..]);
+        history
+    }
+}
+
+impl History {
+    fn read(&mut self, session: &Session, nodes: &[NodeId]) {
+        for node in nodes {
+            let kind = session.tree().node(*node).kind;
+            if matches!(
+                kind,
+                Kind::Other | Kind::ModelChange | Kind::ThinkingLevelChange
+            ) {
+                continue;
+            }
+            let Ok(body) = session.load(*node) else {
+                self.damaged += usize::from(kind != Kind::OtherMessage);
+                continue;
+            };
+            match &*body {
+                Body::Message { message } => self.push(*node, Arc::clone(message)),
+                Body::CustomMessage(custom) => {
+                    let origin = Some(custom.custom_type.clone());
+                    self.push(*node, user(custom.content.clone(), origin));
+                }
+                Body::BranchSummary(branch) => {
+                    self.push(*node, summary(BRANCH_LEFT, &branch.summary));
+                }
+                Body::ContextEdit(edit) => {
+                    if let Some(target) = session.tree().find(&edit.target_id) {
+                        self.edit(target, edit.replacement.as_ref());
+                    }
+                }
+                Body::Custom { data, .. } => {
+                    let prompt = serde_json::from_value::<SessionPrompt>(data.clone());
+                    self.prompts.extend(prompt.ok().map(|prompt| SessionPrompt {
+                        thinking_from: self.messages.len(),
+                        ..prompt
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Gives the message of `target` another content, or leaves it out.
+    fn edit(&mut self, target: NodeId, replacement: Option<&Replacement>) {
+        let Some(at) = self.nodes.iter().position(|node| *node == target) else {
+            return;
+        };
+        match replacement {
+            Some(replacement) => {
+                let message = Arc::make_mut(&mut self.messages[at]);
+                let content = replacement.content.clone();
+                match message {
+                    Message::User(message) => message.content = content,
+                    Message::Assistant(message) => message.content = content,
+                    Message::ToolResult(message) => message.content = content,
+                }
+            }
+            None => {
+                self.nodes.remove(at);
+                self.messages.remove(at);
+                for prompt in &mut self.prompts {
+                    prompt.thinking_from -= usize::from(prompt.thinking_from > at);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, node: NodeId, message: Arc<Message>) {
+        self.nodes.push(node);
+        self.messages.push(message);
+    }
+}
+
+fn summary(of: &str, text: &str) -> Arc<Message> {
+    let text = format!("{of}\n\n<summary>\n{text}\n</summary>");
+    user(vec![Content::text(text)], Some(SUMMARY_ORIGIN.into()))
+}
+
+fn user(content: Vec<Content>, origin: Option<String>) -> Arc<Message> {
+    Arc::new(Message::User(UserMessage {
+        content,
+        origin,
+        timestamp: 0,
+    }))
+}

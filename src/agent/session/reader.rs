@@ -1,0 +1,311 @@
+//! Reads a session file into a tree in one pass. Of a message only the head of its line is looked
+//! at, so that the work follows the number of lines, not what they hold. Changes nothing; names what
+//! cannot be understood.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::entry::{Body, Header, Kind, VERSION};
+use super::tree::{NodeId, Place, Tree};
+
+/// Bytes read at a time.
+const CHUNK: usize = 1024 * 1024;
+/// Longest line that is kept in memory while it is read, in bytes. Of a longer one only its
+/// beginning is looked at.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// What a session file holds.
+pub struct Loaded {
+    /// Its first line.
+    pub header: Header,
+    /// Its entries.
+    pub tree: Tree,
+    /// Bytes of the first line.
+    pub header_length: u64,
+    /// Bytes up to the end of the last whole entry.
+    pub length: u64,
+    /// Bytes behind it: an entry whose writing was cut off.
+    pub torn: u64,
+    /// Whether a line end is missing behind the last whole entry.
+    pub unterminated: bool,
+    /// What was passed over, for the user to read.
+    pub problems: Vec<String>,
+}
+
+/// Reads the session in `file`.
+///
+/// # Errors
+/// It cannot be read, or its first line is no session header.
+pub fn read(file: &File) -> io::Result<Loaded> {
+    let mut reader = Reader::default();
+    reader.lines(file)?;
+    let header = reader.header.ok_or_else(|| {
+        let text = "it is not a session file: its first line is no session header";
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    })?;
+    let mut tree = reader.tree;
+    let mut orphans = reader.orphans;
+    for (node, parent) in reader.forward {
+        let adopted = tree
+            .find(&parent)
+            .is_some_and(|parent| tree.adopt(node, parent));
+        orphans += usize::from(!adopted);
+    }
+    let mut problems = Vec::new();
+    let count = |count: usize| match count {
+        1 => String::from("1 line"),
+        count => format!("{count} lines"),
+    };
+    if reader.unreadable > 0 {
+        let lines = count(reader.unreadable);
+        problems.push(format!(
+            "{lines} cannot be read and stay in the file as they are"
+        ));
+    }
+    if orphans > 0 {
+        let lines = count(orphans);
+        problems.push(format!(
+            "{lines} name a parent that is missing: branches begin there"
+        ));
+    }
+    if header.version > VERSION {
+        let version = header.version;
+        problems.push(format!(
+            "the file has version {version} of the format, this tiller knows {VERSION}"
+        ));
+    }
+    Ok(Loaded {
+        header,
+        tree,
+        header_length: reader.header_length,
+        length: reader.length,
+        torn: reader.torn,
+        unterminated: reader.unterminated,
+        problems,
+    })
+}
+
+impl Loaded {
+    /// The line of an entry of version 1, with the id and parent it has here.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn with_id(&self, file: &File, node: NodeId) -> io::Result<Vec<u8>> {
+        let Place::File { offset, length } = self.tree.node(node).place else {
+            return Ok(Vec::new());
+        };
+        let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut line, offset)?;
+        let mut entry: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&line)?;
+        let parent = self
+            .tree
+            .node(node)
+            .parent
+            .map(|parent| self.tree.id(parent));
+        entry.insert("id".into(), self.tree.id(node).into());
+        entry.insert("parentId".into(), parent.into());
+        let mut line = serde_json::to_vec(&entry)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Reads the text of the entry at `place` again.
+///
+/// # Errors
+/// The file cannot be read, or what stands there is no entry any more.
+pub fn body(file: &File, offset: u64, length: u64) -> io::Result<Body> {
+    let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut line, offset)?;
+    Body::read(&line).ok_or_else(|| {
+        let text = format!("the entry at byte {offset} cannot be read");
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    })
+}
+
+#[derive(Default)]
+struct Reader {
+    header: Option<Header>,
+    tree: Tree,
+    /// Entries whose parent stands behind them, or nowhere.
+    forward: Vec<(NodeId, String)>,
+    orphans: usize,
+    unreadable: usize,
+    header_length: u64,
+    length: u64,
+    torn: u64,
+    unterminated: bool,
+}
+
+impl Reader {
+    fn lines(&mut self, mut file: &File) -> io::Result<()> {
+        let mut buffer = Vec::with_capacity(CHUNK);
+        // Where the buffer begins in the file, and bytes of the line before it that were let go.
+        let (mut offset, mut dropped) = (0, 0);
+        loop {
+            let searched = buffer.len();
+            let read = file.by_ref().take(CHUNK as u64).read_to_end(&mut buffer)?;
+            if read == 0 {
+                break;
+            }
+            let mut start = 0;
+            let ends: Vec<usize> = memchr::memchr_iter(b'\n', &buffer[searched..]).collect();
+            for end in ends {
+                let end = searched + end;
+                let length = dropped + (end - start) as u64;
+                self.line(&buffer[start..end], offset, length);
+                offset += length + 1;
+                self.length = offset;
+                (start, dropped) = (end + 1, 0);
+            }
+            buffer.drain(..start);
+            if buffer.len() > LONGEST {
+                dropped += (buffer.len() - CHUNK) as u64;
+                buffer.truncate(CHUNK);
+            }
+        }
+        let length = dropped + buffer.len() as u64;
+        if dropped == 0 && serde_json::from_slice::<IgnoredAny>(&buffer).is_ok() {
+            self.line(&buffer, offset, length);
+            self.length = offset + length;
+            self.unterminated = true;
+        } else {
+            self.torn = length;
+        }
+        Ok(())
+    }
+
+    /// Takes the line of `length` bytes at `offset`, of which `line` is the beginning.
+    fn line(&mut self, line: &[u8], offset: u64, length: u64) {
+        if self.header.is_none() {
+            self.header = Header::read(line);
+            self.header_length = length + 1;
+            return;
+        }
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let Some(head) = Head::of(line) else {
+            self.unreadable += 1;
+            return;
+        };
+        let id = head
+            .id
+            .map_or_else(|| self.tree.fresh_id(), Cow::into_owned);
+        let parent = match &head.parent {
+            // Version 1 had no tree: each entry goes on from the one before.
+            Parent::Unnamed => self.tree.leaf(),
+            Parent::Root(()) => None,
+            Parent::Id(parent) => self.tree.find(parent),
+        };
+        let place = Place::File { offset, length };
+        let node = self.tree.push(&id, parent, head.kind, place);
+        if let (None, Parent::Id(parent)) = (parent, head.parent) {
+            self.forward.push((node, parent.into_owned()));
+        }
+        if head.about_tree {
+            match Body::read(line) {
+                Some(Body::Label { target_id, label }) => {
+                    if let Some(target) = self.tree.find(&target_id) {
+                        self.tree.set_label(target, label);
+                    }
+                }
+                Some(Body::SessionInfo { name }) => self.tree.set_name(Some(name)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What the tree needs to know of a line.
+struct Head<'a> {
+    id: Option<Cow<'a, str>>,
+    parent: Parent<'a>,
+    kind: Kind,
+    /// Whether it names the session or bookmarks an entry.
+    about_tree: bool,
+}
+
+/// What a line says of its parent.
+#[derive(Default, Deserialize)]
+#[serde(untagged)]
+enum Parent<'a> {
+    Id(#[serde(borrow)] Cow<'a, str>),
+    Root(()),
+    #[default]
+    #[serde(skip)]
+    Unnamed,
+}
+
+impl<'a> Head<'a> {
+    fn of(line: &'a [u8]) -> Option<Self> {
+        Self::of_message(line).or_else(|| Self::of_any(line))
+    }
+
+    /// The head of a message as tiller and pi write it: type, id, parent, timestamp, role.
+    fn of_message(line: &'a [u8]) -> Option<Self> {
+        let rest = line.strip_prefix(br#"{"type":"message","id":""#)?;
+        let (id, rest) = plain_string(rest)?;
+        let rest = rest.strip_prefix(br#","parentId":"#)?;
+        let (parent, rest) = match rest.strip_prefix(b"null") {
+            Some(rest) => (Parent::Root(()), rest),
+            None => {
+                let (parent, rest) = plain_string(rest.strip_prefix(b"\"")?)?;
+                (Parent::Id(parent.into()), rest)
+            }
+        };
+        let (_, rest) = plain_string(rest.strip_prefix(br#","timestamp":""#)?)?;
+        let (role, _) = plain_string(rest.strip_prefix(br#","message":{"role":""#)?)?;
+        Some(Self {
+            id: Some(id.into()),
+            parent,
+            kind: Kind::of("message", Some(role), None),
+            about_tree: false,
+        })
+    }
+
+    fn of_any(line: &'a [u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Line<'a> {
+            #[serde(borrow)]
+            r#type: Cow<'a, str>,
+            #[serde(borrow, default)]
+            id: Option<Cow<'a, str>>,
+            #[serde(borrow, default)]
+            parent_id: Parent<'a>,
+            #[serde(borrow, default)]
+            custom_type: Option<Cow<'a, str>>,
+            #[serde(borrow, default)]
+            message: Option<Role<'a>>,
+        }
+        #[derive(Deserialize)]
+        struct Role<'a> {
+            #[serde(borrow)]
+            role: Cow<'a, str>,
+        }
+        let line: Line = serde_json::from_slice(line).ok()?;
+        let role = line.message.as_ref().map(|message| &*message.role);
+        let kind = Kind::of(&line.r#type, role, line.custom_type.as_deref());
+        Some(Self {
+            id: line.id,
+            parent: line.parent_id,
+            kind,
+            about_tree: matches!(&*line.r#type, "label" | "session_info"),
+        })
+    }
+}
+
+/// A JSON string without escapes behind its opening quote, and what follows its closing one.
+fn plain_string(text: &[u8]) -> Option<(&str, &[u8])> {
+    let end = memchr::memchr2(b'"', b'\\', text)?;
+    if text[end] == b'\\' {
+        return None;
+    }
+    Some((std::str::from_utf8(&text[..end]).ok()?, &text[end + 1..]))
+}

@@ -1,0 +1,400 @@
+//! A session: the tree of its entries, and the file that holds them. Every entry is in the file
+//! before [`Session::append`] returns, or waits for room there; nothing is ever rewritten.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timestamp};
+use super::file::{self, SessionFile};
+use super::folder::{file_name, folder_for, make_private};
+use super::reader;
+use super::tree::{NodeId, Place, Tree};
+use crate::agent::event::NoticeLevel;
+use crate::llm::{Model, ThinkingLevel};
+
+/// One open session.
+#[derive(Debug)]
+pub struct Session {
+    header: Header,
+    tree: Tree,
+    /// The root of all sessions, and the file; none for a session that is not stored.
+    stored: Option<Stored>,
+    /// What the last entries about them on the way to the leaf say.
+    model: Option<ModelChange>,
+    thinking: Option<ThinkingLevel>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    root: PathBuf,
+    file: SessionFile,
+    /// The nodes of the lines that wait, in their order; none for the header.
+    waiting: Vec<NodeId>,
+    /// The file appears with the first message of the user; what comes before (the model, the
+    /// thinking level) waits for it.
+    begun: bool,
+    /// The user was told that entries could not be written.
+    failing: bool,
+}
+
+/// What the user should read about the session file.
+pub type SaveNotice = Option<(NoticeLevel, String)>;
+
+/// Why a session cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another program writes to it.
+    #[error("another tiller has it open")]
+    InUse,
+    /// It was written by a newer version, or by one so old that only a copy can go on.
+    #[error("it has version {0} of the session format, this tiller writes {VERSION}")]
+    Version(u32),
+    /// It cannot be read, or is no session.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl Session {
+    /// A new session below `root` for the working directory `cwd`. Touches no disk yet.
+    pub fn create(root: &Path, cwd: &Path) -> Self {
+        let mut session = Self::unstored(cwd);
+        session.store_below(root, cwd);
+        session
+    }
+
+    /// A session in `cwd` that is kept in memory only.
+    pub fn unstored(cwd: &Path) -> Self {
+        Self {
+            header: Header::new(cwd),
+            tree: Tree::default(),
+            stored: None,
+            model: None,
+            thinking: None,
+        }
+    }
+
+    /// Opens the session in the file at `path` to go on with it, and says what was passed over.
+    ///
+    /// # Errors
+    /// Another program has it open, it is of a newer version, or it cannot be read.
+    pub fn open(root: &Path, path: &Path) -> Result<(Self, Vec<String>), OpenError> {
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
+        if !file::lock(&file) {
+            return Err(OpenError::InUse);
+        }
+        let loaded = reader::read(&file)?;
+        if !(2..=VERSION).contains(&loaded.header.version) {
+            return Err(OpenError::Version(loaded.header.version));
+        }
+        let mut problems = loaded.problems;
+        if loaded.torn > 0 {
+            problems.push(format!(
+                "its last entry was cut off in writing; the piece of {} bytes is in {}",
+                loaded.torn,
+                file::torn_path(path).display()
+            ));
+        }
+        let (length, unterminated) = (loaded.length, loaded.unterminated);
+        let file = SessionFile::existing(path.to_owned(), file, length, unterminated)?;
+        let mut session = Self {
+            header: loaded.header,
+            tree: loaded.tree,
+            stored: Some(Stored {
+                root: root.to_owned(),
+                file,
+                waiting: Vec::new(),
+                begun: true,
+                failing: false,
+            }),
+            model: None,
+            thinking: None,
+        };
+        session.recall_model();
+        Ok((session, problems))
+    }
+
+    /// Opens a copy of the session in the file at `source`, for the working directory `cwd`, and says
+    /// what was passed over. The session itself stays as it is and may be open elsewhere.
+    ///
+    /// # Errors
+    /// It is of a newer version, cannot be read, or the copy cannot be written.
+    pub fn fork(root: &Path, source: &Path, cwd: &Path) -> Result<(Self, Vec<String>), OpenError> {
+        let file = File::open(source)?;
+        let loaded = reader::read(&file)?;
+        if loaded.header.version > VERSION {
+            return Err(OpenError::Version(loaded.header.version));
+        }
+        let header = Header::copy_of(source, cwd);
+        let path = folder_for(root, cwd).join(file_name(&header.timestamp, &header.id));
+        let folder = path.parent().unwrap_or(root);
+        make_private(folder)?;
+        let mut copy = tempfile::Builder::new()
+            .prefix(".fork-")
+            .tempfile_in(folder)?;
+        copy.write_all(&line(&header))?;
+        if loaded.header.version == 1 {
+            for node in loaded.tree.nodes() {
+                copy.write_all(&loaded.with_id(&file, node)?)?;
+            }
+        } else {
+            let mut entries = &file;
+            entries.seek(io::SeekFrom::Start(loaded.header_length))?;
+            io::copy(
+                &mut entries.take(loaded.length - loaded.header_length),
+                &mut copy,
+            )?;
+            if loaded.unterminated {
+                copy.write_all(b"\n")?;
+            }
+        }
+        copy.as_file().sync_data()?;
+        copy.persist_noclobber(&path).map_err(|error| error.error)?;
+        share_outputs(&source.with_extension(""), &path.with_extension(""))?;
+        Self::open(root, &path)
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        self.header.id()
+    }
+
+    /// The first line of the file.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// All its entries.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The root of all sessions; none for a session that is not stored.
+    pub fn root(&self) -> Option<&Path> {
+        self.stored.as_ref().map(|stored| stored.root.as_path())
+    }
+
+    /// The file, whether it exists yet or not; none for a session that is not stored.
+    pub fn path(&self) -> Option<&Path> {
+        self.stored.as_ref().map(|stored| stored.file.path())
+    }
+
+    /// Appends an entry behind the leaf. It then survives the end of this process, unless the disk
+    /// refuses it: a refused entry waits and is tried again with the next one.
+    pub fn append(&mut self, body: Body) -> SaveNotice {
+        self.append_below(self.tree.leaf(), body)
+    }
+
+    /// The conversation goes on from `node`, now and when the session is opened again.
+    pub fn go_to(&mut self, node: Option<NodeId>) -> SaveNotice {
+        let custom_type = LEAF.into();
+        let data = serde_json::Value::Null;
+        let notice = self.append_below(node, Body::Custom { custom_type, data });
+        self.recall_model();
+        notice
+    }
+
+    /// Appends the model and thinking level from here on, as far as they are new.
+    pub fn set_model(&mut self, model: &Model, thinking: ThinkingLevel) -> SaveNotice {
+        let mut notice = None;
+        let change = ModelChange {
+            provider: model.provider.clone(),
+            model_id: model.id.clone(),
+        };
+        if self.model.as_ref() != Some(&change) {
+            self.model = Some(change.clone());
+            notice = self.append(Body::ModelChange(change));
+        }
+        if self.thinking != Some(thinking) {
+            self.thinking = Some(thinking);
+            let thinking_level = thinking;
+            let next = self.append(Body::ThinkingLevelChange { thinking_level });
+            notice = notice.or(next);
+        }
+        notice
+    }
+
+    /// The model in force at the leaf, if an entry says so.
+    pub fn model(&self) -> Option<&ModelChange> {
+        self.model.as_ref()
+    }
+
+    /// The thinking level in force at the leaf, if an entry says so.
+    pub fn thinking(&self) -> Option<ThinkingLevel> {
+        self.thinking
+    }
+
+    /// What the entry at `node` holds.
+    ///
+    /// # Errors
+    /// The file cannot be read, or what stands there is damaged.
+    pub fn load(&self, node: NodeId) -> io::Result<Arc<Body>> {
+        match &self.tree.node(node).place {
+            Place::Memory(body) => Ok(Arc::clone(body)),
+            Place::File { offset, length } => {
+                let file = self
+                    .stored
+                    .as_ref()
+                    .and_then(|stored| stored.file.open_file());
+                let file = file.ok_or(io::ErrorKind::NotFound)?;
+                reader::body(file, *offset, *length).map(Arc::new)
+            }
+        }
+    }
+
+    /// Tries once more to write what waits, and returns when all of it is synced.
+    pub async fn close(&mut self) -> SaveNotice {
+        let written = self.write_out();
+        let stored = self.stored.as_ref()?;
+        stored.file.close().await;
+        let error = written.err().or_else(|| stored.file.take_sync_error())?;
+        let path = stored.file.path().display();
+        Some(failure(format!(
+            "The end of the session could not be saved to {path}: {error}"
+        )))
+    }
+
+    fn store_below(&mut self, root: &Path, cwd: &Path) {
+        let name = file_name(&self.header.timestamp, &self.header.id);
+        let path = folder_for(root, cwd).join(name);
+        self.stored = Some(Stored {
+            root: root.to_owned(),
+            file: SessionFile::new(path, line(&self.header)),
+            waiting: Vec::new(),
+            begun: false,
+            failing: false,
+        });
+    }
+
+    fn append_below(&mut self, parent: Option<NodeId>, body: Body) -> SaveNotice {
+        let id = self.tree.fresh_id();
+        let line = line(&Entry {
+            r#type: body.type_name(),
+            id: &id,
+            parent_id: parent.map(|parent| self.tree.id(parent)),
+            timestamp: timestamp(),
+            body: &body,
+        });
+        let kind = body.kind();
+        let begins = kind == Kind::User;
+        self.note(&body);
+        let place = Place::Memory(Arc::new(body));
+        let node = self.tree.push(&id, parent, kind, place);
+        let stored = self.stored.as_mut()?;
+        stored.begun |= begins;
+        stored.file.push(line);
+        stored.waiting.push(node);
+        let written = self.write_out();
+        self.notice(written)
+    }
+
+    fn write_out(&mut self) -> io::Result<()> {
+        let Some(stored) = self.stored.as_mut().filter(|stored| stored.begun) else {
+            return Ok(());
+        };
+        // The header waits before the entries as long as there is no file.
+        let header = stored.file.waiting() - stored.waiting.len();
+        let mut done = 0;
+        let written = stored.file.write_out(|offset, length| {
+            done += 1;
+            if let Some(at) = usize::checked_sub(done, header + 1) {
+                let place = Place::File { offset, length };
+                self.tree.set_place(stored.waiting[at], place);
+            }
+        });
+        stored.waiting.drain(..usize::saturating_sub(done, header));
+        written
+    }
+
+    /// What to say of a write: that it failed, and that all is saved again, once each.
+    fn notice(&mut self, written: io::Result<()>) -> SaveNotice {
+        let stored = self.stored.as_mut()?;
+        let path = stored.file.path().display();
+        match written {
+            Err(error) if !stored.failing => {
+                let text = format!(
+                    "The session cannot be saved to {path}: {error}. The conversation goes on in memory; make room or fix the folder, and it is saved with the next message."
+                );
+                stored.failing = true;
+                Some(failure(text))
+            }
+            Ok(()) if stored.failing && stored.file.waiting() == 0 => {
+                stored.failing = false;
+                let text = String::from("The session is saved again; nothing is missing from it.");
+                Some((NoticeLevel::Info, text))
+            }
+            _ => Some(failure(format!(
+                "The session file {path} could not be synced to the disk: {}. A power cut may lose the end of the session.",
+                stored.file.take_sync_error()?
+            ))),
+        }
+    }
+
+    /// Keeps what `body` says about the session as a whole.
+    fn note(&mut self, body: &Body) {
+        match body {
+            Body::Label { target_id, label } => {
+                if let Some(target) = self.tree.find(target_id) {
+                    self.tree.set_label(target, label.clone());
+                }
+            }
+            Body::SessionInfo { name } => self.tree.set_name(Some(name.clone())),
+            _ => {}
+        }
+    }
+
+    /// Looks up on the way from the leaf which model and thinking level are in force there.
+    fn recall_model(&mut self) {
+        (self.model, self.thinking) = (None, None);
+        let leaf = self.tree.leaf();
+        for node in leaf.into_iter().flat_map(|leaf| self.tree.ancestors(leaf)) {
+            let wanted = match self.tree.node(node).kind {
+                Kind::ModelChange => self.model.is_none(),
+                Kind::ThinkingLevelChange => self.thinking.is_none(),
+                _ => false,
+            };
+            match wanted
+                .then(|| self.load(node))
+                .and_then(Result::ok)
+                .as_deref()
+            {
+                Some(Body::ModelChange(change)) => self.model = Some(change.clone()),
+                Some(Body::ThinkingLevelChange { thinking_level }) => {
+                    self.thinking = Some(*thinking_level);
+                }
+                _ => {}
+            }
+            if self.model.is_some() && self.thinking.is_some() {
+                break;
+            }
+        }
+    }
+}
+
+/// Gives a copy the files that its results name: outputs that were too long for the model.
+fn share_outputs(from: &Path, to: &Path) -> io::Result<()> {
+    let Ok(files) = fs::read_dir(from) else {
+        return Ok(());
+    };
+    make_private(to)?;
+    for file in files.flatten() {
+        let to = to.join(file.file_name());
+        fs::hard_link(file.path(), &to).or_else(|_| fs::copy(file.path(), &to).map(drop))?;
+    }
+    Ok(())
+}
+
+fn failure(text: String) -> (NoticeLevel, String) {
+    tracing::error!("{text}");
+    (NoticeLevel::Error, text)
+}
+
+fn line(value: &impl Serialize) -> Vec<u8> {
+    // These types have string keys only and cannot fail to serialise.
+    let mut line = serde_json::to_vec(value).unwrap_or_default();
+    line.push(b'\n');
+    line
+}

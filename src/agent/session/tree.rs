@@ -1,0 +1,158 @@
+//! The tree of a session's entries: an arena of nodes with id, parent, kind and place. A
+//! conversation is the path from a leaf to the root; a fork is another leaf. Holds no text but
+//! labels and the name: what an entry says is read from its place when it is needed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::entry::{Body, Kind};
+
+/// All entries of one session.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// The nodes in the order of their lines; the position is the [`NodeId`].
+    nodes: IndexMap<Box<str>, Node>,
+    leaf: Option<NodeId>,
+    labels: HashMap<NodeId, String>,
+    name: Option<String>,
+}
+
+/// Names a node of one tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+/// One entry.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The entry it goes on from; none for a root.
+    pub parent: Option<NodeId>,
+    /// What it holds.
+    pub kind: Kind,
+    /// Where its text is.
+    pub place: Place,
+}
+
+/// Where the text of an entry is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In the file, without the line end.
+    File {
+        /// Of its first byte.
+        offset: u64,
+        /// In bytes.
+        length: u64,
+    },
+    /// In memory, because it is not on disk (yet).
+    Memory(Arc<Body>),
+}
+
+impl Tree {
+    /// Appends an entry below `parent`; it is the leaf from here on. An id that is taken gets a
+    /// suffix, so that both entries are reachable.
+    pub fn push(&mut self, id: &str, parent: Option<NodeId>, kind: Kind, place: Place) -> NodeId {
+        let node = Node {
+            parent,
+            kind,
+            place,
+        };
+        let at = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        let mut key: Box<str> = id.into();
+        let mut copy = 1;
+        while self.nodes.contains_key(&key) {
+            copy += 1;
+            key = format!("{id}#{copy}").into();
+        }
+        self.nodes.insert(key, node);
+        self.leaf = Some(at);
+        at
+    }
+
+    /// An id that no entry has.
+    pub fn fresh_id(&self) -> String {
+        loop {
+            let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
+            if !self.nodes.contains_key(id.as_str()) {
+                return id;
+            }
+        }
+    }
+
+    /// The node with this id.
+    pub fn find(&self, id: &str) -> Option<NodeId> {
+        let index = self.nodes.get_index_of(id)?;
+        u32::try_from(index).ok().map(NodeId)
+    }
+
+    /// The id of a node, as in the file.
+    pub fn id(&self, node: NodeId) -> &str {
+        self.nodes
+            .get_index(node.0 as usize)
+            .map_or("", |(id, _)| id)
+    }
+
+    /// The node.
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.0 as usize]
+    }
+
+    /// Where the conversation goes on.
+    pub fn leaf(&self) -> Option<NodeId> {
+        self.leaf
+    }
+
+    /// The text of `node` is at `place` now.
+    pub fn set_place(&mut self, node: NodeId, place: Place) {
+        self.nodes[node.0 as usize].place = place;
+    }
+
+    /// The nodes from the root to `node`, in the order of a conversation.
+    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> = self.ancestors(node).collect();
+        path.reverse();
+        path
+    }
+
+    /// `node` and the entries it goes on from, up to its root.
+    pub fn ancestors(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(node), |node| self.node(*node).parent)
+    }
+
+    /// All nodes, in the order of their lines.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The user's bookmark at `node`.
+    pub fn label(&self, node: NodeId) -> Option<&str> {
+        self.labels.get(&node).map(String::as_str)
+    }
+
+    /// Sets or removes the bookmark at `node`.
+    pub fn set_label(&mut self, node: NodeId, label: Option<String>) {
+        match label {
+            Some(label) => self.labels.insert(node, label),
+            None => self.labels.remove(&node),
+        };
+    }
+
+    /// The name the user gave the session.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Names the session; an empty name is none.
+    pub fn set_name(&mut self, name: Option<String>) {
+        self.name = name.filter(|name| !name.trim().is_empty());
+    }
+
+    /// Gives `node` a parent that stands behind it in the file, unless that closes a circle.
+    pub(super) fn adopt(&mut self, node: NodeId, parent: NodeId) -> bool {
+        let circle = self.ancestors(parent).any(|ancestor| ancestor == node);
+        if !circle {
+            self.nodes[node.0 as usize].parent = Some(parent);
+        }
+        !circle
+    }
+}

@@ -1,0 +1,378 @@
+//! Session files read back: the tree, the conversation at its leaf, and files that are damaged,
+//! old, foreign or hostile.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tiller::agent::session::{Body, NodeId, OpenError, Session};
+use tiller::llm::{Message, Model, ThinkingLevel};
+
+/// A folder of sessions with one file in it.
+struct Stored {
+    root: TempDir,
+    path: PathBuf,
+}
+
+impl Stored {
+    fn of(text: impl AsRef<[u8]>) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("t_id.jsonl");
+        fs::write(&path, text).unwrap();
+        Self { root, path }
+    }
+
+    fn lines(entries: &[Value]) -> Self {
+        let lines = [header()].into_iter().chain(entries.iter().cloned());
+        Self::of(
+            lines
+                .map(|line| line.to_string() + "\n")
+                .collect::<String>(),
+        )
+    }
+
+    fn open(&self) -> (Session, Vec<String>) {
+        Session::open(self.root.path(), &self.path).unwrap()
+    }
+
+    fn text(&self) -> Vec<u8> {
+        fs::read(&self.path).unwrap()
+    }
+}
+
+fn header() -> Value {
+    json!({"type": "session", "version": 3, "id": "id", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/w"})
+}
+
+fn user(id: &str, parent: Option<&str>, text: &str) -> Value {
+    let message = json!({"role": "user", "content": text, "timestamp": 1});
+    json!({"type": "message", "id": id, "parentId": parent, "timestamp": "T", "message": message})
+}
+
+fn said(session: &Session) -> Vec<String> {
+    let history = session.history();
+    history
+        .messages
+        .iter()
+        .map(|message| message.text())
+        .collect()
+}
+
+fn say(session: &mut Session, text: &str) -> NodeId {
+    let message = Arc::new(Message::user(text, 1));
+    assert_eq!(session.append(Body::Message { message }), None);
+    session.tree().leaf().unwrap()
+}
+
+// L1, L2, L5
+#[test]
+fn a_fork_is_another_leaf_and_both_branches_stay() {
+    let root = tempfile::tempdir().unwrap();
+    let mut session = Session::create(root.path(), Path::new("/w"));
+    say(&mut session, "one");
+    let two = say(&mut session, "two");
+    let three = say(&mut session, "three");
+    let path = session.path().unwrap().to_owned();
+    let before = fs::read(&path).unwrap();
+    assert_eq!(session.go_to(Some(two)), None);
+    say(&mut session, "another three");
+    assert_eq!(said(&session), ["one", "two", "another three"]);
+    assert!(
+        fs::read(&path).unwrap().starts_with(&before),
+        "only appended to"
+    );
+    drop(session);
+
+    let (mut session, problems) = Session::open(root.path(), &path).unwrap();
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(said(&session), ["one", "two", "another three"]);
+    session.go_to(Some(three));
+    assert_eq!(said(&session), ["one", "two", "three"]);
+    drop(session);
+    let (session, _) = Session::open(root.path(), &path).unwrap();
+    assert_eq!(said(&session), ["one", "two", "three"], "moving is stored");
+}
+
+#[test]
+fn model_and_thinking_are_those_of_the_branch() {
+    let root = tempfile::tempdir().unwrap();
+    let mut session = Session::create(root.path(), Path::new("/w"));
+    let model = |id: &str| Model::new("lab", id, tiller::llm::Api::AnthropicMessages, "http://x");
+    session.set_model(&model("a"), ThinkingLevel::Low);
+    let one = say(&mut session, "one");
+    session.set_model(&model("b"), ThinkingLevel::High);
+    say(&mut session, "two");
+    let path = session.path().unwrap().to_owned();
+    drop(session);
+    let (mut session, _) = Session::open(root.path(), &path).unwrap();
+    assert_eq!(session.model().unwrap().model_id, "b");
+    assert_eq!(session.thinking(), Some(ThinkingLevel::High));
+    session.go_to(Some(one));
+    assert_eq!(session.model().unwrap().model_id, "a");
+    assert_eq!(session.thinking(), Some(ThinkingLevel::Low));
+}
+
+// L4
+#[test]
+fn a_file_cut_anywhere_opens_and_loses_the_cut_entry_only() {
+    let entries: Vec<Value> = (0..4)
+        .map(|n| {
+            let parent = (n > 0).then(|| format!("e{}", n - 1));
+            user(
+                &format!("e{n}"),
+                parent.as_deref(),
+                &format!("text \"{n}\" ü"),
+            )
+        })
+        .collect();
+    let whole = Stored::lines(&entries).text();
+    let header = whole.iter().position(|byte| *byte == b'\n').unwrap();
+    for cut in header + 1..=whole.len() {
+        let stored = Stored::of(&whole[..cut]);
+        let (mut session, problems) = stored.open();
+        // An entry that only lacks its line end is whole.
+        let ends = whole[..cut].split(|byte| *byte == b'\n').count() - 2;
+        let whole_last = whole.get(cut) == Some(&b'\n');
+        let kept = ends + usize::from(whole_last);
+        assert_eq!(said(&session).len(), kept, "cut at {cut}");
+        let torn = stored.path.with_extension("jsonl.torn");
+        let clean = whole_last || whole[cut - 1] == b'\n';
+        assert_eq!(problems.is_empty(), clean, "cut at {cut}: {problems:?}");
+        assert_eq!(torn.exists(), !clean, "cut at {cut}");
+        say(&mut session, "and on");
+        drop(session);
+        let (session, problems) = stored.open();
+        assert_eq!(problems, Vec::<String>::new(), "cut at {cut}");
+        assert_eq!(said(&session).len(), kept + 1, "cut at {cut}");
+        for line in String::from_utf8(stored.text()).unwrap().lines() {
+            assert!(
+                serde_json::from_str::<Value>(line).is_ok(),
+                "cut at {cut}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_not_understood_stays_byte_for_byte() {
+    let odd: [&[u8]; 7] = [
+        b"not json",
+        b"\0\0\0\0",
+        b"\xff\xfe",
+        b"[1, 2]",
+        br#"{"type":"message","id":"x1","parentId":"e0","timestamp":"T","message":{"role":"user","content":5}}"#,
+        br#"{"type":"from_the_future","id":"x2","parentId":"e0","timestamp":"T","a":{"b":1.50}}"#,
+        br#"{"type":7,"id":{}}"#,
+    ];
+    for line in odd {
+        let mut text = Stored::lines(&[user("e0", None, "one")]).text();
+        text.extend_from_slice(line);
+        text.push(b'\n');
+        text.extend_from_slice(user("e1", Some("e0"), "two").to_string().as_bytes());
+        text.push(b'\n');
+        let stored = Stored::of(&text);
+        let (mut session, _) = stored.open();
+        assert_eq!(
+            said(&session),
+            ["one", "two"],
+            "{}",
+            String::from_utf8_lossy(line)
+        );
+        say(&mut session, "three");
+        assert!(stored.text().starts_with(&text));
+    }
+}
+
+#[test]
+fn trees_that_make_no_sense_open_as_far_as_they_do() {
+    let cases: [(&str, Vec<Value>, &[&str]); 5] = [
+        (
+            "a circle",
+            vec![user("a", Some("b"), "one"), user("b", Some("a"), "two")],
+            &["one", "two"],
+        ),
+        (
+            "a parent that is missing",
+            vec![user("a", None, "one"), user("b", Some("zz"), "two")],
+            &["two"],
+        ),
+        (
+            "two roots",
+            vec![user("a", None, "one"), user("b", None, "two")],
+            &["two"],
+        ),
+        (
+            "a parent that comes later",
+            vec![
+                user("b", Some("a"), "two"),
+                user("a", None, "one"),
+                user("c", Some("b"), "three"),
+            ],
+            &["one", "two", "three"],
+        ),
+        (
+            "its own parent",
+            vec![user("a", Some("a"), "one")],
+            &["one"],
+        ),
+    ];
+    for (name, entries, expected) in cases {
+        let (session, _) = Stored::lines(&entries).open();
+        assert_eq!(said(&session), expected, "{name}");
+    }
+    let twice = [
+        user("a", None, "one"),
+        user("a", None, "again"),
+        user("b", Some("a"), "two"),
+    ];
+    let (session, _) = Stored::lines(&twice).open();
+    assert_eq!(session.tree().nodes().len(), 3, "both are kept");
+}
+
+// F10, F15
+#[test]
+fn a_compacted_session_goes_on_with_summary_and_kept_messages() {
+    let compaction = json!({
+        "type": "compaction", "id": "c", "parentId": "e2", "timestamp": "T",
+        "summary": "What was done.", "firstKeptEntryId": "e2", "tokensBefore": 9000,
+    });
+    let entries = [
+        user("e0", None, "zero"),
+        user("e1", Some("e0"), "one"),
+        user("e2", Some("e1"), "two"),
+        compaction,
+        user("e3", Some("c"), "three"),
+    ];
+    let (mut session, _) = Stored::lines(&entries).open();
+    let texts = said(&session);
+    assert!(texts[0].contains("What was done."), "{texts:?}");
+    assert_eq!(texts[1..], ["two", "three"]);
+    let before = session.tree().find("e2");
+    session.go_to(before);
+    assert_eq!(
+        said(&session),
+        ["zero", "one", "two"],
+        "before it, all is there"
+    );
+}
+
+#[test]
+fn entries_of_pi_are_read() {
+    let entry = |id: &str, parent: &str, rest: Value| {
+        let mut entry = json!({"id": id, "parentId": parent, "timestamp": "T"});
+        let (entry_map, rest) = (
+            entry.as_object_mut().unwrap(),
+            rest.as_object().unwrap().clone(),
+        );
+        entry_map.extend(rest);
+        entry
+    };
+    let message = |message: Value| json!({"type": "message", "message": message});
+    let bash = json!({"role": "bashExecution", "command": "ls", "output": "a\nb", "exitCode": 2, "cancelled": false, "truncated": false, "timestamp": 1});
+    let hidden = json!({"role": "bashExecution", "command": "secret", "output": "", "exitCode": 0, "cancelled": false, "truncated": false, "excludeFromContext": true, "timestamp": 1});
+    let entries = [
+        user("a", None, "one"),
+        entry("b", "a", message(bash)),
+        entry("c", "b", message(hidden)),
+        entry(
+            "d",
+            "c",
+            json!({"type": "custom_message", "customType": "x", "content": "injected", "display": true}),
+        ),
+        entry(
+            "e",
+            "d",
+            json!({"type": "branch_summary", "fromId": "a", "summary": "Tried the other way."}),
+        ),
+        entry(
+            "f",
+            "e",
+            json!({"type": "label", "targetId": "a", "label": "start"}),
+        ),
+        entry("g", "f", json!({"type": "session_info", "name": "Auth"})),
+        entry(
+            "h",
+            "g",
+            json!({"type": "context_edit", "targetId": "a", "replacement": {"content": "uno"}}),
+        ),
+        entry(
+            "i",
+            "h",
+            json!({"type": "context_edit", "targetId": "d", "replacement": null}),
+        ),
+    ];
+    let (session, problems) = Stored::lines(&entries).open();
+    assert_eq!(problems, Vec::<String>::new());
+    let texts = said(&session);
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert_eq!(texts[0], "uno");
+    assert!(texts[1].contains("ls") && texts[1].contains("a\nb") && texts[1].contains('2'));
+    assert!(texts[2].contains("Tried the other way."));
+    assert_eq!(session.tree().name(), Some("Auth"));
+    let first = session.tree().find("a").unwrap();
+    assert_eq!(session.tree().label(first), Some("start"));
+}
+
+#[test]
+fn one_writer_at_a_time_and_a_copy_for_the_other() {
+    let stored = Stored::lines(&[user("a", None, "one"), user("b", Some("a"), "two")]);
+    let (mut session, _) = stored.open();
+    let root = stored.root.path();
+    let refused = Session::open(root, &stored.path);
+    assert!(matches!(refused, Err(OpenError::InUse)));
+    fs::create_dir(stored.path.with_extension("")).unwrap();
+    fs::write(stored.path.with_extension("").join("c1.txt"), "long").unwrap();
+
+    let (mut copy, _) = Session::fork(root, &stored.path, Path::new("/w")).unwrap();
+    assert_ne!(copy.id(), session.id());
+    say(&mut copy, "in the copy");
+    say(&mut session, "in the first");
+    assert_eq!(said(&copy), ["one", "two", "in the copy"]);
+    assert_eq!(said(&session), ["one", "two", "in the first"]);
+    let path = copy.path().unwrap();
+    let first: Value =
+        serde_json::from_str(fs::read_to_string(path).unwrap().lines().next().unwrap()).unwrap();
+    assert_eq!(first["parentSession"], stored.path.to_str().unwrap());
+    let output = path.with_extension("").join("c1.txt");
+    assert_eq!(fs::read_to_string(output).unwrap(), "long");
+}
+
+#[test]
+fn other_versions_and_other_files_are_left_alone() {
+    let line = |version: Value| {
+        let mut header = header();
+        match version {
+            Value::Null => drop(header.as_object_mut().unwrap().remove("version")),
+            version => header["version"] = version,
+        }
+        header
+    };
+    let old =
+        json!({"type": "message", "timestamp": "T", "message": {"role": "user", "content": "old"}});
+    let text = format!("{}\n{old}\n{old}\n", line(Value::Null));
+    let stored = Stored::of(&text);
+    let root = stored.root.path();
+    assert!(matches!(
+        Session::open(root, &stored.path),
+        Err(OpenError::Version(1))
+    ));
+    let (copy, _) = Session::fork(root, &stored.path, Path::new("/w")).unwrap();
+    assert_eq!(said(&copy), ["old", "old"]);
+    assert_eq!(stored.text(), text.as_bytes());
+
+    let newer = Stored::of(format!("{}\n", line(json!(4))));
+    assert!(matches!(
+        Session::open(newer.root.path(), &newer.path),
+        Err(OpenError::Version(4))
+    ));
+    for text in ["", "hello\n", "{}\n", "\0\0\n", "{\"type\":\"message\"}\n"] {
+        let stored = Stored::of(text);
+        let Err(OpenError::Io(error)) = Session::open(stored.root.path(), &stored.path) else {
+            panic!("{text:?} is no session");
+        };
+        assert!(error.to_string().contains("not a session file"), "{error}");
+        assert_eq!(stored.text(), text.as_bytes());
+    }
+}

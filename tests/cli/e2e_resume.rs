@@ -1,0 +1,106 @@
+//! Going on with a session from the command line: the last one, a named one, a copy.
+
+use std::fs;
+
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+
+// L4, F15
+#[test]
+fn a_session_goes_on_with_its_messages_model_and_prefix() {
+    for wire in Wire::ALL {
+        let replies = ["One.", "Two.", "Three.", "Four."]
+            .map(Reply::text)
+            .to_vec();
+        let (server, sandbox) = job::stage_with(replies);
+        let first = ["-p", "-m", wire.model(), "--thinking", "low", "first"];
+        assert_eq!(sandbox.run(&first).code, Some(0));
+        let before = fs::read(&sandbox.session_files()[0]).unwrap();
+        // Neither model nor level are named again.
+        let ran = sandbox.run(&["-p", "-c", "second"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let after = fs::read(&sandbox.session_files()[0]).unwrap();
+        assert!(after.starts_with(&before), "{wire:?}: only appended to");
+        let request = server.request(1);
+        for text in ["first", "One.", "second"] {
+            assert!(request.text().contains(text), "{wire:?} {text}");
+        }
+        assert_eq!(request.body["model"], server.request(0).body["model"]);
+        let id = sandbox.session()[0]["id"].as_str().unwrap().to_owned();
+        let ran = sandbox.run(&["-p", "--session", &id[..20], "third"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert!(server.request(2).text().contains("Two."));
+        let lines = sandbox.session();
+        let of = |line: &&serde_json::Value| line["message"]["role"] == "assistant";
+        let one = lines.iter().find(of).unwrap()["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let ran = sandbox.run(&["-p", "-c", "--at", &one, "another second"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let text = server.request(3).text();
+        assert!(text.contains("One.") && !text.contains("Two."), "{text}");
+    }
+}
+
+#[test]
+fn a_copy_leaves_the_session_as_it_is() {
+    let wire = Wire::Anthropic;
+    let (server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
+    assert_eq!(
+        sandbox.run(&["-p", "-m", wire.model(), "first"]).code,
+        Some(0)
+    );
+    let file = sandbox.session_files()[0].clone();
+    let before = fs::read(&file).unwrap();
+    let ran = sandbox.run(&["-p", "--fork", file.to_str().unwrap(), "second"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(server.request(1).text().contains("One."));
+    assert_eq!(fs::read(&file).unwrap(), before);
+    let files = fs::read_dir(file.parent().unwrap()).unwrap().flatten();
+    let sessions = files.filter(|file| file.path().extension().is_some_and(|it| it == "jsonl"));
+    assert_eq!(sessions.count(), 2);
+}
+
+#[test]
+fn what_cannot_go_on_says_why_and_the_way_out() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let model = Wire::Anthropic.model();
+    sandbox.write("notes.jsonl", "no session\n");
+    sandbox.write("gone.jsonl", "{\"type\":\"session\",\"version\":3,\"id\":\"i\",\"timestamp\":\"T\",\"cwd\":\"/nowhere/at/all\"}\n");
+    for (args, code, texts) in [
+        (
+            &["-c"][..],
+            2,
+            &["no session in", "tiller sessions --all"][..],
+        ),
+        (
+            &["--session", "nope"],
+            2,
+            &["no session 'nope'", "tiller sessions --all"],
+        ),
+        (
+            &["--session", "./nope.jsonl"],
+            2,
+            &["no session file './nope.jsonl'"],
+        ),
+        (
+            &["--session", "notes.jsonl"],
+            1,
+            &["notes.jsonl", "not a session file"],
+        ),
+        (
+            &["--session", "gone.jsonl"],
+            2,
+            &["/nowhere/at/all", "--fork"],
+        ),
+        (&["--at", "x"], 2, &["of which session", "--session"]),
+        (&["--session", "x", "--no-session"], 2, &["--no-session"]),
+    ] {
+        let ran = sandbox.run(&[&["-p", "-m", model, "go"][..], args].concat());
+        assert_eq!(ran.code, Some(code), "{args:?}: {ran:#?}");
+        for text in texts {
+            assert!(ran.stderr.contains(text), "{args:?}: {}", ran.stderr);
+        }
+    }
+}
