@@ -5,6 +5,7 @@
 //! ends what a run that broke down by a fault of its own has left open. pi's record
 //! shapes (`--mode json`, RPC) are made from these by the front ends, not here.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -121,6 +122,15 @@ pub enum AgentEvent {
     },
     /// What the agent is doing changed.
     State(RunState),
+    /// Another session took the place of the one before.
+    SessionOpened {
+        /// Its conversation so far.
+        messages: Vec<Arc<Message>>,
+        /// Its file; none for one that is not stored.
+        path: Option<PathBuf>,
+        /// The name the user gave it.
+        name: Option<String>,
+    },
     /// The model or thinking level for the next call changed.
     ModelChanged {
         /// The model.

@@ -1,11 +1,13 @@
 //! The only way in: a handle that is cheap to clone and never blocks.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, QueueKind, Queued, RunState};
+use super::session::{History, Session};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
@@ -95,6 +97,8 @@ pub enum Command {
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
     SetThinking(ThinkingLevel),
+    /// Goes on with another session, when no run is under way.
+    Open(Box<OpenSession>),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -103,6 +107,17 @@ pub enum Command {
     Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
     /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
     Shutdown(oneshot::Sender<()>),
+}
+
+/// A session to go on with.
+#[derive(Debug)]
+pub struct OpenSession {
+    /// Where the conversation is stored from now on.
+    pub session: Session,
+    /// The conversation at its leaf, as [`Session::history`] gives it.
+    pub history: History,
+    /// Folder for outputs too long for the model.
+    pub spill_dir: PathBuf,
 }
 
 impl AgentHandle {
@@ -165,6 +180,12 @@ impl AgentHandle {
     /// Changes the thinking level from the next call on.
     pub fn set_thinking(&self, thinking: ThinkingLevel) {
         self.send(Command::SetThinking(thinking));
+    }
+
+    /// Goes on with another session of the same folder; the one before is closed. While a run is
+    /// under way nothing happens but a notice.
+    pub fn open(&self, session: OpenSession) {
+        self.send(Command::Open(Box::new(session)));
     }
 
     /// Opens what the next prompt will need, so that it leaves at once. Says nothing.

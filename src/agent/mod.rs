@@ -19,7 +19,7 @@ pub use actor::{Context, start};
 pub use event::{
     AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
 };
-pub use handle::{AgentHandle, Command, SlowReader, Snapshot};
+pub use handle::{AgentHandle, Command, OpenSession, SlowReader, Snapshot};
 pub use options::AgentOptions;
 pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};

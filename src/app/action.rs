@@ -71,6 +71,10 @@ pub enum Action {
     NextPrompt,
     /// List the iterations.
     Iterations,
+    /// Go on with another session.
+    Resume,
+    /// Begin a new session.
+    NewSession,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -248,6 +252,8 @@ pub const ACTIONS: &[Spec] = &[
     within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
     within(Scope::Question, row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),
     within(Scope::Question, row(No, "no", "In a question: no (so does Esc)", Popups)),
+    slash(row(Resume, "resume", "Go on with another session of this folder: type to filter, Enter opens", Program), "resume"),
+    slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),
     slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),

@@ -63,6 +63,10 @@ pub struct RunArgs {
     #[arg(short = 'c', long = "continue")]
     pub go_on: bool,
 
+    /// Choose from the sessions of this folder which one goes on (full screen).
+    #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork", "print", "mode"])]
+    pub resume: bool,
+
     /// Go on with this session: an id, a part of it, or a file.
     #[arg(long, value_name = "SESSION", conflicts_with = "go_on")]
     pub session: Option<String>,
@@ -76,7 +80,7 @@ pub struct RunArgs {
     pub at: Option<String>,
 
     /// Store nothing: no session, no history, no log.
-    #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
+    #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
     pub no_session: bool,
 
     /// Replace the built-in system prompt.

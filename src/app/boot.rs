@@ -411,12 +411,14 @@ impl RunContext {
                 prompt: plan.prompt.clone(),
                 demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
                 history,
+                resume: plan.loaded.args.resume,
                 notices,
             },
             theme: Some(settings.theme.clone()).filter(|name| name != "auto"),
             storage: self.session_file.is_some().then(|| tui::StoredFiles {
                 history: dirs.history_file(),
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
+                sessions: dirs.sessions(),
             }),
             keymap_file: dirs.keymap_file(),
         }

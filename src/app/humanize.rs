@@ -91,6 +91,17 @@ pub fn duration(seconds: i64) -> String {
     }
 }
 
+/// How long something took, in the largest unit that fits.
+pub fn age(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
 /// A path with `~` for the home folder, unless that is the root.
 pub fn tilde(path: &Path, home: Option<&Path>) -> String {
     let home = home.filter(|home| *home != Path::new("/"));

@@ -12,7 +12,7 @@ pub(crate) mod outcome;
 pub(crate) mod signals;
 pub mod action;
 pub(crate) mod prompt;
-pub(crate) mod sessions;
+pub mod sessions;
 pub(crate) mod keys;
 pub(crate) mod plan;
 pub mod boot;

@@ -148,7 +148,9 @@ impl Recorder {
             AgentEvent::Notice { level, text } => {
                 json!({"type": "notice", "level": level, "text": text})
             }
-            AgentEvent::QueueReturned { .. } | AgentEvent::State(_) => return None,
+            AgentEvent::QueueReturned { .. }
+            | AgentEvent::State(_)
+            | AgentEvent::SessionOpened { .. } => return None,
         })
     }
 

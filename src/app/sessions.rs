@@ -13,6 +13,8 @@ use crate::agent::session::{
 
 /// Most sessions an error lists.
 const LISTED: usize = 5;
+/// Most sessions of a list on the screen.
+const MAX_ROWS: usize = 1_000;
 
 /// The session a run goes on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +27,20 @@ pub enum Choice {
 
 /// A session that is ready to go on, and what the user should read about it.
 pub struct Opened {
+    /// The session.
     pub session: Session,
+    /// What the user should read about it.
     pub notices: Vec<String>,
+}
+
+impl Opened {
+    /// A new session of the folder `cwd`.
+    pub fn new(root: &Path, cwd: &Path) -> Self {
+        Self {
+            session: Session::create(root, cwd),
+            notices: Vec::new(),
+        }
+    }
 }
 
 impl Choice {
@@ -132,6 +146,33 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
             )))
         }
     }
+}
+
+/// A stored session in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its file.
+    pub path: PathBuf,
+    /// The first line of its first prompt.
+    pub title: String,
+    /// When it was last written to, as Unix time in milliseconds.
+    pub changed: i64,
+    /// Whether another program has it open.
+    pub is_open: bool,
+}
+
+/// The sessions of `cwd` that were written to, the last first.
+pub fn rows(root: &Path, cwd: &Path) -> Result<Vec<SessionRow>, String> {
+    let folder = folder_for(root, cwd);
+    let stored = sessions_in(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let live = live_sessions(root);
+    let row = |session: StoredSession| SessionRow {
+        title: session.head().title,
+        changed: session.changed,
+        is_open: live.iter().any(|record| record.path == session.path),
+        path: session.path,
+    };
+    Ok(stored.into_iter().take(MAX_ROWS).map(row).collect())
 }
 
 fn refused(root: &Path, path: &Path, error: &OpenError) -> StartError {

@@ -622,6 +622,9 @@ fn line(event: &AgentEvent) -> Option<String> {
             format!("returned {}", texts.join(" | "))
         }
         AgentEvent::State(state) => format!("state {state:?}"),
+        AgentEvent::SessionOpened { messages, .. } => {
+            format!("session of {} messages", messages.len())
+        }
         AgentEvent::ModelChanged { model, thinking } => {
             format!("model {} {thinking}", model.full_id())
         }

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::session::{Body, NodeId, OpenError, Session};
+use tiller::agent::{AgentEvent, OpenSession};
 use tiller::llm::{Message, Model, ThinkingLevel};
+
+use super::fixture::{self, Gate, Step, agent};
 
 /// A folder of sessions with one file in it.
 struct Stored {
@@ -375,4 +378,59 @@ fn other_versions_and_other_files_are_left_alone() {
         assert!(error.to_string().contains("not a session file"), "{error}");
         assert_eq!(stored.text(), text.as_bytes());
     }
+}
+
+#[tokio::test]
+async fn a_running_agent_goes_on_with_another_session() {
+    let mut agent = agent(vec![fixture::say("one"), fixture::say("two")], vec![]);
+    agent.prompt("first");
+    agent.settled().await;
+    let stored = Stored::lines(&[user("a", None, "of old")]);
+    let open = || {
+        let (session, _) = stored.open();
+        OpenSession {
+            history: session.history(),
+            spill_dir: stored.path.with_extension(""),
+            session,
+        }
+    };
+    agent.handle.open(open());
+    let opened = |event: &AgentEvent| matches!(event, AgentEvent::SessionOpened { .. });
+    agent.until(opened).await;
+    agent.prompt("and on");
+    agent.settled().await;
+    assert_eq!(agent.request(1), ["user: of old", "user: and on"]);
+    // The one before is closed: nobody else holds it.
+    let path = agent.session.clone();
+    let root = agent.folder.path().join("sessions");
+    let (before, problems) = loop {
+        match Session::open(&root, &path) {
+            Err(OpenError::InUse) => tokio::task::yield_now().await,
+            opened => break opened.unwrap(),
+        }
+    };
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(said(&before), ["first", "one"]);
+}
+
+#[tokio::test]
+async fn no_other_session_is_opened_while_a_run_is_under_way() {
+    let gate = Gate::new();
+    let mut waiting = vec![fixture::start()];
+    waiting.push(Step::Wait(gate.clone()));
+    waiting.extend(fixture::say("done").into_iter().skip(1));
+    let mut agent = agent(vec![waiting], vec![]);
+    agent.prompt("first");
+    gate.reached().await;
+    let session = Session::unstored(Path::new("/w"));
+    agent.handle.open(OpenSession {
+        history: session.history(),
+        spill_dir: "/nonexistent".into(),
+        session,
+    });
+    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("stop it first"));
+    agent.until(told).await;
+    gate.open();
+    agent.settled().await;
+    assert_eq!(agent.stored(), ["user: first", "assistant: done"]);
 }

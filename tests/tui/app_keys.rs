@@ -638,6 +638,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         24,
         Start {
             history: Vec::new(),
+            resume: false,
             prompt: vec![Content::text("hello"), picture],
             notices: vec!["runs everything without asking".into()],
             demo: None,

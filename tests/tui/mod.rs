@@ -5,6 +5,7 @@ mod app_keys;
 mod app_frames;
 mod app_storm;
 mod app_retry;
+mod app_sessions;
 mod app_timeline;
 mod keymap;
 mod models;

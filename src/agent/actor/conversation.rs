@@ -1,6 +1,7 @@
 //! The conversation with its session file and its subscribers: nothing is sent to a subscriber
 //! before it is stored. Decides nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::context::Context;
@@ -8,7 +9,9 @@ use super::subscribers::Subscribers;
 use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
 use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::LOOP_GUARD_ORIGIN;
-use crate::agent::session::{Body, Presence, PresenceRecord, SaveNotice, Session, SessionState};
+use crate::agent::session::{
+    Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionState,
+};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
@@ -41,6 +44,24 @@ impl Conversation {
             session,
             presence: None,
         }
+    }
+
+    /// Goes on with another session, which will call `model` next. Gives back the one before.
+    pub fn open(&mut self, session: Session, history: History, model: &Model) -> Session {
+        self.prompts.restart(history.prompts, &history.messages);
+        self.context = Context::default();
+        for message in &history.messages {
+            self.context.push(Arc::clone(message));
+        }
+        self.presence = None;
+        let before = std::mem::replace(&mut self.session, session);
+        self.appear(model);
+        self.subscribers.send(AgentEvent::SessionOpened {
+            messages: history.messages,
+            path: self.session.path().map(Path::to_owned),
+            name: self.session.tree().name().map(str::to_owned),
+        });
+        before
     }
 
     /// Lets other programs see the session, which is idle and will call `model` next.

@@ -15,7 +15,7 @@ use super::queue::Queues;
 use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
-use crate::agent::handle::{AgentHandle, Command, CurrentRun, SlowReader, Snapshot};
+use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
 use crate::agent::memory::{SessionPrompts, SystemPrompt};
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
@@ -143,6 +143,7 @@ impl Actor {
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
+            Some(Command::Open(open)) => self.open(*open),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
@@ -155,6 +156,16 @@ impl Actor {
             Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
             None => self.shut_down(None),
         }
+    }
+
+    fn open(&mut self, open: OpenSession) {
+        if !matches!(self.activity, Activity::Idle) {
+            let text = "Another session can be opened when no run is under way: stop it first.";
+            return self.conversation.notice(NoticeLevel::Warning, text);
+        }
+        self.env = Arc::new(self.env.for_session(open.session.id(), open.spill_dir));
+        let mut before = (self.conversation).open(open.session, open.history, &self.model);
+        tokio::spawn(async move { before.close().await });
     }
 
     /// A message of the user: it waits while a run is under way, else it starts one. One

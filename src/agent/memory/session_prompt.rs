@@ -103,6 +103,12 @@ impl SessionPrompts {
         prompts
     }
 
+    /// The same for another conversation.
+    pub fn restart(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
+        let (renderer, today) = (self.renderer.clone(), Arc::clone(&self.today));
+        *self = Self::new(renderer, today, stored, messages);
+    }
+
     /// The prompt in force for models that edit in `format`.
     pub fn in_force(&self, format: EditFormat) -> Option<&Arc<SessionPrompt>> {
         (self.in_force.iter()).find(|prompt| prompt.edit_format == format)

@@ -26,6 +26,18 @@ pub(in crate::agent) struct RunEnv {
 }
 
 impl RunEnv {
+    /// The same for the runs of another session.
+    pub fn for_session(&self, id: &str, spill_dir: PathBuf) -> Self {
+        Self {
+            provider: Arc::clone(&self.provider),
+            fallback: self.fallback.clone(),
+            cwd: self.cwd.clone(),
+            conversation_id: id.to_owned(),
+            spill_dir,
+            warned: Mutex::default(),
+        }
+    }
+
     /// Says that the window of `model` is small, once.
     pub async fn warn_of_window(&self, link: &RunLink, model: &Model) {
         let Some(text) = window_check::warning(model) else {

@@ -14,7 +14,7 @@ use crate::agent::session::{
     sessions_in,
 };
 use crate::app::args::{SessionsArgs, StatusArgs};
-use crate::app::humanize::tilde;
+use crate::app::humanize::{age, tilde};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
@@ -204,17 +204,6 @@ fn cut(text: &str, columns: usize) -> String {
     match text.char_indices().nth(columns) {
         Some(_) => text.chars().take(columns - 1).chain(['…']).collect(),
         None => text.to_owned(),
-    }
-}
-
-/// How long something took, in the largest unit that fits.
-fn age(ms: i64) -> String {
-    let seconds = ms.max(0) / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
     }
 }
 

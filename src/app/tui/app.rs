@@ -83,6 +83,8 @@ pub struct Start {
     pub demo: Option<(String, i64)>,
     /// The conversation so far, of a session that goes on.
     pub history: Vec<Arc<Message>>,
+    /// Whether the list of sessions is opened.
+    pub resume: bool,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! Side effects that `update` asks for, as data. The event loop performs those on the terminal, the
 //! `EffectRunner` all others.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::composer::SavedDraft;
@@ -46,6 +47,10 @@ pub enum Effect {
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
+    /// Read which sessions there are.
+    ListSessions,
+    /// Go on with the session in this file; with a new one where there is none.
+    OpenSession(Option<PathBuf>),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.

@@ -14,8 +14,9 @@ use super::git::branch;
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
 use super::storage::{Job, Storage};
-use crate::agent::{AgentHandle, QueueKind};
+use crate::agent::{AgentHandle, OpenSession, QueueKind};
 use crate::app::models::Models;
+use crate::app::sessions::{self, Choice, Opened};
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
 
@@ -34,6 +35,8 @@ pub struct EffectRunner {
     /// None where nothing is stored.
     storage: Option<Storage>,
     history: Option<HistoryFile>,
+    /// The root of all sessions.
+    sessions: Option<PathBuf>,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -51,6 +54,7 @@ impl EffectRunner {
             models,
             cwd,
             history,
+            sessions: files.as_ref().map(|files| files.sessions.clone()),
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             results,
         }
@@ -67,6 +71,8 @@ impl EffectRunner {
             Effect::TakeBack => self.handle.take_back(None),
             Effect::Abort => self.handle.abort(),
             Effect::GoOn => self.handle.go_on(),
+            Effect::ListSessions => self.list_sessions(),
+            Effect::OpenSession(path) => self.open_session(path),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
                 self.block(move || EffectResult::Branch(branch(&cwd)));
@@ -125,6 +131,38 @@ impl EffectRunner {
                 }
             });
         }
+    }
+
+    fn list_sessions(&self) {
+        if let Some(root) = self.sessions.clone() {
+            let cwd = self.cwd.clone();
+            self.block(move || EffectResult::Sessions(sessions::rows(&root, &cwd)));
+        }
+    }
+
+    fn open_session(&self, path: Option<PathBuf>) {
+        let Some(root) = self.sessions.clone() else {
+            return;
+        };
+        let (cwd, handle) = (self.cwd.clone(), self.handle.clone());
+        self.block(move || {
+            let opened = match path {
+                Some(path) => Choice::Open(path).open(&root, &cwd, None),
+                None => Ok(Opened::new(&root, &cwd)),
+            };
+            let Opened { session, notices } = match opened {
+                Ok(opened) => opened,
+                Err(error) => return EffectResult::Failed(error.message),
+            };
+            let model = session.model();
+            let model = model.map(|model| format!("{}/{}", model.provider, model.model_id));
+            handle.open(OpenSession {
+                history: session.history(),
+                spill_dir: session.path().unwrap_or(&root).with_extension(""),
+                session,
+            });
+            EffectResult::Opened(notices, model)
+        });
     }
 
     /// Does blocking work on another thread.

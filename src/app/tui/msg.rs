@@ -12,6 +12,7 @@ use super::options::ExitKind;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
 use crate::app::models::{KeyState, ModelList};
+use crate::app::sessions::SessionRow;
 use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
@@ -65,6 +66,11 @@ pub enum EffectResult {
     Draft(SavedDraft),
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
+    /// The sessions of this folder, or why they cannot be read.
+    Sessions(Result<Vec<SessionRow>, String>),
+    /// Another session is being opened, with what the user should read, and the model it goes on
+    /// with.
+    Opened(Vec<String>, Option<String>),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model that was meant, or why there is none.

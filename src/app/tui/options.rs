@@ -36,6 +36,8 @@ pub struct StoredFiles {
     pub history: PathBuf,
     /// The folder of unsent drafts, one for each working folder.
     pub drafts: PathBuf,
+    /// The root of all sessions.
+    pub sessions: PathBuf,
 }
 
 /// Why the screen ended. The terminal is restored by then; ending the agent

@@ -2,6 +2,7 @@
 
 use super::models::ModelPicker;
 use super::picker::{Pager, Picker};
+use super::sessions::SessionPicker;
 use crate::app::action::Scope;
 
 /// Something over the screen that takes the keys.
@@ -17,6 +18,8 @@ pub enum Overlay {
     HistorySearch(Picker),
     /// The models.
     Models(ModelPicker),
+    /// The sessions of this folder.
+    Sessions(SessionPicker),
 }
 
 impl Overlay {
@@ -25,7 +28,7 @@ impl Overlay {
         match self {
             Self::Help(_) | Self::Iterations(_) => Scope::Pager,
             Self::ConfirmQuit => Scope::Question,
-            Self::HistorySearch(_) | Self::Models(_) => Scope::List,
+            Self::HistorySearch(_) | Self::Models(_) | Self::Sessions(_) => Scope::List,
         }
     }
 
@@ -34,6 +37,7 @@ impl Overlay {
         match self {
             Self::HistorySearch(picker) => Some(picker),
             Self::Models(models) => Some(&mut models.picker),
+            Self::Sessions(sessions) => Some(&mut sessions.picker),
             Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit => None,
         }
     }
@@ -43,7 +47,7 @@ impl Overlay {
         match self {
             Self::Help(pager) | Self::Iterations(pager) => Some(pager),
             Self::Models(models) => models.details.as_mut(),
-            Self::ConfirmQuit | Self::HistorySearch(_) => None,
+            Self::ConfirmQuit | Self::HistorySearch(_) | Self::Sessions(_) => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
 use crate::app::action::Action;
-use crate::app::tui::app::{App, LastRun, Resume, Status};
+use crate::app::tui::app::{App, LastRun, Resume, SessionInfo, Status};
 use crate::app::tui::effect::Effect;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
@@ -35,6 +35,18 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             if !text.is_empty() {
                 app.composer.prepend(&text);
             }
+        }
+        AgentEvent::SessionOpened {
+            messages,
+            path,
+            name,
+        } => {
+            show(app, messages);
+            app.status.session = path.clone().map(|file| SessionInfo {
+                name: name.clone(),
+                file,
+            });
+            app.stats.last = None;
         }
         AgentEvent::ModelChanged { model, thinking } => {
             app.status.model = model.clone();

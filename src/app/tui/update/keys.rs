@@ -1,7 +1,7 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
 use super::command::{self, Command};
-use super::{editor, models, overlay, queue, scroll, stop};
+use super::{editor, models, overlay, queue, scroll, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -70,6 +70,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ThinkingDown
         | Action::Thinking
         | Action::SaveModel => return models::act(app, action, argument),
+        Action::Resume | Action::NewSession => return sessions::act(app, action),
         Action::ToggleOutput
         | Action::ToggleThinking
         | Action::ToggleCell

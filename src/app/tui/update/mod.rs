@@ -11,6 +11,7 @@ mod editor;
 mod scroll;
 mod overlay;
 mod models;
+mod sessions;
 
 mod agent;
 mod terminal;

@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{models, stop};
+use super::{models, sessions, stop};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -22,6 +22,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         }
         Some(Overlay::ConfirmQuit) => confirm_press(app, action),
         Some(Overlay::HistorySearch(_)) => list_press(app, press, action.map(turned_around)),
+        Some(Overlay::Sessions(_)) => list_press(app, press, action),
         Some(Overlay::Models(_)) => {
             models::press(app, action).unwrap_or_else(|| list_press(app, press, action))
         }
@@ -111,6 +112,7 @@ pub fn search(app: &mut App) {
             picker.set_matches(found, 0);
         }
         Some(Overlay::Models(models)) => models.search(&app.models),
+        Some(Overlay::Sessions(sessions)) => sessions.search(),
         _ => {}
     }
 }
@@ -127,6 +129,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             Vec::new()
         }
         Some(Overlay::Models(picker)) => models::choose_entry(app, picker),
+        Some(Overlay::Sessions(picker)) => sessions::choose(app, &picker),
         other => {
             app.overlays.extend(other);
             Vec::new()

@@ -1,5 +1,6 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
+use super::sessions;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -19,6 +20,9 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     let mut effects = vec![Effect::LoadDraft, Effect::LoadHistory, Effect::ReadBranch];
     if let Some((_, due)) = &mut app.start.demo {
         *due = app.now + DEMO_WAIT_MS;
+    }
+    if std::mem::take(&mut app.start.resume) {
+        effects.extend(sessions::act(app, Action::Resume));
     }
     let prompt = std::mem::take(&mut app.start.prompt);
     if !prompt.is_empty() {

@@ -1,6 +1,6 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{agent, editor, keys, models, overlay, queue, scroll, stop, terminal};
+use super::{agent, editor, keys, models, overlay, queue, scroll, sessions, stop, terminal};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -87,6 +87,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
+        EffectResult::Sessions(rows) => sessions::listed(app, rows),
+        EffectResult::Opened(notices, model) => return sessions::opened(app, notices, model),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::History(older) => overlay::history_loaded(app, older),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),

@@ -1,0 +1,78 @@
+//! Going on with another session: the list, what is chosen, and the conversation that takes the place
+//! of the one before.
+
+use std::path::PathBuf;
+
+use crate::agent::NoticeLevel;
+use crate::app::action::Action;
+use crate::app::sessions::SessionRow;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::{Overlay, SessionPicker};
+
+/// How long a refusal stays, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// Does what an action about sessions means.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    if app.status.session.is_none() {
+        app.say(
+            "Nothing is stored in this run, so there is no other session",
+            SAY_MS,
+        );
+        return Vec::new();
+    }
+    match action {
+        Action::Resume => {
+            app.overlays
+                .push(Overlay::Sessions(SessionPicker::default()));
+            vec![Effect::ListSessions]
+        }
+        _ => open(app, None),
+    }
+}
+
+/// The sessions were read.
+pub fn listed(app: &mut App, rows: Result<Vec<SessionRow>, String>) {
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => {
+            app.overlays
+                .retain(|it| !matches!(it, Overlay::Sessions(_)));
+            let text = format!("The sessions cannot be read: {error}");
+            return app.transcript.push_notice(NoticeLevel::Error, text);
+        }
+    };
+    let own = app.status.session.as_ref().map(|session| &session.file);
+    let others = rows.into_iter().filter(|row| Some(&row.path) != own);
+    if let Some(Overlay::Sessions(sessions)) = app.overlays.last_mut() {
+        sessions.rows = Some(others.collect());
+        sessions.search();
+    }
+}
+
+/// Takes the chosen session.
+pub fn choose(app: &mut App, sessions: &SessionPicker) -> Vec<Effect> {
+    match sessions.chosen() {
+        Some(row) => open(app, Some(row.path.clone())),
+        None => Vec::new(),
+    }
+}
+
+fn open(app: &mut App, path: Option<PathBuf>) -> Vec<Effect> {
+    if app.is_running() {
+        let stop = app.key(Action::Cancel);
+        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
+        return Vec::new();
+    }
+    vec![Effect::OpenSession(path)]
+}
+
+/// Another session is being opened.
+pub fn opened(app: &mut App, notices: Vec<String>, model: Option<String>) -> Vec<Effect> {
+    for notice in notices {
+        app.transcript.push_notice(NoticeLevel::Warning, notice);
+    }
+    let model = model.filter(|model| *model != app.status.model.full_id());
+    model.map(Effect::FindModel).into_iter().collect()
+}
