@@ -13,6 +13,8 @@ use crate::agent::session::{
 
 /// Most sessions an error lists.
 const LISTED: usize = 5;
+/// Characters of a short id.
+const SHORT_ID: usize = 12;
 /// Most sessions of a list on the screen.
 const MAX_ROWS: usize = 1_000;
 
@@ -146,6 +148,12 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
             )))
         }
     }
+}
+
+/// What names a session to users: the random end of its id, not the time it begins with.
+pub fn short_id(id: &str) -> &str {
+    let start = id.char_indices().rev().nth(SHORT_ID - 1);
+    start.map_or(id, |(start, _)| &id[start..])
 }
 
 /// A stored session in a list.

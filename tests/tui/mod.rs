@@ -30,5 +30,6 @@ mod e2e_job;
 mod e2e_kept;
 mod e2e_models;
 mod e2e_status;
+mod e2e_resume;
 mod e2e_retry;
 mod e2e_terminal;

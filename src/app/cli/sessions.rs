@@ -17,9 +17,8 @@ use crate::app::args::{SessionsArgs, StatusArgs};
 use crate::app::humanize::{age, tilde};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
+use crate::app::sessions::short_id;
 
-/// Characters of an id that name it in a list: the random end, not the time it begins with.
-const SHORT_ID: usize = 12;
 /// Columns of a title in a list.
 const TITLE: usize = 60;
 
@@ -145,7 +144,7 @@ fn live_line(record: &PresenceRecord, home: Option<&Path>) -> String {
         "{:<14}  {:>8}  {}  {}  {}  pid {}\n",
         record.state.as_str(),
         age(now_ms() - record.since),
-        short(&record.id),
+        short_id(&record.id),
         record.model,
         tilde(Path::new(&record.cwd), home),
         record.pid,
@@ -166,7 +165,7 @@ fn stored_line(
         "{:<14}  {:>8}  {}  {:<TITLE$}",
         state(live).as_str(),
         age(now_ms() - session.changed),
-        short(&session.id),
+        short_id(&session.id),
         cut(&for_terminal(title), TITLE),
     )
 }
@@ -195,11 +194,6 @@ fn unreadable(root: &Path, error: &std::io::Error) -> StartError {
     ))
 }
 
-fn short(id: &str) -> &str {
-    let start = id.char_indices().rev().nth(SHORT_ID - 1);
-    start.map_or(id, |(start, _)| &id[start..])
-}
-
 fn cut(text: &str, columns: usize) -> String {
     match text.char_indices().nth(columns) {
         Some(_) => text.chars().take(columns - 1).chain(['…']).collect(),
@@ -224,10 +218,10 @@ mod tests {
             assert_eq!(age(ms), text);
         }
         assert_eq!(
-            short("0193c0de-0000-7000-8000-1234567890ab"),
+            short_id("0193c0de-0000-7000-8000-1234567890ab"),
             "1234567890ab"
         );
-        assert_eq!(short("äb"), "äb");
+        assert_eq!(short_id("äb"), "äb");
         assert_eq!(cut("abc", 3), "abc");
         assert_eq!(cut("äöüß", 3), "äö…");
     }

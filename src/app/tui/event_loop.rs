@@ -30,8 +30,10 @@ use super::text::HighlightWorker;
 use super::update::update;
 use super::view::transcript::TranscriptCache;
 use super::view::{ScreenDrawn, ViewCache, view};
+use crate::agent::session::StoredSession;
 use crate::agent::{AgentHandle, Event, Snapshot};
 use crate::app::humanize::dollars;
+use crate::app::sessions::short_id;
 use crate::app::signals::Signals;
 
 /// Time between frames that are not for a key.
@@ -410,7 +412,8 @@ fn summary(app: &App) -> String {
     if let Some(session) = &app.status.session
         && session.file.exists()
     {
-        lines.push(format!("session  {}", session.file.display()));
+        let id = StoredSession::at(&session.file).id;
+        lines.push(format!("resume   tiller --session {}", short_id(&id)));
     }
     let total = &app.status.total;
     if total.output > 0 {
