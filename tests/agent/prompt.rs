@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tiller::agent::memory::SystemPrompt;
+use tiller::agent::memory::{Environment, SystemPrompt};
 use tiller::llm::{EditFormat, ToolSpec};
 
 fn prompt() -> SystemPrompt {
@@ -10,6 +10,7 @@ fn prompt() -> SystemPrompt {
         base: None,
         append: Vec::new(),
         cwd: PathBuf::from("/home/me/shop"),
+        environment: Environment::default(),
     }
 }
 
@@ -66,5 +67,21 @@ fn is_short_and_stable() {
         assert!(once.len() < 3_500, "{} bytes", once.len());
         assert!(once.ends_with("\nDate: 2026-11-21\n"));
         assert!(once.contains("Working directory: /home/me/shop\n"));
+    }
+}
+
+#[test]
+fn the_place_is_told_as_far_as_it_is_known() {
+    let prompt = SystemPrompt {
+        environment: Environment {
+            shell: "bash".into(),
+            git: "Git repository: no\n".into(),
+        },
+        ..prompt()
+    };
+    for (tools, shell) in [(&["bash"][..], "Shell: bash\n"), (&["read"], "")] {
+        let text = text(&prompt, tools, EditFormat::Edit);
+        let end = format!("{shell}Date: 2026-11-21\nGit repository: no\n");
+        assert!(text.ends_with(&end), "{text}");
     }
 }

@@ -16,7 +16,7 @@ use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
-use crate::agent::memory::{SessionPrompts, SystemPrompt};
+use crate::agent::memory::{Environment, SessionPrompts, SystemPrompt};
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
@@ -59,6 +59,7 @@ impl Actor {
             base: options.system_prompt,
             append: options.append_system_prompt,
             cwd: options.cwd.clone(),
+            environment: Environment::default(),
         };
         let history = options.history;
         let prompts = history.prompts;
@@ -283,9 +284,11 @@ impl Actor {
         let processes = self.processes.scope();
         let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
         let env = Arc::clone(&self.env);
+        let format = self.model.edit_format;
+        let begins = self.conversation.prompts.in_force(format).is_none();
         self.activity = Activity::Running(Run {
             messages,
-            task: tokio::spawn(async move { run(&link, &env).await }),
+            task: tokio::spawn(async move { run(&link, &env, begins).await }),
             interrupt: cancel.child_token(),
             cancel,
             processes,
@@ -299,6 +302,9 @@ impl Actor {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
             Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
+            Some(RunMessage::Environment(environment)) => {
+                self.conversation.prompts.set_environment(environment);
+            }
             Some(RunMessage::OpenTurn(advice, reply)) => {
                 let _ = reply.send(self.open_turn(advice));
             }

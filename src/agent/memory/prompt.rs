@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use super::environment::Environment;
 use crate::llm::{EditFormat, ToolSpec};
 
 /// The built-in prompt. A line that begins with `[a|b]` is kept only when one of these tools is
@@ -20,6 +21,8 @@ pub struct SystemPrompt {
     pub append: Vec<String>,
     /// The folder the tools work in.
     pub cwd: PathBuf,
+    /// What is known of that place.
+    pub environment: Environment,
 }
 
 impl SystemPrompt {
@@ -46,11 +49,16 @@ impl SystemPrompt {
         }
         let _ = write!(
             out,
-            "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\nDate: {date}\n",
+            "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\n",
             self.cwd.display(),
             std::env::consts::OS,
             std::env::consts::ARCH,
         );
+        let Environment { shell, git } = &self.environment;
+        if !shell.is_empty() && tools.contains(&"bash") {
+            let _ = writeln!(out, "Shell: {shell}");
+        }
+        let _ = write!(out, "Date: {date}\n{git}");
         out
     }
 }

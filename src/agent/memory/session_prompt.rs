@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::environment::Environment;
 use super::prompt::SystemPrompt;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, EditFormat, Message, StopReason, ToolSpec};
@@ -107,6 +108,11 @@ impl SessionPrompts {
     pub fn restart(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
         let (renderer, today) = (self.renderer.clone(), Arc::clone(&self.today));
         *self = Self::new(renderer, today, stored, messages);
+    }
+
+    /// What the prompts that are still missing tell of the place.
+    pub fn set_environment(&mut self, environment: Environment) {
+        self.renderer.environment = environment;
     }
 
     /// The prompt in force for models that edit in `format`.

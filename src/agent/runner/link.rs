@@ -2,13 +2,14 @@
 //! next, the actor answers. The run owns no conversation, no queue and no session, so a run that
 //! panics loses none of them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, Phase, RunOutcome};
-use crate::agent::memory::SessionPrompt;
+use crate::agent::memory::{Environment, SessionPrompt};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
@@ -33,6 +34,8 @@ pub(in crate::agent) enum RunMessage {
     Event(AgentEvent),
     /// The run waits for something else now.
     Phase(Phase),
+    /// The place is like this: for the prompt of the session's first request.
+    Environment(Environment),
     /// May another turn begin? If so, the waiting steering messages join the conversation, and
     /// before them what the program tells the model.
     OpenTurn(Option<String>, oneshot::Sender<Result<Turn, RunOutcome>>),
@@ -111,6 +114,14 @@ impl RunLink {
     /// Reports what the run waits for from now on.
     pub async fn phase(&self, phase: Phase) {
         let _ = self.messages.send(RunMessage::Phase(phase)).await;
+    }
+
+    /// Gathers what the session's first request tells of `cwd`, unless the user ends the run.
+    pub async fn look_around(&self, cwd: &Path) {
+        let gathered = self.cancel.run_until_cancelled(Environment::gather(cwd));
+        if let Some(environment) = gathered.await {
+            let _ = (self.messages.send(RunMessage::Environment(environment))).await;
+        }
     }
 
     /// Reports a message that is whole already (a result): its start and its end.

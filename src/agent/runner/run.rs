@@ -20,9 +20,13 @@ use crate::agent::event::{AgentEvent, RunOutcome};
 use crate::llm::StopReason;
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
-/// user stops it, a model call fails, or the iteration limit is reached.
-pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv) -> RunOutcome {
+/// user stops it, a model call fails, or the iteration limit is reached. One that `begins` the session
+/// looks at the place first, for the prompt.
+pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, begins: bool) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
+    if begins {
+        link.look_around(&env.cwd).await;
+    }
     let mut guard = LoopGuard::default();
     loop {
         let outcome = turns(link, env, &mut guard).await;
