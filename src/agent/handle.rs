@@ -7,6 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, QueueKind, Queued, RunState};
+use super::memory::InstructionSources;
 use super::session::{History, Session};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
 
@@ -99,6 +100,8 @@ pub enum Command {
     SetThinking(ThinkingLevel),
     /// Goes on with another session, when no run is under way.
     Open(Box<OpenSession>),
+    /// Where instruction files may come from, from the next run on.
+    SetInstructions(InstructionSources),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -186,6 +189,11 @@ impl AgentHandle {
     /// under way nothing happens but a notice.
     pub fn open(&self, session: OpenSession) {
         self.send(Command::Open(Box::new(session)));
+    }
+
+    /// Says where instruction files may come from, from the next run on.
+    pub fn set_instructions(&self, sources: InstructionSources) {
+        self.send(Command::SetInstructions(sources));
     }
 
     /// Opens what the next prompt will need, so that it leaves at once. Says nothing.

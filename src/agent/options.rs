@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::memory::Today;
+use super::memory::{InstructionSources, Today};
 use super::process::Processes;
 use super::rules::LoopRules;
 use super::session::{History, Session};
@@ -31,6 +31,8 @@ pub struct AgentOptions {
     pub system_prompt: Option<String>,
     /// Added behind the system prompt, each a paragraph of its own.
     pub append_system_prompt: Vec<String>,
+    /// Where instruction files (AGENTS.md) may come from.
+    pub instructions: InstructionSources,
     /// Tells the date; asked when a prompt is made and when the user speaks.
     pub today: Today,
     /// Where the conversation is stored.

@@ -69,6 +69,8 @@ pub enum Action {
     PreviousPrompt,
     /// Scroll to the next prompt.
     NextPrompt,
+    /// Trust the project, or not.
+    Trust,
     /// List the iterations.
     Iterations,
     /// Go on with another session.
@@ -255,6 +257,7 @@ pub const ACTIONS: &[Spec] = &[
     slash(row(Resume, "resume", "Go on with another session of this folder: type to filter, Enter opens", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
+    argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md counts. With `no`: never, and nothing asks again", Program), "trust", "no"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),
     slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),
 ];

@@ -103,6 +103,10 @@ pub struct RunArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     pub permission: Option<Permission>,
 
+    /// Trust the project in this run: its AGENTS.md counts.
+    #[arg(long)]
+    pub trust: bool,
+
     /// Set one setting, as in config.toml: agent.max_iterations=50 (may be repeated).
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,

@@ -27,6 +27,7 @@ use super::plan::{self, FrontEnd, Loaded, Plan, Stdio};
 use super::sessions::Opened;
 use super::tui::app::{SessionInfo, Start, Status};
 use super::{catalogue, keys, log, tui};
+use crate::agent::memory::InstructionSources;
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{History, Session};
@@ -101,6 +102,13 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     let store = plan.loaded.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::eprint_line(&format!("tiller: {notice}"));
+    }
+    if let (Some(files), FrontEnd::Print | FrontEnd::Json) =
+        (plan.loaded.trust.undecided(), plan.front_end)
+    {
+        cli::eprint_line(&format!(
+            "tiller: left out, because this folder is not trusted: {files} (--trust takes it in)"
+        ));
     }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
@@ -341,7 +349,12 @@ impl RunContext {
         dirs: &Dirs,
         env: &HashMap<String, String>,
     ) -> Result<AgentHandle, StartError> {
-        let Loaded { args, settings, .. } = &plan.loaded;
+        let Loaded {
+            args,
+            settings,
+            trust,
+            ..
+        } = &plan.loaded;
         let processes = Processes::new();
         let commands = keys::run_in_shell(&processes.scope(), dirs.config.clone(), env);
         let keys = plan.loaded.keys.clone().with_commands(commands);
@@ -365,6 +378,10 @@ impl RunContext {
             processes: processes.scope(),
             system_prompt: args.system_prompt.clone(),
             append_system_prompt: args.append_system_prompt.clone(),
+            instructions: match self.scratch {
+                Some(_) => InstructionSources::default(),
+                None => trust.sources(trust.is_trusted()),
+            },
             today: Arc::new(|| jiff::Zoned::now().date()),
             session,
             history,
@@ -392,12 +409,19 @@ impl RunContext {
                 ));
             }
             notices.push("permission full: every tool runs without asking".to_owned());
+            notices.extend(plan.loaded.trust.undecided().map(|files| {
+                format!(
+                    "Left out, because this folder is not trusted: {files}. /trust takes \
+                     it in, /trust no never asks again"
+                )
+            }));
         }
         notices.extend(keys.store().notice().map(str::to_owned));
         notices.extend_from_slice(&self.notices);
         tui::TuiOptions {
             events: handle.subscribe(SlowReader::Drop),
             handle,
+            trust: self.scratch.is_none().then(|| plan.loaded.trust.clone()),
             models: Arc::clone(&plan.models),
             status: Status {
                 session: self

@@ -79,6 +79,11 @@ impl Dirs {
         self.config.join("auth.toml")
     }
 
+    /// Which projects are trusted.
+    pub fn projects_file(&self) -> PathBuf {
+        self.config.join("projects.toml")
+    }
+
     /// Unsent drafts, a folder for each working folder.
     pub fn drafts(&self) -> PathBuf {
         self.data.join("drafts")

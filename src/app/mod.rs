@@ -14,6 +14,7 @@ pub mod action;
 pub(crate) mod prompt;
 pub mod sessions;
 pub(crate) mod keys;
+pub(crate) mod trust;
 pub(crate) mod plan;
 pub mod boot;
 pub(crate) mod log;

@@ -12,6 +12,7 @@ use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
 use super::sessions::{Choice, Opened};
+use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
 use crate::agent::session::Session;
 use crate::llm::local::{self, DiscoveredServer};
@@ -56,6 +57,8 @@ pub struct Loaded {
     pub catalog: Arc<Catalog>,
     /// The keys.
     pub keys: Keys,
+    /// Whether what the project brings along counts.
+    pub trust: Trust,
 }
 
 impl Loaded {
@@ -86,6 +89,10 @@ impl Loaded {
         }
         let resumed = choice.map(|choice| choice.open(&dirs.sessions(), &cwd, at));
         let resumed = resumed.transpose()?;
+        let mut trust = Trust::load(&dirs.projects_file(), &cwd)?;
+        if args.trust {
+            trust.verdict = Verdict::Trusted;
+        }
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.
@@ -99,6 +106,7 @@ impl Loaded {
             resumed,
             catalog,
             keys,
+            trust,
         })
     }
 }
@@ -139,6 +147,7 @@ impl Plan {
             catalog,
             keys,
             resumed,
+            ..
         } = &loaded;
         let models = Arc::new(models(settings, dirs, catalog, keys));
         let found = LazyCell::new(|| look(&models));

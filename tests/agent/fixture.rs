@@ -11,7 +11,7 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tiller::agent::memory::Today;
+use tiller::agent::memory::{InstructionSources, Today};
 use tiller::agent::process::Processes;
 use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
@@ -401,6 +401,7 @@ pub struct Setup {
     pub today: Option<Today>,
     /// The folder and the session of an agent before this one.
     pub resume: Option<(Arc<TempDir>, PathBuf)>,
+    pub instructions: InstructionSources,
 }
 
 /// The rules, but a failure is the end.
@@ -467,6 +468,7 @@ impl Setup {
             processes: self.processes.unwrap_or_default(),
             system_prompt: self.system_prompt,
             append_system_prompt: Vec::new(),
+            instructions: self.instructions,
             today: self
                 .today
                 .unwrap_or_else(|| Arc::new(|| jiff::civil::date(2026, 11, 22))),

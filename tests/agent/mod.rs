@@ -11,6 +11,7 @@ mod details;
 mod steering;
 mod abort;
 mod failures;
+mod instructions;
 mod limits;
 mod loop_guard;
 mod retries;

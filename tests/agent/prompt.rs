@@ -11,6 +11,7 @@ fn prompt() -> SystemPrompt {
         append: Vec::new(),
         cwd: PathBuf::from("/home/me/shop"),
         environment: Environment::default(),
+        instructions: String::new(),
     }
 }
 

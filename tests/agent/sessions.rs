@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
+use tiller::agent::memory::InstructionSources;
 use tiller::agent::process::Processes;
 use tiller::agent::session::{History, Session};
 use tiller::agent::{self, AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, Toolbox};
@@ -95,6 +96,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         processes: Processes::new(),
         system_prompt: None,
         append_system_prompt: Vec::new(),
+        instructions: InstructionSources::default(),
         today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
         session: Session::create(Path::new("/dev/full"), Path::new("/")),
         history: History::default(),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tiller::agent::memory::InstructionSources;
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::session::{History, Session};
 use tiller::agent::{
@@ -47,6 +48,7 @@ async fn the_show_tells_the_truth() {
         processes,
         system_prompt: None,
         append_system_prompt: Vec::new(),
+        instructions: InstructionSources::default(),
         today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
         session: Session::unstored(scratch.path()),
         history: History::default(),

@@ -11,4 +11,5 @@ mod e2e_print;
 mod e2e_redaction;
 mod e2e_resume;
 mod e2e_stdout;
+mod e2e_trust;
 mod models;

@@ -33,3 +33,4 @@ mod e2e_status;
 mod e2e_resume;
 mod e2e_retry;
 mod e2e_terminal;
+mod e2e_trust;

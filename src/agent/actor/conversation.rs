@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subscribers::Subscribers;
 use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
-use crate::agent::memory::{NOTE_ORIGIN, SessionPrompt, SessionPrompts};
-use crate::agent::runner::LOOP_GUARD_ORIGIN;
+use crate::agent::memory::{InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts};
+use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening};
 use crate::agent::session::{
     Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionState,
 };
@@ -22,6 +22,8 @@ pub(super) struct Conversation {
     pub context: Context,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
+    /// Where instruction files may come from.
+    pub instructions: InstructionSources,
     /// Who listens.
     pub subscribers: Subscribers,
     /// Where it is stored.
@@ -40,6 +42,7 @@ impl Conversation {
         Self {
             context,
             prompts,
+            instructions: InstructionSources::default(),
             subscribers: Subscribers::default(),
             session,
             presence: None,
@@ -161,6 +164,16 @@ impl Conversation {
         let messages = self.context.messages().len();
         let begun = self.prompts.begin(format, toolbox, messages, user_spoke);
         self.store_prompt(begun);
+    }
+
+    /// What a run that calls `model` first is started with.
+    pub fn opening(&self, model: &Arc<Model>, toolbox: &Toolbox) -> Opening {
+        Opening {
+            begins: (self.prompts).is_due(model.edit_format, toolbox, true),
+            model: Arc::clone(model),
+            messages: self.context.messages().to_vec(),
+            instructions: self.instructions.clone(),
+        }
     }
 
     /// Sends the thinking so far no more to models that edit in `format`.

@@ -60,6 +60,7 @@ impl Actor {
             append: options.append_system_prompt,
             cwd: options.cwd.clone(),
             environment: Environment::default(),
+            instructions: String::new(),
         };
         let history = options.history;
         let prompts = history.prompts;
@@ -73,6 +74,7 @@ impl Actor {
             warned: Mutex::default(),
         };
         let mut conversation = Conversation::new(options.session, prompts, history.messages);
+        conversation.instructions = options.instructions;
         conversation.store_model(&model, options.thinking);
         Self {
             env: Arc::new(env),
@@ -145,6 +147,7 @@ impl Actor {
                 self.change_model(Arc::clone(&self.model), level);
             }
             Some(Command::Open(open)) => self.open(*open),
+            Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
@@ -284,11 +287,10 @@ impl Actor {
         let processes = self.processes.scope();
         let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
         let env = Arc::clone(&self.env);
-        let format = self.model.edit_format;
-        let begins = self.conversation.prompts.in_force(format).is_none();
+        let opening = self.conversation.opening(&self.model, &self.toolbox);
         self.activity = Activity::Running(Run {
             messages,
-            task: tokio::spawn(async move { run(&link, &env, begins).await }),
+            task: tokio::spawn(async move { run(&link, &env, opening).await }),
             interrupt: cancel.child_token(),
             cancel,
             processes,
@@ -302,8 +304,8 @@ impl Actor {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
             Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
-            Some(RunMessage::Environment(environment)) => {
-                self.conversation.prompts.set_environment(environment);
+            Some(RunMessage::Surroundings(found)) => {
+                self.conversation.prompts.set_surroundings(found);
             }
             Some(RunMessage::OpenTurn(advice, reply)) => {
                 let _ = reply.send(self.open_turn(advice));

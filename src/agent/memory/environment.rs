@@ -42,10 +42,15 @@ impl Environment {
 }
 
 /// The repository around `folder`: the nearest folder that holds `.git`.
-pub(super) fn repository(folder: &Path) -> Option<&Path> {
+fn repository(folder: &Path) -> Option<&Path> {
     folder
         .ancestors()
         .find(|folder| folder.join(".git").exists())
+}
+
+/// The folder of the project around `folder`: its repository, or itself where there is none.
+pub fn project_root(folder: &Path) -> &Path {
+    repository(folder).unwrap_or(folder)
 }
 
 /// Commands run in bash, and in sh where there is no bash.

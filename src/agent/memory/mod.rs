@@ -1,10 +1,13 @@
 //! What the model is told besides the conversation: prompt, place, and what changes later.
 
 pub mod environment;
+pub mod instructions;
 pub mod prompt;
 pub mod session_prompt;
 
-pub use environment::Environment;
+pub use environment::{Environment, project_root};
+pub(super) use instructions::collect;
+pub use instructions::{InstructionSources, instruction_file};
 pub use prompt::SystemPrompt;
-pub(super) use session_prompt::SessionPrompts;
 pub use session_prompt::{NOTE_ORIGIN, SessionPrompt, Today};
+pub(super) use session_prompt::{SessionPrompts, Surroundings};

@@ -23,6 +23,8 @@ pub struct SystemPrompt {
     pub cwd: PathBuf,
     /// What is known of that place.
     pub environment: Environment,
+    /// The section of the instruction files, or nothing.
+    pub instructions: String,
 }
 
 impl SystemPrompt {
@@ -47,6 +49,7 @@ impl SystemPrompt {
             out.push_str("\n\n");
             out.push_str(paragraph.trim_end());
         }
+        out.push_str(&self.instructions);
         let _ = write!(
             out,
             "\n\n# Environment\n\nWorking directory: {}\nPlatform: {} {}\n",

@@ -11,17 +11,20 @@
 //! - The entry (`custom`, type `tiller.prompt`) is written before the first request that uses it.
 //!   The last entry of its edit format is the one in force.
 //! - What changes later is told in a stored message of the user's next turn, whose `origin` is
-//!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, and that the user
-//!   interrupted the last answer.
+//!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, instruction files that are
+//!   new, different or gone, and that the user interrupted the last answer.
 //! - A tool that is new needs another tool list. Then, with a prompt of the user and never inside a
 //!   run, another entry begins another prefix, and thinking from before it is not sent
 //!   ([`SessionPrompt::thinking_from`]). The same happens when a provider refuses the thinking.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
+use super::instructions::{self, Instructions, digest, rendered_path};
 use super::prompt::SystemPrompt;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, EditFormat, Message, StopReason, ToolSpec};
@@ -36,6 +39,10 @@ const CHANGES: [&str; 3] = [
     "The working directory is now ",
     "Tools that are no longer available: ",
 ];
+/// Stands before an instruction file that is new or has changed.
+const INSTRUCTIONS: &str = "[These project instructions are new or have changed:]\n";
+/// Stands before the path of an instruction file that is gone.
+const INSTRUCTIONS_GONE: &str = "Project instructions that no longer count: ";
 const NONE: &str = "none";
 
 /// Tells the date.
@@ -54,6 +61,9 @@ pub struct SessionPrompt {
     pub cwd: String,
     /// The system prompt.
     pub system: String,
+    /// The instruction files it holds, each with a mark of its text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub instructions: BTreeMap<String, String>,
     /// The tools on offer.
     pub tools: Vec<ToolSpec>,
     /// How many messages stand before the entry: thinking in them belongs to another prefix.
@@ -67,6 +77,15 @@ impl SessionPrompt {
     }
 }
 
+/// What a run finds where it begins.
+#[derive(Debug)]
+pub(in crate::agent) struct Surroundings {
+    /// Only where a prompt is made.
+    pub environment: Option<Environment>,
+    /// The instruction files as they are now.
+    pub instructions: Vec<Instructions>,
+}
+
 /// The prompts in force, and what the model was told of changes since.
 pub(in crate::agent) struct SessionPrompts {
     renderer: SystemPrompt,
@@ -74,6 +93,10 @@ pub(in crate::agent) struct SessionPrompts {
     in_force: Vec<Arc<SessionPrompt>>,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
+    /// The instruction files as they are now.
+    instructions: Vec<Instructions>,
+    /// The marks of those that the model knows.
+    known_instructions: BTreeMap<String, String>,
 }
 
 impl SessionPrompts {
@@ -90,6 +113,8 @@ impl SessionPrompts {
             today,
             in_force: Vec::new(),
             known: [const { String::new() }; 3],
+            instructions: Vec::new(),
+            known_instructions: BTreeMap::new(),
         };
         for prompt in stored {
             prompts.put_in_force(prompt);
@@ -110,9 +135,13 @@ impl SessionPrompts {
         *self = Self::new(renderer, today, stored, messages);
     }
 
-    /// What the prompts that are still missing tell of the place.
-    pub fn set_environment(&mut self, environment: Environment) {
-        self.renderer.environment = environment;
+    /// Takes in how things are now, for the next prompt or note.
+    pub fn set_surroundings(&mut self, surroundings: Surroundings) {
+        if let Some(environment) = surroundings.environment {
+            self.renderer.environment = environment;
+        }
+        self.renderer.instructions = instructions::section(&surroundings.instructions);
+        self.instructions = surroundings.instructions;
     }
 
     /// The prompt in force for models that edit in `format`.
@@ -129,23 +158,29 @@ impl SessionPrompts {
         messages: usize,
         user_spoke: bool,
     ) -> Option<Arc<SessionPrompt>> {
-        let tools = toolbox.specs(format);
-        let in_force = self.in_force(format);
-        let fits = |prompt: &Arc<SessionPrompt>| {
-            !user_spoke || tools.iter().all(|tool| prompt.offers(tool))
-        };
-        if in_force.is_some_and(fits) {
+        if !self.is_due(format, toolbox, user_spoke) {
             return None;
         }
+        let tools = toolbox.specs(format);
         let date = (self.today)();
         Some(self.put_in_force(SessionPrompt {
             edit_format: format,
             date: date.to_string(),
             cwd: self.renderer.cwd.display().to_string(),
             system: self.renderer.render(&tools, format, date),
+            instructions: instructions::digests(&self.instructions),
             tools,
             thinking_from: messages,
         }))
+    }
+
+    /// Whether the prompt in force, if there is one, does not do for these tools.
+    pub fn is_due(&self, format: EditFormat, toolbox: &Toolbox, user_spoke: bool) -> bool {
+        let offers_all = |prompt: &Arc<SessionPrompt>| {
+            toolbox.specs(format).iter().all(|tool| prompt.offers(tool))
+        };
+        let in_force = self.in_force(format);
+        !in_force.is_some_and(|prompt| !user_spoke || offers_all(prompt))
     }
 
     /// The prompt in force begun anew behind `messages` messages: the same bytes, without the
@@ -197,12 +232,35 @@ impl SessionPrompts {
                 *known = now;
             }
         }
+        self.note_instructions(&mut notes);
         notes
+    }
+
+    fn note_instructions(&mut self, notes: &mut Vec<Content>) {
+        let now = instructions::digests(&self.instructions);
+        // One that is there counts for other models, or is not looked at any more.
+        let gone = |path: &&String| !now.contains_key(*path) && !Path::new(path).exists();
+        let gone: Vec<String> = (self.known_instructions.keys())
+            .filter(gone)
+            .cloned()
+            .collect();
+        for path in gone {
+            notes.push(Content::text(format!("[{INSTRUCTIONS_GONE}{path}]")));
+            self.known_instructions.remove(&path);
+        }
+        for file in &self.instructions {
+            let mark = &now[&file.path];
+            if self.known_instructions.get(&file.path) != Some(mark) {
+                notes.push(Content::text(format!("{INSTRUCTIONS}{}", file.render())));
+                (self.known_instructions).insert(file.path.clone(), mark.clone());
+            }
+        }
     }
 
     fn put_in_force(&mut self, prompt: SessionPrompt) -> Arc<SessionPrompt> {
         if self.in_force.is_empty() {
             self.known = [prompt.date.clone(), prompt.cwd.clone(), NONE.to_owned()];
+            self.known_instructions.clone_from(&prompt.instructions);
         }
         let prompt = Arc::new(prompt);
         self.in_force
@@ -214,10 +272,19 @@ impl SessionPrompts {
     /// Takes in a note that was given before.
     fn recall(&mut self, block: &Content) {
         let Content::Text(text) = block else { return };
+        if let Some(file) = text.text.strip_prefix(INSTRUCTIONS) {
+            if let Some(path) = rendered_path(file) {
+                (self.known_instructions).insert(path.to_owned(), digest(file));
+            }
+            return;
+        }
         let Some(note) = (text.text.strip_prefix('[')).and_then(|rest| rest.strip_suffix(']'))
         else {
             return;
         };
+        if let Some(path) = note.strip_prefix(INSTRUCTIONS_GONE) {
+            self.known_instructions.remove(path);
+        }
         for (start, known) in CHANGES.iter().zip(&mut self.known) {
             if let Some(value) = note.strip_prefix(start) {
                 value.clone_into(known);

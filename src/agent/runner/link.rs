@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, Phase, RunOutcome};
-use crate::agent::memory::{Environment, SessionPrompt};
+use crate::agent::memory::{Environment, InstructionSources, SessionPrompt, Surroundings, collect};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
@@ -34,8 +34,8 @@ pub(in crate::agent) enum RunMessage {
     Event(AgentEvent),
     /// The run waits for something else now.
     Phase(Phase),
-    /// The place is like this: for the prompt of the session's first request.
-    Environment(Environment),
+    /// The place is like this: for the prompt, or a note.
+    Surroundings(Surroundings),
     /// May another turn begin? If so, the waiting steering messages join the conversation, and
     /// before them what the program tells the model.
     OpenTurn(Option<String>, oneshot::Sender<Result<Turn, RunOutcome>>),
@@ -48,6 +48,19 @@ pub(in crate::agent) enum RunMessage {
     SteeringWaits(oneshot::Sender<bool>),
     /// The model is done: is a follow-up due for the next turn?
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
+}
+
+/// What a run is started with.
+#[derive(Debug)]
+pub(in crate::agent) struct Opening {
+    /// Whether a prompt has to be made.
+    pub begins: bool,
+    /// The model of its first call.
+    pub model: Arc<Model>,
+    /// The conversation before it.
+    pub messages: Vec<Arc<Message>>,
+    /// Where instruction files may come from.
+    pub instructions: InstructionSources,
 }
 
 /// How another attempt differs from the one before.
@@ -116,11 +129,26 @@ impl RunLink {
         let _ = self.messages.send(RunMessage::Phase(phase)).await;
     }
 
-    /// Gathers what the session's first request tells of `cwd`, unless the user ends the run.
-    pub async fn look_around(&self, cwd: &Path) {
-        let gathered = self.cancel.run_until_cancelled(Environment::gather(cwd));
-        if let Some(environment) = gathered.await {
-            let _ = (self.messages.send(RunMessage::Environment(environment))).await;
+    /// Gathers what the model is told of `cwd`, unless the user ends the run.
+    pub async fn look_around(&self, cwd: &Path, opening: Opening) {
+        let found = async {
+            let Opening {
+                instructions,
+                model,
+                messages,
+                begins,
+            } = opening;
+            Surroundings {
+                instructions: collect(&instructions, cwd, &model, &messages),
+                environment: if begins {
+                    Some(Environment::gather(cwd).await)
+                } else {
+                    None
+                },
+            }
+        };
+        if let Some(found) = self.cancel.run_until_cancelled(found).await {
+            let _ = (self.messages.send(RunMessage::Surroundings(found))).await;
         }
     }
 

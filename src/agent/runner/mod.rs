@@ -14,6 +14,6 @@ mod env;
 mod link;
 
 pub(super) use env::RunEnv;
-pub(super) use link::{Change, RunLink, RunMessage, Turn};
+pub(super) use link::{Change, Opening, RunLink, RunMessage, Turn};
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;

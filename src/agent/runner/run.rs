@@ -13,20 +13,18 @@
 
 use super::dispatch;
 use super::env::RunEnv;
-use super::link::RunLink;
+use super::link::{Opening, RunLink};
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
 use crate::agent::event::{AgentEvent, RunOutcome};
 use crate::llm::StopReason;
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
-/// user stops it, a model call fails, or the iteration limit is reached. One that `begins` the session
-/// looks at the place first, for the prompt.
-pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, begins: bool) -> RunOutcome {
+/// user stops it, a model call fails, or the iteration limit is reached. First it
+/// looks at the place, for the prompt and for what has changed since.
+pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
-    if begins {
-        link.look_around(&env.cwd).await;
-    }
+    link.look_around(&env.cwd, opening).await;
     let mut guard = LoopGuard::default();
     loop {
         let outcome = turns(link, env, &mut guard).await;

@@ -51,6 +51,8 @@ pub enum Effect {
     ListSessions,
     /// Go on with the session in this file; with a new one where there is none.
     OpenSession(Option<PathBuf>),
+    /// Trust the project, or not, from now on.
+    Trust(bool),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.

@@ -17,6 +17,7 @@ use super::storage::{Job, Storage};
 use crate::agent::{AgentHandle, OpenSession, QueueKind};
 use crate::app::models::Models;
 use crate::app::sessions::{self, Choice, Opened};
+use crate::app::trust::Trust;
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
 
@@ -31,6 +32,7 @@ const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct EffectRunner {
     handle: AgentHandle,
     models: Arc<Models>,
+    trust: Option<Trust>,
     cwd: PathBuf,
     /// None where nothing is stored.
     storage: Option<Storage>,
@@ -44,6 +46,7 @@ impl EffectRunner {
     pub fn new(
         handle: AgentHandle,
         models: Arc<Models>,
+        trust: Option<Trust>,
         cwd: PathBuf,
         files: Option<StoredFiles>,
         results: UnboundedSender<EffectResult>,
@@ -52,6 +55,7 @@ impl EffectRunner {
         Self {
             handle,
             models,
+            trust,
             cwd,
             history,
             sessions: files.as_ref().map(|files| files.sessions.clone()),
@@ -77,6 +81,7 @@ impl EffectRunner {
                 let cwd = self.cwd.clone();
                 self.block(move || EffectResult::Branch(branch(&cwd)));
             }
+            Effect::Trust(trusted) => self.trust(trusted),
             Effect::LoadHistory => self.load_history(),
             Effect::Remember(prompts) => self.store(Job::Remember(prompts)),
             Effect::LoadDraft => self.store(Job::LoadDraft),
@@ -119,6 +124,18 @@ impl EffectRunner {
         if let Some(storage) = &self.storage {
             storage.send(job);
         }
+    }
+
+    /// Counts from the next message on, also when it cannot be kept.
+    fn trust(&self, trusted: bool) {
+        let Some(trust) = self.trust.clone() else {
+            return;
+        };
+        self.handle.set_instructions(trust.sources(trusted));
+        self.block(move || match trust.decide(trusted) {
+            Ok(text) => EffectResult::Said(text),
+            Err(error) => EffectResult::Failed(format!("For this session only: {error}")),
+        });
     }
 
     /// Not on the thread that stores: what is typed would wait there for a long file.

@@ -119,6 +119,7 @@ impl Tui {
             effects: EffectRunner::new(
                 options.handle,
                 options.models,
+                options.trust,
                 options.status.cwd,
                 options.storage,
                 results_in,

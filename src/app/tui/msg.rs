@@ -79,6 +79,8 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
+    /// Something was done that the user should know.
+    Said(String),
     /// Something failed that the user should know.
     Failed(String),
 }

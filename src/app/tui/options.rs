@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::app::{Start, Status};
 use crate::agent::{AgentHandle, Event};
 use crate::app::models::Models;
+use crate::app::trust::Trust;
 
 /// Everything the screen needs to know.
 pub struct TuiOptions {
@@ -15,6 +16,8 @@ pub struct TuiOptions {
     pub handle: AgentHandle,
     /// The agent's events.
     pub events: mpsc::Receiver<Arc<Event>>,
+    /// The project, and whether it is trusted; none in the demo.
+    pub trust: Option<Trust>,
     /// Everything that can be chosen.
     pub models: Arc<Models>,
     /// What the status line shows.

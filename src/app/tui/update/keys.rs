@@ -62,6 +62,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => app.overlays.push(Overlay::Iterations(Pager::default())),
+        Action::Trust => return trust(app, argument),
         Action::HistorySearch => overlay::open_history(app),
         Action::Models
         | Action::NextModel
@@ -83,4 +84,16 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         _ => editor::act(app, action),
     }
     Vec::new()
+}
+
+fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
+    match argument {
+        "" => vec![Effect::Trust(true)],
+        "no" => vec![Effect::Trust(false)],
+        other => {
+            let text = format!("/trust {other}: say /trust, or /trust no");
+            app.transcript.push_notice(NoticeLevel::Error, text);
+            Vec::new()
+        }
+    }
 }

@@ -91,6 +91,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Opened(notices, model) => return sessions::opened(app, notices, model),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::History(older) => overlay::history_loaded(app, older),
+        EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }
     Vec::new()

@@ -1,0 +1,188 @@
+//! Whether the user trusts the project in a folder: `projects.toml` beside the settings, or `--trust`.
+//! What a project brings along (its instruction files) counts only then: it steers a program that
+//! runs commands.
+
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+use super::config::set_in_file;
+use super::outcome::StartError;
+use crate::agent::memory::{InstructionSources, instruction_file, project_root};
+
+/// The table of `projects.toml`: a folder, and whether it and all below it are trusted.
+const TABLE: &str = "trust";
+const TRUSTED: &str = "trusted";
+const DENIED: &str = "denied";
+
+/// What the user has said of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It counts.
+    Trusted,
+    /// It does not.
+    Denied,
+    /// Nothing yet: it does not count.
+    Unknown,
+}
+
+/// A project, and whether what it brings along counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trust {
+    /// Where verdicts are kept.
+    file: PathBuf,
+    /// The repository, or the working folder where there is none.
+    root: PathBuf,
+    /// What counts only when it is trusted.
+    brings: Vec<String>,
+    /// What the user said.
+    pub verdict: Verdict,
+}
+
+impl Trust {
+    /// Reads what `file` says of the project around `cwd`.
+    ///
+    /// # Errors
+    /// The file cannot be read or understood.
+    pub fn load(file: &Path, cwd: &Path) -> Result<Self, StartError> {
+        let root = project_root(cwd);
+        let fault = |what: String| StartError::usage(format!("{}: {what}", file.display()));
+        let verdict = match std::fs::read_to_string(file) {
+            Ok(text) => verdict(&text, root).map_err(fault)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Verdict::Unknown,
+            Err(error) => return Err(fault(error.to_string())),
+        };
+        Ok(Self {
+            file: file.to_owned(),
+            root: root.to_owned(),
+            brings: brings(root, cwd),
+            verdict,
+        })
+    }
+
+    /// Whether what the project brings along counts.
+    pub fn is_trusted(&self) -> bool {
+        self.verdict == Verdict::Trusted
+    }
+
+    /// Where instruction files come from when the project is trusted, or is not.
+    pub fn sources(&self, trusted: bool) -> InstructionSources {
+        InstructionSources {
+            user: self.file.parent().map(Path::to_path_buf),
+            project: trusted,
+        }
+    }
+
+    /// Keeps what the user says from now on; what to tell them.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn decide(&self, trusted: bool) -> Result<String, String> {
+        let root = self.root.to_str().ok_or_else(|| {
+            format!(
+                "{}: its name is not UTF-8, so it cannot be kept",
+                self.root.display()
+            )
+        })?;
+        let verdict = if trusted { TRUSTED } else { DENIED };
+        set_in_file(&self.file, TABLE, root, verdict)?;
+        Ok(if trusted {
+            format!("{root} is trusted from your next message on")
+        } else {
+            format!("{root} is not trusted; /trust changes that")
+        })
+    }
+
+    /// What is left out and nobody has decided about yet, if anything.
+    pub fn undecided(&self) -> Option<String> {
+        let undecided = self.verdict == Verdict::Unknown && !self.brings.is_empty();
+        undecided.then(|| self.brings.join(", "))
+    }
+}
+
+/// What `text` says of `root`: the nearest folder above it counts.
+fn verdict(text: &str, root: &Path) -> Result<Verdict, String> {
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| format!("it is not valid TOML:\n{error}"))?;
+    let Some(folders) = table.get(TABLE) else {
+        return Ok(Verdict::Unknown);
+    };
+    let folders = (folders.as_table()).ok_or_else(|| format!("[{TABLE}] is not a table"))?;
+    let said = root.ancestors().find_map(|folder| {
+        let value = folders.get(folder.to_str()?)?;
+        Some((folder, value))
+    });
+    match said {
+        None => Ok(Verdict::Unknown),
+        Some((_, value)) if value.as_str() == Some(TRUSTED) => Ok(Verdict::Trusted),
+        Some((_, value)) if value.as_str() == Some(DENIED) => Ok(Verdict::Denied),
+        Some((folder, value)) => Err(format!(
+            "{} = {value}: expected \"{TRUSTED}\" or \"{DENIED}\"",
+            folder.display()
+        )),
+    }
+}
+
+fn brings(root: &Path, cwd: &Path) -> Vec<String> {
+    let mut folders: Vec<_> = (cwd.ancestors())
+        .take_while(|folder| folder.starts_with(root))
+        .collect();
+    folders.reverse();
+    let files = folders.into_iter().filter_map(|folder| {
+        let path = folder.join(instruction_file(folder)?);
+        let shown = path.strip_prefix(root).unwrap_or(&path);
+        Some(shown.display().to_string())
+    });
+    files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_folder_decides() {
+        let text =
+            "[trust]\n\"/w\" = \"trusted\"\n\"/w/bad\" = \"denied\"\n\"/w/odd\" = \"perhaps\"\n";
+        for (root, expected) in [
+            ("/w", Ok(Verdict::Trusted)),
+            ("/w/a/b", Ok(Verdict::Trusted)),
+            ("/w/bad/c", Ok(Verdict::Denied)),
+            ("/wide", Ok(Verdict::Unknown)),
+            ("/", Ok(Verdict::Unknown)),
+        ] {
+            assert_eq!(verdict(text, Path::new(root)), expected, "{root}");
+        }
+        for (text, root, expected) in [
+            (text, "/w/odd", "expected \"trusted\" or \"denied\""),
+            ("trust = 3", "/w", "not a table"),
+            ("[", "/w", "not valid TOML"),
+        ] {
+            let error = verdict(text, Path::new(root)).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        assert_eq!(verdict("", Path::new("/w")), Ok(Verdict::Unknown));
+    }
+
+    #[test]
+    fn only_what_brings_something_along_is_undecided() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, cwd) = (dir.path().join("projects.toml"), dir.path().join("p/a"));
+        std::fs::create_dir_all(&cwd).unwrap();
+        std::fs::create_dir_all(dir.path().join("p/.git")).unwrap();
+        let trust = || Trust::load(&file, &cwd).unwrap();
+        assert_eq!(trust().undecided(), None);
+        std::fs::write(dir.path().join("p/AGENTS.md"), "").unwrap();
+        std::fs::write(cwd.join("GEMINI.md"), "").unwrap();
+        assert_eq!(
+            trust().undecided().as_deref(),
+            Some("AGENTS.md, a/GEMINI.md")
+        );
+        for (trusted, verdict) in [(true, Verdict::Trusted), (false, Verdict::Denied)] {
+            trust().decide(trusted).unwrap();
+            assert_eq!(trust().verdict, verdict);
+            assert_eq!(trust().undecided(), None);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a project brings along counts only where the user trusts it.
+
+use std::fs;
+
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+
+const LEFT_OUT: &str = "tiller: left out, because this folder is not trusted: AGENTS.md, a/CLAUDE.md \
+                        (--trust takes it in)\n";
+
+#[test]
+fn instructions_of_a_project_wait_for_trust() {
+    let replies = (0..5).map(|_| Reply::text("ok")).collect();
+    let (server, sandbox) = job::stage_with(replies);
+    sandbox.git_init();
+    sandbox.write("AGENTS.md", "Use tabs.");
+    sandbox.write("a/CLAUDE.md", "Say moin.");
+    fs::write(sandbox.config().join("AGENTS.md"), "Be brief.").unwrap();
+    let projects = sandbox.config().join("projects.toml");
+    let ask = ["-p", "-m", Wire::Anthropic.model(), "-C", "a", "go"];
+    let trusting = [&ask[..], &["--trust"]].concat();
+    let root = sandbox.path();
+    let says = |verdict: &str| format!("[trust]\n\"{}\" = \"{verdict}\"\n", root.display());
+    for (number, (said, arguments, stderr, told)) in [
+        (None, &ask[..], LEFT_OUT, false),
+        (None, &trusting, "", true),
+        // That was for one run.
+        (None, &ask, LEFT_OUT, false),
+        (Some(says("trusted")), &ask, "", true),
+        (Some(says("denied")), &ask, "", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        if let Some(text) = said {
+            fs::write(&projects, text).unwrap();
+        }
+        let ran = sandbox.run(arguments);
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (Some(0), stderr),
+            "{number}"
+        );
+        let text = server.request(number).text();
+        assert!(text.contains("Be brief."), "{number}: {text}");
+        for own in ["Use tabs.", "Say moin."] {
+            assert_eq!(text.contains(own), told, "{number}: {own}: {text}");
+        }
+    }
+    fs::write(&projects, says("maybe")).unwrap();
+    let ran = sandbox.run(&ask);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("expected \"trusted\" or \"denied\""),
+        "{ran:#?}"
+    );
+}
