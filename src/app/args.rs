@@ -206,7 +206,8 @@ pub enum SubCommand {
     /// List the models: window, output limit, prices per million tokens, inputs, thinking levels,
     /// and whether there is a key.
     Models(ModelsArgs),
-    /// List the sessions of this folder, the last used first, with what they are doing.
+    /// List the sessions of this folder, the last used first, with what they are doing; show, search,
+    /// remove and import sessions.
     Sessions(SessionsArgs),
     /// Say what the open sessions are doing: idle, processing, awaiting_input or closed.
     Status(StatusArgs),
@@ -270,9 +271,77 @@ pub enum AuthCommand {
     },
 }
 
+/// What to do with sessions: list them unless a sub-command says something else.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SessionsArgs {
+    /// Something else than the list.
+    #[command(subcommand)]
+    pub what: Option<SessionsCommand>,
+
+    /// The list.
+    #[command(flatten)]
+    pub list: SessionListArgs,
+}
+
+/// What can be done with sessions. SESSION is an id, the beginning or end of it, or a file.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SessionsCommand {
+    /// List them, the last used first; the same as without a sub-command.
+    List(SessionListArgs),
+    /// Show what was said in one: the branch it is on, results shortened.
+    Show(SessionShowArgs),
+    /// Find words in the prompts, answers and names of the sessions of all folders, newest first.
+    Search(SessionSearchArgs),
+    /// Move a session that is not open to the trash, and say how to get it back.
+    Rm {
+        /// Which one.
+        session: String,
+    },
+    /// Copy a session file of tiller or pi, so that it goes on in this folder.
+    Import {
+        /// The file.
+        file: PathBuf,
+        /// Go on in this folder.
+        #[arg(short = 'C', long, value_name = "DIR")]
+        cd: Option<PathBuf>,
+    },
+}
+
+/// Which session to show, and how.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct SessionShowArgs {
+    /// Which one.
+    pub session: String,
+
+    /// All branches, a line for each entry.
+    #[arg(short, long)]
+    pub all: bool,
+
+    /// The entries as one JSON array, as they are in the file.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to find in sessions.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct SessionSearchArgs {
+    /// Words that stand in one prompt, answer or name, in any case and order.
+    #[arg(required = true)]
+    pub words: Vec<String>,
+
+    /// At most this many sessions; 0 is all of them.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
+    pub limit: usize,
+
+    /// One JSON record for each session and line.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Which sessions to list, and how.
 #[derive(Clone, Debug, ClapArgs)]
-pub struct SessionsArgs {
+pub struct SessionListArgs {
     /// Those of all folders.
     #[arg(short, long)]
     pub all: bool,

@@ -178,8 +178,12 @@ fn sub_command(
         }
         SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {
-            let cwd = plan::working_folder(what.cd.as_deref())?;
-            cli::sessions(what, &dirs.sessions(), &cwd, home)
+            let place = cli::SessionsPlace {
+                root: dirs.sessions(),
+                trash: dirs.trash(),
+                home,
+            };
+            cli::sessions(what, &place)
         }
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }

@@ -103,6 +103,11 @@ impl Dirs {
         self.data.join("sessions")
     }
 
+    /// Sessions that were removed.
+    pub fn trash(&self) -> PathBuf {
+        self.data.join(".trash")
+    }
+
     pub fn history_file(&self) -> PathBuf {
         self.data.join("history.jsonl")
     }

@@ -161,7 +161,7 @@ pub fn short_id(id: &str) -> &str {
 pub struct SessionRow {
     /// Its file.
     pub path: PathBuf,
-    /// The first line of its first prompt.
+    /// Its name, or the first line of its first prompt.
     pub title: String,
     /// When it was last written to, as Unix time in milliseconds.
     pub changed: i64,
@@ -175,7 +175,7 @@ pub fn rows(root: &Path, cwd: &Path) -> Result<Vec<SessionRow>, String> {
     let stored = sessions_in(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let live = live_sessions(root);
     let row = |session: StoredSession| SessionRow {
-        title: session.head().title,
+        title: session.head().label().to_owned(),
         changed: session.changed,
         is_open: live.iter().any(|record| record.path == session.path),
         path: session.path,

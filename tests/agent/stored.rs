@@ -155,6 +155,7 @@ fn sessions_are_listed_by_folder_and_in_all() {
     let expected = SessionHead {
         cwd: "/home/me/shop".into(),
         title: "Fix \"it\"".into(),
+        name: None,
     };
     assert_eq!(found[0].head(), expected);
 

@@ -10,6 +10,7 @@ mod e2e_local;
 mod e2e_print;
 mod e2e_redaction;
 mod e2e_resume;
+mod e2e_sessions;
 mod e2e_stdout;
 mod e2e_trust;
 mod models;

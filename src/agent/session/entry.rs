@@ -77,6 +77,16 @@ impl Header {
         &self.id
     }
 
+    /// When it began, in ISO 8601; empty in very old files.
+    pub fn timestamp(&self) -> &str {
+        &self.timestamp
+    }
+
+    /// The file it was copied from.
+    pub fn parent_session(&self) -> Option<&str> {
+        self.parent_session.as_deref()
+    }
+
     /// The folder the session works in; empty in very old files.
     pub fn cwd(&self) -> &str {
         &self.cwd
@@ -226,7 +236,11 @@ pub struct Replacement {
 impl Body {
     /// Reads a line; none if it is no entry of a form that is known here.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        let mut value: Value = serde_json::from_slice(line).ok()?;
+        Self::of(serde_json::from_slice(line).ok()?)
+    }
+
+    /// The same of a line that was read.
+    pub(super) fn of(mut value: Value) -> Option<Self> {
         let kind = value["type"].as_str()?.to_owned();
         let text = |key: &str| value[key].as_str().map(str::to_owned);
         Some(match kind.as_str() {

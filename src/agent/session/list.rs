@@ -1,19 +1,11 @@
-//! Which sessions are stored, as far as a list needs it: file names, times and the first lines.
-//! Constant work for each session shown, however long it is.
+//! Which sessions are stored: file names, sizes and times. Opens none of them.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde::Deserialize;
-
-use crate::llm::Message;
-
-/// Bytes of a session file that are looked at for its first message.
-const HEAD: u64 = 1024 * 1024;
-/// Characters of the first message that are given.
-const TITLE: usize = 200;
+use super::head::SessionHead;
 
 /// One stored session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,15 +16,6 @@ pub struct StoredSession {
     pub path: PathBuf,
     /// When it was last written to, as Unix time in milliseconds.
     pub changed: i64,
-}
-
-/// What a session file begins with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionHead {
-    /// The folder it worked in.
-    pub cwd: String,
-    /// The first line of the first message of the user, at most 200 characters.
-    pub title: String,
 }
 
 /// The sessions in one folder, the last written first. A folder that is not there holds none.
@@ -86,10 +69,9 @@ impl StoredSession {
         }
     }
 
-    /// Reads what the file begins with; nothing where it cannot be read.
+    /// Reads what a list shows of it; nothing where it cannot be read.
     pub fn head(&self) -> SessionHead {
-        let head = File::open(&self.path).map(|file| read_head(BufReader::new(file.take(HEAD))));
-        head.unwrap_or_default()
+        SessionHead::read(&self.path).unwrap_or_default().0
     }
 }
 
@@ -111,41 +93,4 @@ fn id_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let (_, id) = name.strip_suffix(".jsonl")?.split_once('_')?;
     (!id.is_empty()).then(|| id.to_owned())
-}
-
-fn read_head(file: impl BufRead) -> SessionHead {
-    #[derive(Deserialize)]
-    struct Line {
-        r#type: String,
-        #[serde(default)]
-        cwd: Option<String>,
-        #[serde(default)]
-        message: Option<Message>,
-    }
-    let mut head = SessionHead::default();
-    for line in file.split(b'\n').map_while(Result::ok) {
-        match serde_json::from_slice::<Line>(&line) {
-            Ok(line) if line.r#type == "session" => head.cwd = line.cwd.unwrap_or_default(),
-            Ok(Line {
-                message: Some(message @ Message::User(_)),
-                ..
-            }) => {
-                head.title = title(&message.text());
-                break;
-            }
-            Ok(_) => {}
-            // A line that breaks off at the end of the piece.
-            Err(error) if error.is_eof() => {
-                head.title = String::from("(long message)");
-                break;
-            }
-            Err(_) => {}
-        }
-    }
-    head
-}
-
-fn title(text: &str) -> String {
-    let first = text.trim_start().lines().next().unwrap_or_default();
-    first.chars().take(TITLE).collect()
 }

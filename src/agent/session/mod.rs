@@ -4,18 +4,26 @@
 
 pub mod entry;
 mod file;
+mod find_text;
 pub mod folder;
+mod head;
 mod history;
 pub mod list;
 pub mod live;
 pub mod reader;
 mod store;
 mod sync;
+mod trash;
 pub mod tree;
+mod view;
 
 pub use entry::{Body, Header};
+pub use find_text::{Found, Words};
+pub use head::SessionHead;
 pub use history::{History, SUMMARY_ORIGIN};
-pub use list::{SessionHead, StoredSession, all_sessions, sessions_in};
+pub use list::{StoredSession, all_sessions, sessions_in};
 pub use live::{Presence, PresenceRecord, SessionState, live_sessions};
 pub use store::{OpenError, SaveNotice, Session};
+pub use trash::move_to_trash;
 pub use tree::{NodeId, Tree};
+pub use view::{SessionView, StoredEntry};

@@ -23,6 +23,13 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
+impl NodeId {
+    /// Its position among the entries in the order of their lines.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// One entry.
 #[derive(Clone, Debug)]
 pub struct Node {

@@ -20,4 +20,4 @@ pub use json::Json;
 pub use models::models;
 pub use out::{eprint_line, eprint_panics, print, write_failed};
 pub use plain_demo::PlainDemo;
-pub use sessions::{sessions, status};
+pub use sessions::{SessionsPlace, sessions, status};

@@ -1,0 +1,108 @@
+//! Finds words in what was said in a session: prompts, answers and names. Reads line by line and
+//! keeps one of them at a time; results of tools, thinking and pictures are not searched.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::entry::Body;
+use crate::llm::Message;
+
+/// Longest line that is looked at, in bytes. Longer ones are results and pictures.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// Words that must all stand in one prompt, answer or name, in any case and order.
+#[derive(Debug)]
+pub struct Words {
+    plain: Vec<Regex>,
+    /// As they stand in JSON: a line without them is not parsed.
+    escaped: Vec<Regex>,
+}
+
+/// Where the words are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The id of the entry; empty in very old files.
+    pub entry: String,
+    /// `user`, `assistant` or `name`.
+    pub role: &'static str,
+    /// The line of text that the first of the words is in.
+    pub line: String,
+    /// Where in it that word begins, in bytes.
+    pub at: usize,
+}
+
+impl Words {
+    /// The words of `text`, separated by spaces; none if there are none.
+    pub fn new(text: &str) -> Option<Self> {
+        let regex = |word: &str| {
+            let mut builder = RegexBuilder::new(&regex::escape(word));
+            builder.case_insensitive(true).build().ok()
+        };
+        let escaped = |word: &str| {
+            let json = serde_json::to_string(word).unwrap_or_default();
+            regex(json.trim_start_matches('"').strip_suffix('"').unwrap_or(""))
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let plain: Vec<Regex> = words.iter().filter_map(|word| regex(word)).collect();
+        let escaped: Vec<Regex> = words.iter().filter_map(|word| escaped(word)).collect();
+        (!words.is_empty() && plain.len() == words.len()).then_some(Self { plain, escaped })
+    }
+
+    /// Where the session in the file at `path` has them, `most` times at most.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn find(&self, path: &Path, most: usize) -> io::Result<Vec<Found>> {
+        let mut file = BufReader::with_capacity(256 * 1024, File::open(path)?);
+        let mut found = Vec::new();
+        let mut line = Vec::new();
+        while found.len() < most {
+            line.clear();
+            if file.by_ref().take(LONGEST).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            if line.last() != Some(&b'\n') && line.len() as u64 == LONGEST {
+                file.skip_until(b'\n')?;
+                continue;
+            }
+            if self.may_be_in(&line) {
+                found.extend(self.find_in(&line));
+            }
+        }
+        Ok(found)
+    }
+
+    fn may_be_in(&self, line: &[u8]) -> bool {
+        // Other programs may write letters as \u escapes.
+        self.escaped.iter().all(|word| word.is_match(line))
+            || memchr::memmem::find(line, br"\u").is_some()
+    }
+
+    fn find_in(&self, line: &[u8]) -> Option<Found> {
+        let value: serde_json::Value = serde_json::from_slice(line).ok()?;
+        let entry = value["id"].as_str().unwrap_or_default().to_owned();
+        let (role, text) = match Body::of(value)? {
+            Body::Message { message } => match &*message {
+                Message::User(_) => ("user", message.text()),
+                Message::Assistant(_) => ("assistant", message.text()),
+                Message::ToolResult(_) => return None,
+            },
+            Body::SessionInfo { name } => ("name", name),
+            _ => return None,
+        };
+        let all = self.plain.iter().all(|word| word.is_match(text.as_bytes()));
+        let first = self.plain.first().filter(|_| all)?;
+        let first = first.find(text.as_bytes())?.start();
+        let begin = text[..first].rfind('\n').map_or(0, |end| end + 1);
+        let line = text[begin..].lines().next().unwrap_or_default();
+        Some(Found {
+            entry,
+            role,
+            line: line.to_owned(),
+            at: first - begin,
+        })
+    }
+}

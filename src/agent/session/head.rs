@@ -1,0 +1,112 @@
+//! What a list shows of a session file: its folder, its first prompt and its name. The first two stand
+//! at the beginning; for the name the lines are passed over, without being parsed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::Body;
+use crate::llm::Message;
+
+/// Bytes of a session file that are looked at for its first message.
+const BEGINNING: u64 = 1024 * 1024;
+/// Characters of the first message, and of the name, that are given.
+const TITLE: usize = 200;
+/// Longest line that names a session, in bytes.
+const NAMING: u64 = 64 * 1024;
+
+/// What a session file begins with, and its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionHead {
+    /// The folder it worked in.
+    pub cwd: String,
+    /// The first line of the first message of the user, at most 200 characters.
+    pub title: String,
+    /// The name the user gave it, at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl SessionHead {
+    /// The head of the session in the file at `path`, and the end of the last whole line of the file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path) -> io::Result<(Self, u64)> {
+        let file = File::open(path)?;
+        let mut head = Self::default();
+        head.read_beginning(BufReader::new((&file).take(BEGINNING)));
+        let end = head.read_name(&file, 0)?;
+        Ok((head, end))
+    }
+
+    /// What it is called in a list: its name, or else its first prompt.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.title)
+    }
+
+    fn read_beginning(&mut self, file: impl BufRead) {
+        #[derive(Deserialize)]
+        struct Line {
+            r#type: String,
+            #[serde(default)]
+            cwd: Option<String>,
+            #[serde(default)]
+            message: Option<Message>,
+        }
+        for line in file.split(b'\n').map_while(Result::ok) {
+            match serde_json::from_slice::<Line>(&line) {
+                Ok(line) if line.r#type == "session" => self.cwd = line.cwd.unwrap_or_default(),
+                Ok(Line {
+                    message: Some(message @ Message::User(_)),
+                    ..
+                }) => {
+                    self.title = first_line(&message.text());
+                    break;
+                }
+                Ok(_) => {}
+                // A line that breaks off at the end of the piece.
+                Err(error) if error.is_eof() => {
+                    self.title = String::from("(long message)");
+                    break;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn read_name(&mut self, mut file: &File, from: u64) -> io::Result<u64> {
+        let naming = memchr::memmem::Finder::new("\"session_info\"");
+        file.seek(SeekFrom::Start(from))?;
+        let mut file = BufReader::with_capacity(256 * 1024, file);
+        let (mut line, mut end) = (Vec::new(), from);
+        loop {
+            line.clear();
+            let mut length = file.by_ref().take(NAMING).read_until(b'\n', &mut line)? as u64;
+            let mut whole = line.last() == Some(&b'\n');
+            if length == NAMING && !whole {
+                let rest = file.skip_until(b'\n')? as u64;
+                // Without a line end the file grows from here; the line is looked at again then.
+                whole = rest > 0 && !file.fill_buf()?.is_empty();
+                length += rest;
+                line.clear();
+            }
+            if !whole {
+                return Ok(end);
+            }
+            end += length;
+            if naming.find(&line).is_some()
+                && let Some(Body::SessionInfo { name }) = Body::read(&line)
+            {
+                self.name = Some(first_line(&name)).filter(|name| !name.is_empty());
+            }
+        }
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    first.chars().take(TITLE).collect()
+}

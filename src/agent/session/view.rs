@@ -1,0 +1,116 @@
+//! A stored session to look at: its header, its tree and what its entries hold. Takes no lock and
+//! changes nothing, so the session may be open elsewhere.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::entry::{Body, Header, Kind, ModelChange};
+use super::reader::{self, Loaded};
+use super::tree::{NodeId, Place, Tree};
+
+/// A stored session that is only read.
+pub struct SessionView {
+    path: PathBuf,
+    file: File,
+    loaded: Loaded,
+}
+
+/// What an entry holds, and when it was written.
+#[derive(Debug)]
+pub struct StoredEntry {
+    /// In ISO 8601, as in the file; empty where it does not say.
+    pub timestamp: String,
+    /// The rest; none if its form is not known here.
+    pub body: Option<Body>,
+}
+
+impl SessionView {
+    /// Reads the session in the file at `path`.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no session.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let loaded = reader::read(&file)?;
+        let path = path.to_owned();
+        Ok(Self { path, file, loaded })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its first line.
+    pub fn header(&self) -> &Header {
+        &self.loaded.header
+    }
+
+    /// All its entries.
+    pub fn tree(&self) -> &Tree {
+        &self.loaded.tree
+    }
+
+    /// What was passed over, for the user to read.
+    pub fn problems(&self) -> &[String] {
+        &self.loaded.problems
+    }
+
+    /// Bytes at the end of the file that are no whole entry.
+    pub fn torn(&self) -> u64 {
+        self.loaded.torn
+    }
+
+    /// The nodes from the root to the leaf.
+    pub fn branch(&self) -> Vec<NodeId> {
+        let tree = self.tree();
+        tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default()
+    }
+
+    /// The model in force at the leaf, if an entry says so.
+    pub fn model(&self) -> Option<ModelChange> {
+        let tree = self.tree();
+        let changes = tree
+            .leaf()
+            .into_iter()
+            .flat_map(|leaf| tree.ancestors(leaf));
+        let mut changes = changes.filter(|node| tree.node(*node).kind == Kind::ModelChange);
+        match self.entry(changes.next()?).ok()?.body? {
+            Body::ModelChange(change) => Some(change),
+            _ => None,
+        }
+    }
+
+    /// The line of an entry.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no JSON.
+    pub fn line(&self, node: NodeId) -> io::Result<Value> {
+        Ok(serde_json::from_slice(&self.bytes(node)?)?)
+    }
+
+    /// What an entry holds.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no JSON.
+    pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
+        let line = self.line(node)?;
+        let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();
+        let body = Body::of(line);
+        Ok(StoredEntry { timestamp, body })
+    }
+
+    fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
+        // A file that was only read has all its entries there.
+        let Place::File { offset, length } = self.tree().node(node).place else {
+            return Ok(Vec::new());
+        };
+        let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        self.file.read_exact_at(&mut line, offset)?;
+        Ok(line)
+    }
+}

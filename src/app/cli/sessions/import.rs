@@ -1,0 +1,23 @@
+//! `tiller sessions import`: a copy of a session file that goes on in a folder.
+
+use std::path::Path;
+
+use super::super::out;
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::sessions::Choice;
+
+/// Copies the session in `file`, which stays as it is, for the folder `cwd`.
+pub fn import(file: &Path, root: &Path, cwd: &Path) -> Result<Outcome, StartError> {
+    if !file.is_file() {
+        let shown = file.display();
+        return Err(StartError::usage(format!("no session file '{shown}'")));
+    }
+    let opened = Choice::Fork(file.to_owned()).open(root, cwd, None)?;
+    for notice in &opened.notices {
+        out::eprint_line(notice);
+    }
+    let id = opened.session.id();
+    Ok(out::print(&format!(
+        "Imported as {id}; tiller --session {id} goes on with it.\n"
+    )))
+}

@@ -1,0 +1,15 @@
+//! `tiller sessions` and `tiller status`: which sessions there are, what they are doing and what was
+//! said in them.
+
+mod entry_text;
+mod import;
+mod line;
+mod list;
+mod remove;
+mod run;
+mod search;
+mod show;
+mod status;
+
+pub use run::{SessionsPlace, sessions};
+pub use status::status;

@@ -1,0 +1,33 @@
+//! `tiller sessions`: which of its sub-commands runs.
+
+use std::path::{Path, PathBuf};
+
+use super::{import, list, remove, search, show};
+use crate::app::args::{SessionListArgs, SessionsArgs, SessionsCommand};
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::plan::working_folder;
+
+/// Where sessions are.
+pub struct SessionsPlace<'a> {
+    pub root: PathBuf,
+    pub trash: PathBuf,
+    pub home: Option<&'a Path>,
+}
+
+/// Does what the command line says.
+pub fn sessions(what: &SessionsArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
+    let list = |what: &SessionListArgs| {
+        let cwd = working_folder(what.cd.as_deref())?;
+        list::list(what, &place.root, &cwd, place.home)
+    };
+    match &what.what {
+        None => list(&what.list),
+        Some(SessionsCommand::List(what)) => list(what),
+        Some(SessionsCommand::Show(what)) => show::show(what, place),
+        Some(SessionsCommand::Search(what)) => search::search(what, place),
+        Some(SessionsCommand::Rm { session }) => remove::remove(session, place),
+        Some(SessionsCommand::Import { file, cd }) => {
+            import::import(file, &place.root, &working_folder(cd.as_deref())?)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `tiller sessions search`: finds words in what was said, each session printed when it is found.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::super::out;
+use super::line::{cut, stored_json, stored_line, unreadable};
+use super::run::SessionsPlace;
+use crate::agent::session::{Found, Words, all_sessions, live_sessions};
+use crate::app::args::SessionSearchArgs;
+use crate::app::humanize::tilde;
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::sanitize::for_terminal;
+
+/// Places that are shown of one session.
+const SHOWN: usize = 3;
+/// Columns of the text around a word.
+const CONTEXT: usize = 100;
+/// Characters of them before it.
+const BEFORE: usize = 30;
+
+/// Prints the sessions that hold all the words, the last used first.
+pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
+    let text = what.words.join(" ");
+    let words = Words::new(&text)
+        .ok_or_else(|| StartError::usage(format!("no words to search for in '{text}'")))?;
+    let stored = all_sessions(&place.root).map_err(|error| unreadable(&place.root, &error))?;
+    let live = live_sessions(&place.root);
+    let mut shown = 0;
+    for session in &stored {
+        let found = match words.find(&session.path, SHOWN) {
+            Ok(found) if found.is_empty() => continue,
+            Ok(found) => found,
+            Err(error) => {
+                let path = session.path.display();
+                out::eprint_line(&format!("{path} was not searched: {error}"));
+                continue;
+            }
+        };
+        let live = live.iter().find(|record| record.id == session.id);
+        let mut text = String::new();
+        if what.json {
+            let mut record = stored_json(session, live);
+            record["matches"] = found.iter().map(match_json).collect();
+            let _ = writeln!(text, "{record}");
+        } else {
+            let head = session.head();
+            let line = stored_line(session, &head, live);
+            let folder = tilde(Path::new(&head.cwd), place.home);
+            let line = format!("{line}  {}", for_terminal(&folder));
+            let _ = writeln!(text, "{}", line.trim_end());
+            for found in &found {
+                let line = excerpt(found);
+                let _ = writeln!(text, "    {}: {}", found.role, for_terminal(&line));
+            }
+        }
+        if let Err(error) = out::write(text.as_bytes()) {
+            return Ok(out::write_failed(&error));
+        }
+        shown += 1;
+        if shown == what.limit {
+            break;
+        }
+    }
+    if shown == 0 && !what.json {
+        let text = format!("No session has '{text}' in a prompt, an answer or its name.\n");
+        return Ok(out::print(&for_terminal(&text)));
+    }
+    Ok(Outcome::Done)
+}
+
+fn match_json(found: &Found) -> Value {
+    json!({ "entry": found.entry, "role": found.role, "text": excerpt(found) })
+}
+
+/// The text around the word.
+fn excerpt(found: &Found) -> String {
+    let line = &found.line;
+    let before = line[..found.at].char_indices().rev().nth(BEFORE);
+    let begin = before.map_or(0, |(begin, _)| begin);
+    let dots = if begin > 0 { "…" } else { "" };
+    cut(&format!("{dots}{}", line[begin..].trim()), CONTEXT)
+}

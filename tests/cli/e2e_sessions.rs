@@ -1,0 +1,187 @@
+//! `tiller sessions`: list, show, search, remove, import.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::job;
+use crate::support::sandbox::{Ran, Sandbox};
+
+/// A session of two branches, with a name, a call with a long result, and a hostile text.
+const STORED: &str = r#"{"type":"session","version":3,"id":"0193c0de-0000-7000-8000-00000000cafe","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/home/me/shop"}
+{"type":"model_change","id":"m1","parentId":null,"timestamp":"2026-11-20T10:00:00.000Z","provider":"lab","modelId":"m"}
+{"type":"message","id":"u1","parentId":"m1","timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"Where is the Zebra?\nIn the ZOO, \"perhaps\"."}],"timestamp":1}}
+{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-11-20T10:00:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls"}}],"api":"x","provider":"lab","model":"m","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"input":0.5,"output":0.25,"cacheRead":0,"cacheWrite":0,"total":0.75}},"stopReason":"toolUse","timestamp":2}}
+{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-11-20T10:00:04.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"1 giraffe\n2\n3\n4\n5\n6\n7\n8"}],"isError":false,"timestamp":3}}
+{"type":"message","id":"a2","parentId":"r1","timestamp":"2026-11-20T10:00:06.500Z","message":{"role":"assistant","content":[{"type":"text","text":"Nowhere. \u001b[31m"}],"api":"x","provider":"lab","model":"m","usage":{"input":20,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":25,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":4}}
+{"type":"message","id":"u2","parentId":"m1","timestamp":"2026-11-20T10:01:00.000Z","message":{"role":"user","content":"Another way","timestamp":5}}
+{"type":"session_info","id":"n1","parentId":"u2","timestamp":"2026-11-20T10:01:01.000Z","name":"The hunt"}
+{"type":"custom","customType":"tiller.leaf","id":"l1","parentId":"a2","timestamp":"2026-11-20T10:02:00.000Z","data":null}
+"#;
+
+const NAME: &str = "2026-11-20T10-00-00-000Z_0193c0de-0000-7000-8000-00000000cafe.jsonl";
+
+fn stage() -> (Sandbox, PathBuf) {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.data().join("sessions/--home-me-shop--");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(NAME);
+    fs::write(&file, STORED).unwrap();
+    (sandbox, file)
+}
+
+fn done(sandbox: &Sandbox, args: &[&str]) -> String {
+    let ran = sandbox.run(args);
+    assert_eq!(ran.code, Some(0), "{args:?} {ran:#?}");
+    ran.stdout
+}
+
+#[test]
+fn the_list_shows_names_with_and_without_its_sub_command() {
+    let (sandbox, _) = stage();
+    let plain = done(&sandbox, &["sessions", "--all"]);
+    assert_eq!(plain, done(&sandbox, &["sessions", "list", "--all"]));
+    assert!(plain.contains("The hunt"), "{plain}");
+    assert!(plain.contains("/home/me/shop"), "{plain}");
+    let list: Value =
+        serde_json::from_str(&done(&sandbox, &["sessions", "--all", "--json"])).unwrap();
+    assert_eq!(list[0]["name"], "The hunt");
+    assert_eq!(list[0]["title"], "Where is the Zebra?");
+}
+
+#[test]
+fn a_session_is_shown_as_text() {
+    let (sandbox, file) = stage();
+    let text = done(&sandbox, &["sessions", "show", "cafe"]);
+    for part in [
+        "session  0193c0de-0000-7000-8000-00000000cafe\n",
+        "name     The hunt\n",
+        "folder   /home/me/shop\n",
+        "state    closed\n",
+        "model    lab/m\n",
+        "entries  8, 2 branches\n",
+        "user  2026-11-20T10:00:01.000Z  u1\nWhere is the Zebra?\n",
+        "I look.\n→ bash {\"command\":\"ls\"}\n",
+        "← bash\n  1 giraffe\n",
+        "  … 2 more lines\n",
+        "Nowhere. ",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("Another way") && !text.contains('\u{1b}'));
+    assert_eq!(fs::read_to_string(&file).unwrap(), STORED);
+
+    let all = done(&sandbox, &["sessions", "show", "cafe", "--all"]);
+    for line in [
+        "* m1  model  lab/m\n",
+        "*   u1  user  Where is the Zebra? ⏎",
+        "*   a2  assistant  Nowhere. ",
+        "    u2  user  Another way\n",
+        "    n1  name  The hunt\n",
+    ] {
+        assert!(all.contains(line), "{line} in {all}");
+    }
+}
+
+#[test]
+fn a_session_is_shown_as_its_entries() {
+    let (sandbox, _) = stage();
+    let entries = |args: &[&str]| -> Vec<String> {
+        let entries: Vec<Value> = serde_json::from_str(&done(&sandbox, args)).unwrap();
+        let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
+        entries.iter().map(id).collect()
+    };
+    let branch = entries(&["sessions", "show", "cafe", "--json"]);
+    assert_eq!(branch, ["m1", "u1", "a1", "r1", "a2", "l1"]);
+    let all = entries(&["sessions", "show", "cafe", "--json", "--all"]);
+    assert_eq!(all, ["m1", "u1", "a1", "r1", "a2", "u2", "n1", "l1"]);
+}
+
+#[test]
+fn words_are_found_in_prompts_answers_and_names() {
+    let (sandbox, _) = stage();
+    for (words, role, line) in [
+        (&["zebra"][..], "user", "Where is the Zebra?"),
+        (&["zoo", "ZEBRA"], "user", "In the ZOO, \"perhaps\"."),
+        (&["\"PERHAPS\""], "user", "In the ZOO"),
+        (&["nowhere"], "assistant", "Nowhere."),
+        (&["hunt"], "name", "The hunt"),
+        (&["way"], "user", "Another way"),
+    ] {
+        let args = [&["sessions", "search"][..], words].concat();
+        let text = done(&sandbox, &args);
+        assert!(text.contains(&format!("    {role}: ")), "{words:?} {text}");
+        assert!(text.contains(line), "{words:?} {text}");
+        let json = done(&sandbox, &[&args[..], &["--json"]].concat());
+        let record: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(record["matches"][0]["role"], role);
+    }
+    // Results are not searched, nor are words of different messages one match.
+    for words in [&["giraffe"][..], &["zebra", "nowhere"]] {
+        let text = done(&sandbox, &[&["sessions", "search"][..], words].concat());
+        assert!(text.starts_with("No session has '"), "{words:?} {text}");
+    }
+}
+
+#[test]
+fn a_removed_session_is_in_the_trash_and_comes_back() {
+    let (sandbox, file) = stage();
+    let outputs = file.with_extension("");
+    fs::create_dir(&outputs).unwrap();
+    fs::write(outputs.join("c1.txt"), "long").unwrap();
+    let text = done(&sandbox, &["sessions", "rm", "cafe"]);
+    assert!(!file.exists() && !outputs.exists());
+    let trash = sandbox.data().join(".trash/--home-me-shop--");
+    assert!(trash.join(NAME).exists(), "{text}");
+    assert_eq!(done(&sandbox, &["sessions", "--all"]), "No sessions yet.\n");
+    let command = text.lines().last().unwrap().trim();
+    let back = std::process::Command::new("sh")
+        .args(["-c", command])
+        .status()
+        .unwrap();
+    assert!(back.success(), "{command}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), STORED);
+    assert_eq!(fs::read_to_string(outputs.join("c1.txt")).unwrap(), "long");
+    // One in the trash is not overwritten by another of its name.
+    done(&sandbox, &["sessions", "rm", "cafe"]);
+    fs::write(&file, STORED).unwrap();
+    done(&sandbox, &["sessions", "rm", "cafe"]);
+    assert!(trash.join(NAME).exists());
+    assert!(trash.with_extension("2").join(NAME).exists());
+}
+
+#[test]
+fn an_open_session_is_not_removed_nor_a_file_elsewhere() {
+    let (sandbox, file) = stage();
+    sandbox.write("mine.jsonl", STORED);
+    let refused = |args: &[&str], code: i32, text: &str| {
+        let ran: Ran = sandbox.run(args);
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        assert!(ran.stderr.contains(text), "{ran:#?}");
+    };
+    let lock = File::open(&file).unwrap();
+    lock.lock().unwrap();
+    refused(&["sessions", "rm", "cafe"], 1, "is open");
+    assert!(file.exists());
+    refused(&["sessions", "rm", "mine.jsonl"], 2, "is not below");
+    refused(&["sessions", "rm", "nope"], 2, "no session 'nope'");
+    refused(&["sessions", "show", "nope"], 2, "no session 'nope'");
+    refused(&["sessions", "import", "nope"], 2, "no session file 'nope'");
+    sandbox.write("notes.txt", "no session\n");
+    refused(&["sessions", "import", "notes.txt"], 1, "not a session");
+}
+
+#[test]
+fn an_imported_session_goes_on_in_this_folder() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    sandbox.write("export.txt", STORED);
+    let text = done(&sandbox, &["sessions", "import", "export.txt"]);
+    assert!(text.starts_with("Imported as "), "{text}");
+    let list = done(&sandbox, &["sessions"]);
+    assert!(list.contains("The hunt"), "{list}");
+    assert_eq!(sandbox.read("export.txt"), STORED);
+    let lines = sandbox.session();
+    assert_eq!(lines.len(), STORED.lines().count());
+    assert_ne!(lines[0]["cwd"], "/home/me/shop");
+}
