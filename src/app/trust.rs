@@ -1,5 +1,5 @@
 //! Whether the user trusts the project in a folder: `projects.toml` beside the settings, or `--trust`.
-//! What a project brings along (its instruction files) counts only then: it steers a program that
+//! What a project brings along (instruction files, its own system prompt) counts only then: it steers a program that
 //! runs commands.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,9 @@ use toml::Table;
 
 use super::config::set_in_file;
 use super::outcome::StartError;
-use crate::agent::memory::{InstructionSources, instruction_file, project_root};
+use crate::agent::memory::{
+    InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_file, project_root,
+};
 
 /// The table of `projects.toml`: a folder, and whether it and all below it are trusted.
 const TABLE: &str = "trust";
@@ -134,7 +136,11 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
         let shown = path.strip_prefix(root).unwrap_or(&path);
         Some(shown.display().to_string())
     });
-    files.collect()
+    let own = SYSTEM_FILES.map(|name| Path::new(PROJECT_FOLDER).join(name));
+    let own = own.iter().filter(|path| root.join(path).is_file());
+    files
+        .chain(own.map(|path| path.display().to_string()))
+        .collect()
 }
 
 #[cfg(test)]

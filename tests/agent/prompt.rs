@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tiller::agent::memory::{Environment, SystemPrompt};
+use tiller::agent::memory::{Environment, SystemFiles, SystemPrompt};
 use tiller::llm::{EditFormat, ToolSpec};
 
 fn prompt() -> SystemPrompt {
@@ -11,6 +11,7 @@ fn prompt() -> SystemPrompt {
         append: Vec::new(),
         cwd: PathBuf::from("/home/me/shop"),
         environment: Environment::default(),
+        files: SystemFiles::default(),
         instructions: String::new(),
     }
 }

@@ -42,6 +42,51 @@ fn the_system_prompt_is_replaced_and_added_to() {
 }
 
 #[test]
+fn files_replace_the_system_prompt_and_add_to_it() {
+    let replies = (0..3).map(|_| Reply::text("ok"));
+    let (server, sandbox) = job::stage_with(replies.collect());
+    std::fs::write(sandbox.config().join("SYSTEM.md"), "You are a poet.").unwrap();
+    sandbox.write(".tiller/SYSTEM.md", "You are a pirate.");
+    sandbox.write(".tiller/APPEND_SYSTEM.md", "Say arr.");
+    let ask = ["-p", "-m", Wire::Anthropic.model(), "go"];
+    let first_words = &include_str!("../../assets/system.md")[..40];
+    for (number, (more, there, absent)) in [
+        (
+            &[][..],
+            &["poet"][..],
+            &["pirate", "Say arr", first_words][..],
+        ),
+        (
+            &["--trust"],
+            &["pirate", "Say arr."],
+            &["poet", first_words],
+        ),
+        (
+            &["--trust", "--system-prompt", "Be."],
+            &["Be.", "Say arr."],
+            &["pirate", "poet"],
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let ran = sandbox.run(&[&ask[..], more].concat());
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let undecided = ran
+            .stderr
+            .contains(": .tiller/SYSTEM.md, .tiller/APPEND_SYSTEM.md (");
+        assert_eq!(undecided, more.is_empty(), "{ran:#?}");
+        let told = server.request(number).text();
+        for text in there {
+            assert!(told.contains(text), "{text}: {told}");
+        }
+        for text in absent {
+            assert!(!told.contains(text), "{text}: {told}");
+        }
+    }
+}
+
+#[test]
 fn the_working_folder_is_where_tools_work_and_what_the_session_is_of() {
     let (server, sandbox) = job::stage_with(vec![Reply::call("ls", json!({})), Reply::text("ok")]);
     sandbox.write("below/only-here.txt", "x");

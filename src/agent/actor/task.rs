@@ -16,7 +16,7 @@ use crate::agent::event::{
     AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
-use crate::agent::memory::{Environment, SessionPrompts, SystemPrompt};
+use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
@@ -60,6 +60,7 @@ impl Actor {
             append: options.append_system_prompt,
             cwd: options.cwd.clone(),
             environment: Environment::default(),
+            files: SystemFiles::default(),
             instructions: String::new(),
         };
         let history = options.history;

@@ -4,6 +4,7 @@ pub mod environment;
 pub mod instructions;
 pub mod prompt;
 pub mod session_prompt;
+pub mod system_files;
 
 pub use environment::{Environment, project_root};
 pub(super) use instructions::collect;
@@ -11,3 +12,4 @@ pub use instructions::{InstructionSources, instruction_file};
 pub use prompt::SystemPrompt;
 pub use session_prompt::{NOTE_ORIGIN, SessionPrompt, Today};
 pub(super) use session_prompt::{SessionPrompts, Surroundings};
+pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES, SystemFiles};

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::environment::Environment;
+use super::system_files::SystemFiles;
 use crate::llm::{EditFormat, ToolSpec};
 
 /// The built-in prompt. A line that begins with `[a|b]` is kept only when one of these tools is
@@ -23,6 +24,8 @@ pub struct SystemPrompt {
     pub cwd: PathBuf,
     /// What is known of that place.
     pub environment: Environment,
+    /// What replaces the built-in prompt when `base` does not, and what is added before `append`.
+    pub files: SystemFiles,
     /// The section of the instruction files, or nothing.
     pub instructions: String,
 }
@@ -41,11 +44,11 @@ impl SystemPrompt {
             EditFormat::ApplyPatch => "@apply_patch",
             EditFormat::Replace => "@replace",
         });
-        let mut out = match &self.base {
+        let mut out = match self.base.as_ref().or(self.files.base.as_ref()) {
             Some(base) => base.trim_end().to_owned(),
             None => fit_to_tools(BUILT_IN, &tools),
         };
-        for paragraph in &self.append {
+        for paragraph in self.files.append.iter().chain(&self.append) {
             out.push_str("\n\n");
             out.push_str(paragraph.trim_end());
         }

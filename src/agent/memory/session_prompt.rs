@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::Environment;
 use super::instructions::{self, Instructions, digest, rendered_path};
 use super::prompt::SystemPrompt;
+use super::system_files::SystemFiles;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, EditFormat, Message, StopReason, ToolSpec};
 
@@ -80,8 +81,8 @@ impl SessionPrompt {
 /// What a run finds where it begins.
 #[derive(Debug)]
 pub(in crate::agent) struct Surroundings {
-    /// Only where a prompt is made.
-    pub environment: Option<Environment>,
+    /// Only where a prompt is made: the place, and the user's and the project's own words for it.
+    pub first: Option<(Environment, SystemFiles)>,
     /// The instruction files as they are now.
     pub instructions: Vec<Instructions>,
 }
@@ -137,8 +138,9 @@ impl SessionPrompts {
 
     /// Takes in how things are now, for the next prompt or note.
     pub fn set_surroundings(&mut self, surroundings: Surroundings) {
-        if let Some(environment) = surroundings.environment {
+        if let Some((environment, files)) = surroundings.first {
             self.renderer.environment = environment;
+            self.renderer.files = files;
         }
         self.renderer.instructions = instructions::section(&surroundings.instructions);
         self.instructions = surroundings.instructions;

@@ -9,7 +9,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, Phase, RunOutcome};
-use crate::agent::memory::{Environment, InstructionSources, SessionPrompt, Surroundings, collect};
+use crate::agent::memory::{
+    Environment, InstructionSources, SessionPrompt, Surroundings, SystemFiles, collect,
+};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
@@ -140,8 +142,9 @@ impl RunLink {
             } = opening;
             Surroundings {
                 instructions: collect(&instructions, cwd, &model, &messages),
-                environment: if begins {
-                    Some(Environment::gather(cwd).await)
+                first: if begins {
+                    let files = SystemFiles::read(&instructions, cwd);
+                    Some((Environment::gather(cwd).await, files))
                 } else {
                     None
                 },

@@ -1,0 +1,98 @@
+//! `SYSTEM.md`, in place of the built-in prompt, and `APPEND_SYSTEM.md`, behind it: of the user's
+//! folder, and of `.tiller/` in a trusted project, whose `SYSTEM.md` wins. Read when a prompt is made;
+//! what changes later counts for new sessions.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::environment::project_root;
+use super::instructions::InstructionSources;
+
+/// Most bytes of one file that count.
+const MAX_BYTES: u64 = 256 * 1024;
+/// The folder of a project's own files, below its root.
+pub const PROJECT_FOLDER: &str = ".tiller";
+/// Replaces the built-in prompt.
+const BASE: &str = "SYSTEM.md";
+/// Is added to it.
+const APPEND: &str = "APPEND_SYSTEM.md";
+/// The names of both.
+pub const SYSTEM_FILES: [&str; 2] = [BASE, APPEND];
+
+/// What the files say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemFiles {
+    /// Replaces the built-in prompt.
+    pub base: Option<String>,
+    /// Paragraphs behind it.
+    pub append: Vec<String>,
+}
+
+impl SystemFiles {
+    /// Reads them for a session in `cwd`.
+    pub(in crate::agent) fn read(sources: &InstructionSources, cwd: &Path) -> Self {
+        let mut files = Self::default();
+        if let Some(folder) = &sources.user {
+            files.add(folder, None);
+        }
+        if sources.project {
+            let root = project_root(cwd);
+            files.add(&root.join(PROJECT_FOLDER), Some(root));
+        }
+        files
+    }
+
+    fn add(&mut self, folder: &Path, root: Option<&Path>) {
+        let read = |name: &str| read(&folder.join(name), root);
+        self.base = read(BASE).or_else(|| self.base.take());
+        self.append.extend(read(APPEND));
+    }
+}
+
+/// The text of a file that is there and says something, within `root` if one is given.
+fn read(path: &Path, root: Option<&Path>) -> Option<String> {
+    let real = fs::canonicalize(path).ok()?;
+    let root = root.map_or_else(|| Some(PathBuf::new()), |root| fs::canonicalize(root).ok())?;
+    if !real.starts_with(root) || !real.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(real).ok()?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    (!text.trim().is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_projects_base_wins_and_additions_add_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let (user, cwd) = (dir.path().join("user"), dir.path().join("p/a"));
+        let own = dir.path().join("p/.tiller");
+        for folder in [&user, &cwd, &own, &dir.path().join("p/.git")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let files = |user: &Path, project| {
+            let user = Some(user.to_owned());
+            let read = SystemFiles::read(&InstructionSources { user, project }, &cwd);
+            (read.base.unwrap_or_default(), read.append.join(" "))
+        };
+        let pair = |base: &str, append: &str| (base.to_owned(), append.to_owned());
+        assert_eq!(files(&user, true), pair("", ""));
+        fs::write(user.join(BASE), "U").unwrap();
+        fs::write(user.join(APPEND), "u").unwrap();
+        fs::write(own.join(APPEND), "p").unwrap();
+        assert_eq!(files(&user, true), pair("U", "u p"));
+        fs::write(own.join(BASE), "P").unwrap();
+        assert_eq!(files(&user, true), pair("P", "u p"));
+        assert_eq!(files(&user, false), pair("U", "u"));
+        fs::write(own.join(BASE), " \n").unwrap();
+        fs::remove_file(own.join(APPEND)).unwrap();
+        std::os::unix::fs::symlink(user.join(APPEND), own.join(APPEND)).unwrap();
+        assert_eq!(files(&user, true), pair("U", "u"));
+    }
+}
