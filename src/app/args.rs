@@ -321,6 +321,14 @@ pub struct SessionShowArgs {
     /// The entries as one JSON array, as they are in the file.
     #[arg(long)]
     pub json: bool,
+
+    /// The iterations (model calls with their results) of the branch as one JSON array.
+    #[arg(long, conflicts_with_all = ["all", "iteration"])]
+    pub iterations: bool,
+
+    /// One iteration as JSON: number, messages, tool_calls, started_at, completed_at, metadata.
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub iteration: Option<usize>,
 }
 
 /// What to find in sessions.

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::job;
 use crate::support::sandbox::{Ran, Sandbox};
@@ -96,6 +96,69 @@ fn a_session_is_shown_as_its_entries() {
     assert_eq!(branch, ["m1", "u1", "a1", "r1", "a2", "l1"]);
     let all = entries(&["sessions", "show", "cafe", "--json", "--all"]);
     assert_eq!(all, ["m1", "u1", "a1", "r1", "a2", "u2", "n1", "l1"]);
+}
+
+// B3, B12, B13, B14
+#[test]
+fn iterations_are_read_from_the_file() {
+    let (sandbox, file) = stage();
+    let iterations = || -> Vec<Value> {
+        let text = done(&sandbox, &["sessions", "show", "cafe", "--iterations"]);
+        serde_json::from_str(&text).unwrap()
+    };
+    let all = iterations();
+    assert_eq!(all.len(), 2);
+    let keys: Vec<&String> = all[0].as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "number",
+            "messages",
+            "tool_calls",
+            "started_at",
+            "completed_at",
+            "metadata"
+        ]
+    );
+    let roles = |at: usize| -> Vec<Value> {
+        let messages = all[at]["messages"].as_array().unwrap();
+        messages.iter().map(|it| it["role"].clone()).collect()
+    };
+    assert_eq!(roles(0), ["user", "assistant", "toolResult"]);
+    assert_eq!(roles(1), ["assistant"]);
+    let call = json!({"id": "c1", "name": "bash", "arguments": {"command": "ls"}, "is_error": false, "duration_ms": null});
+    assert_eq!(all[0]["tool_calls"], json!([call]));
+    assert_eq!(all[1]["tool_calls"], json!([]));
+    for (at, started, completed) in [
+        (0, "10:00:01.000", "10:00:04.000"),
+        (1, "10:00:04.000", "10:00:06.500"),
+    ] {
+        let time = |time: &str| json!(format!("2026-11-20T{time}Z"));
+        assert_eq!(all[at]["number"], at + 1);
+        assert_eq!(all[at]["started_at"], time(started));
+        assert_eq!(all[at]["completed_at"], time(completed));
+    }
+    let metadata = &all[0]["metadata"];
+    assert_eq!(metadata["model"], "lab/m");
+    assert_eq!(metadata["usage"]["totalTokens"], 15);
+    assert_eq!(metadata["cost"], 0.75);
+    assert_eq!(metadata["entries"], json!(["u1", "a1", "r1"]));
+
+    let one = done(&sandbox, &["sessions", "show", "cafe", "--iteration", "2"]);
+    assert_eq!(serde_json::from_str::<Value>(&one).unwrap(), all[1]);
+    let ran = sandbox.run(&["sessions", "show", "cafe", "--iteration", "3"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("has 2 iterations"), "{ran:#?}");
+
+    // What runs has not ended: a call without its result, a prompt without an answer.
+    for (lines, count) in [(4, 1), (3, 1)] {
+        let text: String = STORED.split_inclusive('\n').take(lines).collect();
+        fs::write(&file, text).unwrap();
+        let all = iterations();
+        assert_eq!(all.len(), count, "{lines}");
+        assert_eq!(all[count - 1]["completed_at"], Value::Null);
+        assert_eq!(all[count - 1]["started_at"], "2026-11-20T10:00:01.000Z");
+    }
 }
 
 #[test]

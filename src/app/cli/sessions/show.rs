@@ -4,14 +4,15 @@
 use std::fmt::Write as _;
 use std::io;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::json;
 
 use super::super::out;
 use super::entry_text::{entry, entry_line};
 use super::run::SessionsPlace;
 use crate::agent::session::{NodeId, SessionView, Tree, live_sessions};
 use crate::app::args::SessionShowArgs;
-use crate::app::humanize::tilde;
+use crate::app::humanize::{plural, tilde};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;
@@ -26,8 +27,12 @@ pub fn show(what: &SessionShowArgs, place: &SessionsPlace<'_>) -> Result<Outcome
     for problem in view.problems() {
         out::eprint_line(&format!("{}: {problem}", path.display()));
     }
-    let written = if what.json {
-        json(&view, what.all)
+    let written = if what.iterations {
+        json_array(view.iterations())
+    } else if let Some(number) = what.iteration {
+        return iteration(&view, number);
+    } else if what.json {
+        entries(&view, what.all)
     } else {
         text(&view, what.all, place)
     };
@@ -37,7 +42,7 @@ pub fn show(what: &SessionShowArgs, place: &SessionsPlace<'_>) -> Result<Outcome
     })
 }
 
-fn json(view: &SessionView, all: bool) -> io::Result<()> {
+fn entries(view: &SessionView, all: bool) -> io::Result<()> {
     let nodes = if all {
         view.tree().nodes().collect()
     } else {
@@ -47,11 +52,26 @@ fn json(view: &SessionView, all: bool) -> io::Result<()> {
     json_array(lines)
 }
 
+fn iteration(view: &SessionView, number: usize) -> Result<Outcome, StartError> {
+    let mut count = 0;
+    for iteration in view.iterations() {
+        count += 1;
+        if iteration.number == number {
+            return Ok(out::print(&format!("{}\n", json!(iteration))));
+        }
+    }
+    let shown = view.path().display();
+    let count = plural(count, "iteration", "iterations");
+    Err(StartError::usage(format!(
+        "no iteration {number}: the branch of {shown} has {count}, counted from 1"
+    )))
+}
+
 /// Writes an array, an item a line.
-pub(super) fn json_array(items: impl Iterator<Item = Value>) -> io::Result<()> {
+fn json_array(items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
     let mut before = "[";
     for item in items {
-        out::write(format!("{before}{item}").as_bytes())?;
+        out::write(format!("{before}{}", json!(item)).as_bytes())?;
         before = ",\n";
     }
     let end = if before == "[" { "[]\n" } else { "]\n" };

@@ -1,0 +1,188 @@
+//! The iterations of a stored session: a view over the branch it is on. Each is one model call, with
+//! the messages that led to it and the results of its tool calls; nothing of it is stored twice.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::entry::Body;
+use super::tree::NodeId;
+use super::view::SessionView;
+use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage};
+
+/// One model call, with what led to it and its results.
+#[derive(Clone, Debug, Serialize)]
+pub struct Iteration {
+    /// Counted from 1 along the branch.
+    pub number: usize,
+    /// What the user or the program said before it, the answer, the results.
+    pub messages: Vec<Arc<Message>>,
+    /// The calls of the answer.
+    pub tool_calls: Vec<IterationCall>,
+    /// When the model was called, in ISO 8601 (UTC); empty in very old files.
+    pub started_at: String,
+    /// When the last result was there, or the answer; none while it runs, and when the program ended
+    /// before that.
+    pub completed_at: Option<String>,
+    /// Usage, model, cost, stop reason, ids of the entries.
+    pub metadata: Map<String, Value>,
+}
+
+/// A call of a tool in an iteration.
+#[derive(Clone, Debug, Serialize)]
+pub struct IterationCall {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What the tool got.
+    pub arguments: Value,
+    /// Whether it failed; none without a result.
+    pub is_error: Option<bool>,
+    /// How long it took, if the file says so.
+    pub duration_ms: Option<u64>,
+}
+
+impl SessionView {
+    /// The iterations on the branch it is on, read one after the other.
+    pub fn iterations(&self) -> impl Iterator<Item = Iteration> {
+        let mut fold = Fold::default();
+        let nodes = self.branch().into_iter().map(Some).chain([None]);
+        nodes.filter_map(move |node| match node {
+            Some(node) => fold.entry(self, node),
+            None => fold.end(),
+        })
+    }
+}
+
+/// What was read and is not given yet.
+#[derive(Default)]
+struct Fold {
+    given: usize,
+    /// The last entry that is part of an iteration was written then.
+    time: String,
+    /// Messages that lead to the next call, and the ids of their entries.
+    leading: Vec<Arc<Message>>,
+    entries: Vec<String>,
+    current: Option<Iteration>,
+}
+
+impl Fold {
+    /// Takes an entry; gives the iteration that ended before it.
+    fn entry(&mut self, view: &SessionView, node: NodeId) -> Option<Iteration> {
+        let stored = view.entry(node).ok()?;
+        let message = match stored.body? {
+            Body::Message { message } => message,
+            Body::CustomMessage(custom) => Arc::new(Message::User(UserMessage {
+                content: custom.content,
+                origin: Some(custom.custom_type),
+                timestamp: 0,
+            })),
+            _ => return None,
+        };
+        let id = view.tree().id(node).to_owned();
+        let done = match &*message {
+            Message::ToolResult(result) => {
+                if let Some(current) = &mut self.current {
+                    current.result(result);
+                    current.add(Arc::clone(&message), id);
+                }
+                None
+            }
+            Message::User(_) => {
+                let done = self.complete(true);
+                self.leading.push(message);
+                self.entries.push(id);
+                done
+            }
+            Message::Assistant(answer) => {
+                let done = self.complete(true);
+                let mut next = self.next();
+                next.answer(answer);
+                next.add(Arc::clone(&message), id);
+                self.current = Some(next);
+                done
+            }
+        };
+        if !stored.timestamp.is_empty() {
+            self.time = stored.timestamp;
+        }
+        done
+    }
+
+    fn end(&mut self) -> Option<Iteration> {
+        if !self.leading.is_empty() {
+            return Some(self.next());
+        }
+        self.complete(false)
+    }
+
+    /// An iteration that begins with what leads to it.
+    fn next(&mut self) -> Iteration {
+        self.given += 1;
+        let entries = std::mem::take(&mut self.entries);
+        Iteration {
+            number: self.given,
+            messages: std::mem::take(&mut self.leading),
+            tool_calls: Vec::new(),
+            started_at: self.time.clone(),
+            completed_at: None,
+            metadata: Map::from_iter([("entries".into(), entries.into())]),
+        }
+    }
+
+    /// The current iteration. Results that are missing will come unless something follows.
+    fn complete(&mut self, followed: bool) -> Option<Iteration> {
+        let mut done = self.current.take()?;
+        let answered = done.tool_calls.iter().all(|call| call.is_error.is_some());
+        // The calls of an answer that broke off never run.
+        let stop = done.metadata.get("stop_reason").and_then(Value::as_str);
+        let broken = matches!(stop, Some("error" | "aborted"));
+        if answered || broken || followed {
+            // A clock may have been set back.
+            let completed = self.time.clone().max(done.started_at.clone());
+            done.completed_at = Some(completed).filter(|time| !time.is_empty());
+        }
+        Some(done)
+    }
+}
+
+impl Iteration {
+    fn add(&mut self, message: Arc<Message>, id: String) {
+        self.messages.push(message);
+        if let Some(Value::Array(entries)) = self.metadata.get_mut("entries") {
+            entries.push(id.into());
+        }
+    }
+
+    fn answer(&mut self, answer: &AssistantMessage) {
+        let call = |call: &ToolCall| IterationCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            is_error: None,
+            duration_ms: None,
+        };
+        self.tool_calls = answer.tool_calls().map(call).collect();
+        for (key, value) in [
+            (
+                "model",
+                json!(format!("{}/{}", answer.provider, answer.model)),
+            ),
+            ("usage", json!(answer.usage)),
+            ("cost", json!(answer.usage.cost.total)),
+            ("stop_reason", json!(answer.stop_reason)),
+        ] {
+            self.metadata.insert(key.into(), value);
+        }
+    }
+
+    fn result(&mut self, result: &ToolResultMessage) {
+        let mut calls = self.tool_calls.iter_mut();
+        if let Some(call) = calls.find(|call| call.id == result.tool_call_id) {
+            call.is_error = Some(result.is_error);
+            call.duration_ms = result.duration_ms;
+        }
+    }
+}
