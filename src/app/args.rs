@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::export_args::ExportArgs;
 use crate::llm::ThinkingLevel;
 
 /// A full-screen terminal coding agent.
@@ -207,7 +208,7 @@ pub enum SubCommand {
     /// and whether there is a key.
     Models(ModelsArgs),
     /// List the sessions of this folder, the last used first, with what they are doing; show, search,
-    /// remove and import sessions.
+    /// export, remove and import sessions.
     Sessions(SessionsArgs),
     /// Say what the open sessions are doing: idle, processing, awaiting_input or closed.
     Status(StatusArgs),
@@ -293,6 +294,8 @@ pub enum SessionsCommand {
     Show(SessionShowArgs),
     /// Find words in the prompts, answers and names of the sessions of all folders, newest first.
     Search(SessionSearchArgs),
+    /// Write one as an HTML page, as Markdown, or as the lines of its file, without any key.
+    Export(ExportArgs),
     /// Move a session that is not open to the trash, and say how to get it back.
     Rm {
         /// Which one.

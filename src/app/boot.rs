@@ -34,7 +34,7 @@ use crate::agent::session::{History, Session};
 use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
 use crate::llm::local::{self, DiscoveredServer, LocalServer};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Client, Content, Message, Model, Provider, ThinkingLevel};
+use crate::llm::{Client, Content, Keys, Message, Model, Provider, ThinkingLevel};
 
 /// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
 const WORKERS: usize = 2;
@@ -182,11 +182,21 @@ fn sub_command(
                 root: dirs.sessions(),
                 trash: dirs.trash(),
                 home,
+                redactor: &|| Ok(registered_keys(dirs, env)?.redactor().clone()),
             };
             cli::sessions(what, &place)
         }
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
+}
+
+/// All keys there are, for what must show none of them.
+fn registered_keys(dirs: &Dirs, env: &HashMap<String, String>) -> Result<Keys, StartError> {
+    let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
+    let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
+    let catalog = Arc::new(plan::catalog(&settings, dirs)?);
+    keys.register(&catalog.current().key_variables());
+    Ok(keys)
 }
 
 /// Fetches a newer catalogue of models from `url`, or from where the settings say.

@@ -2,6 +2,7 @@
 //! place that puts the parts together.
 
 pub(crate) mod args;
+pub(crate) mod export_args;
 pub(crate) mod dirs;
 pub mod sanitize;
 pub(crate) mod humanize;
@@ -12,6 +13,7 @@ pub(crate) mod outcome;
 pub(crate) mod signals;
 pub mod action;
 pub(crate) mod prompt;
+pub mod export;
 pub mod sessions;
 pub(crate) mod keys;
 pub(crate) mod trust;

@@ -13,4 +13,5 @@ mod e2e_resume;
 mod e2e_sessions;
 mod e2e_stdout;
 mod e2e_trust;
+mod export;
 mod models;

@@ -98,13 +98,19 @@ impl SessionView {
     /// # Errors
     /// It cannot be read, or is no JSON.
     pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
-        let line = self.line(node)?;
-        let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();
-        let body = Body::of(line);
-        Ok(StoredEntry { timestamp, body })
+        Ok(StoredEntry::read(&self.bytes(node)?)?)
     }
 
-    fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
+    /// The file as far as its entries are whole, with its length up to there.
+    pub fn whole(&self) -> (&File, u64) {
+        (&self.file, self.loaded.length)
+    }
+
+    /// The text of an entry's line.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
         // A file that was only read has all its entries there.
         let Place::File { offset, length } = self.tree().node(node).place else {
             return Ok(Vec::new());
@@ -112,5 +118,18 @@ impl SessionView {
         let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
         self.file.read_exact_at(&mut line, offset)?;
         Ok(line)
+    }
+}
+
+impl StoredEntry {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    pub fn read(line: &[u8]) -> serde_json::Result<Self> {
+        let line: Value = serde_json::from_slice(line)?;
+        let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();
+        let body = Body::of(line);
+        Ok(Self { timestamp, body })
     }
 }

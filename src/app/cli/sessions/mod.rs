@@ -2,6 +2,7 @@
 //! said in them.
 
 mod entry_text;
+mod export;
 mod import;
 mod line;
 mod list;

@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{import, list, remove, search, show};
+use super::{export, import, list, remove, search, show};
 use crate::app::args::{SessionListArgs, SessionsArgs, SessionsCommand};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::working_folder;
+use crate::llm::auth::Redactor;
 
 /// Where sessions are.
 pub struct SessionsPlace<'a> {
     pub root: PathBuf,
     pub trash: PathBuf,
     pub home: Option<&'a Path>,
+    /// Knows all keys; made when it is needed.
+    pub redactor: &'a dyn Fn() -> Result<Redactor, StartError>,
 }
 
 /// Does what the command line says.
@@ -24,6 +27,7 @@ pub fn sessions(what: &SessionsArgs, place: &SessionsPlace<'_>) -> Result<Outcom
         None => list(&what.list),
         Some(SessionsCommand::List(what)) => list(what),
         Some(SessionsCommand::Show(what)) => show::show(what, place),
+        Some(SessionsCommand::Export(what)) => export::export(what, place),
         Some(SessionsCommand::Search(what)) => search::search(what, place),
         Some(SessionsCommand::Rm { session }) => remove::remove(session, place),
         Some(SessionsCommand::Import { file, cd }) => {

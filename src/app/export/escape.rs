@@ -1,0 +1,51 @@
+//! The only door from a session's texts into HTML. What is not written by hand in this program goes
+//! through here.
+
+use std::fmt::{Display, Write};
+
+use crate::app::sanitize::for_terminal;
+
+/// Appends `text` for an element's content or a quoted attribute. Control characters and those that
+/// reorder text are made visible, as on the screen.
+pub fn push_text(out: &mut String, text: &str) {
+    for c in for_terminal(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+}
+
+/// Appends `<tag class="class">text</tag>`.
+pub fn push_element(out: &mut String, tag: &str, class: &str, text: &str) {
+    open(out, tag, class);
+    push_text(out, text);
+    push(out, format_args!("</{tag}>"));
+}
+
+/// Appends `<tag class="class">`.
+pub fn open(out: &mut String, tag: &str, class: &str) {
+    match class {
+        "" => push(out, format_args!("<{tag}>")),
+        class => push(out, format_args!("<{tag} class=\"{class}\">")),
+    }
+}
+
+/// Appends what this program says itself.
+pub fn push(out: &mut String, text: impl Display) {
+    let _ = write!(out, "{text}");
+}
+
+/// The address, if it is of a kind that a link may lead to.
+pub fn safe_url(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once(':')?;
+    let known = ["http", "https", "mailto"];
+    known
+        .iter()
+        .any(|it| scheme.eq_ignore_ascii_case(it))
+        .then_some(url)
+}

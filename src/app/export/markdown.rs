@@ -1,0 +1,230 @@
+//! The current branch of a session as Markdown. What a tool or a user says stands in fences and
+//! quotes that it cannot leave.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
+use super::page::notice;
+use super::tool::{arguments, diffs, outcome, subject};
+use super::transcript::{Shown, Transcript, model_of};
+use crate::agent::session::Body;
+use crate::app::humanize::{dollars, grouped, plural};
+use crate::app::sanitize::for_terminal;
+use crate::llm::message::content_text;
+use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
+
+/// Most times a text is looked through for HTML: what stood in it as HTML can be Markdown then.
+const PASSES: usize = 5;
+
+/// The conversation up to the leaf.
+pub fn markdown(transcript: &Transcript) -> String {
+    let mut out = String::new();
+    let title = match transcript.title.as_str() {
+        "" => "A session without a prompt",
+        title => title,
+    };
+    let _ = writeln!(out, "# {}\n", inline(title));
+    let usage = &transcript.usage;
+    for (name, value) in [
+        ("Folder", transcript.cwd.clone()),
+        ("Model", transcript.models.join(", ")),
+        ("Began", transcript.began.clone()),
+        ("Tokens", format!("{} out", grouped(usage.output))),
+        ("Cost", dollars(usage.cost.total)),
+        ("Session", transcript.id.clone()),
+    ] {
+        if !value.is_empty() {
+            let _ = writeln!(out, "- {name}: {}", inline(&value));
+        }
+    }
+    let path = transcript.path();
+    let elsewhere = transcript.entries.len() - path.len();
+    if elsewhere > 0 {
+        let count = plural(elsewhere as u64, "entry", "entries");
+        let _ = writeln!(out, "- Left out: {count} on other branches");
+    }
+    for at in path {
+        entry(&mut out, &transcript.entries[at]);
+    }
+    for_terminal(&out).into_owned()
+}
+
+fn entry(out: &mut String, entry: &Shown) {
+    if let Some(label) = &entry.label {
+        let _ = writeln!(out, "\n*Label: {}*", inline(label));
+    }
+    match &entry.body {
+        None => out.push_str("\n*An entry that cannot be read*\n"),
+        Some(Body::Message { message }) => match &**message {
+            Message::User(message) => {
+                out.push_str("\n## User\n");
+                quoted(out, &message.content);
+            }
+            Message::Assistant(message) => {
+                let _ = writeln!(out, "\n## Assistant ({})", inline(&model_of(message)));
+                for block in &message.content {
+                    block_of_answer(out, block, &entry.answered);
+                }
+                if let Some(error) = &message.error_message {
+                    fenced(out, "", error);
+                }
+            }
+            Message::ToolResult(message) => result(out, message, entry.call.as_ref()),
+        },
+        Some(Body::CustomMessage(message)) => {
+            let _ = writeln!(out, "\n## User ({})", inline(&message.custom_type));
+            quoted(out, &message.content);
+        }
+        Some(Body::Compaction(compaction)) => {
+            out.push_str("\n---\n\n*What stands before was compacted:*\n");
+            quoted(out, &[Content::text(compaction.summary.as_str())]);
+        }
+        Some(Body::BranchSummary(branch)) => {
+            out.push_str("\n---\n\n*Summary of the branch that was left:*\n");
+            quoted(out, &[Content::text(branch.summary.as_str())]);
+        }
+        Some(other) => {
+            let _ = writeln!(out, "\n*{}*", inline(&notice(other)));
+        }
+    }
+}
+
+fn block_of_answer(out: &mut String, block: &Content, answered: &[String]) {
+    match block {
+        Content::Text(text) => {
+            out.push('\n');
+            out.push_str(&closed(&text.text));
+            out.push('\n');
+        }
+        Content::Thinking(thinking) if !thinking.thinking.is_empty() => {
+            out.push_str("\n*Thinking:*\n");
+            quoted(out, &[Content::text(thinking.thinking.as_str())]);
+        }
+        Content::ToolCall(call) if !answered.contains(&call.id) => {
+            tool(out, &call.name, Some(call), "no result");
+        }
+        Content::Image(_) => out.push_str("\n*A picture*\n"),
+        _ => {}
+    }
+}
+
+fn result(out: &mut String, result: &ToolResultMessage, call: Option<&ToolCall>) {
+    tool(out, &result.tool_name, call, &outcome(result));
+    for (title, diff) in diffs(result) {
+        if !title.is_empty() {
+            let _ = writeln!(out, "\n{}", inline(&title));
+        }
+        fenced(out, "diff", &diff);
+    }
+    let text = content_text(&result.content);
+    if !text.is_empty() {
+        fenced(out, "", &text);
+    }
+    let is_image = |block: &&Content| matches!(block, Content::Image(_));
+    for _ in result.content.iter().filter(is_image) {
+        out.push_str("\n*A picture*\n");
+    }
+}
+
+fn tool(out: &mut String, name: &str, call: Option<&ToolCall>, end: &str) {
+    let about = call.map(subject).unwrap_or_default();
+    let colon = if about.is_empty() { "" } else { ": " };
+    let (name, about) = (inline(name), inline(&about));
+    let _ = writeln!(out, "\n### {name}{colon}{about} ({end})");
+    if let Some(call) = call {
+        fenced(out, "json", &arguments(call));
+    }
+}
+
+/// `text` in a fence that is longer than any run of backticks in it.
+fn fenced(out: &mut String, language: &str, text: &str) {
+    let mut longest = 2;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let _ = write!(out, "\n{fence}{language}\n{text}{end}{fence}\n");
+}
+
+/// Texts as a quotation; pictures are named.
+fn quoted(out: &mut String, content: &[Content]) {
+    for block in content {
+        out.push('\n');
+        match block {
+            Content::Text(text) => {
+                for line in closed(&text.text).lines() {
+                    let _ = writeln!(out, "> {line}");
+                }
+            }
+            Content::Image(_) => out.push_str("> *A picture*\n"),
+            _ => {}
+        }
+    }
+}
+
+/// One line whose signs mean themselves.
+fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '&' | '|' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Markdown from outside without what would take the rest of the file with it: HTML, and a fence that
+/// is not closed.
+fn closed(text: &str) -> String {
+    let mut text = text.trim_end().to_owned();
+    for _ in 0..PASSES {
+        let html = Parser::new_ext(&text, Options::ENABLE_GFM)
+            .into_offset_iter()
+            .filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
+        let ranges: Vec<Range<usize>> = html.map(|(_, range)| range).collect();
+        if ranges.is_empty() {
+            return with_closed_fence(text);
+        }
+        for range in ranges.into_iter().rev() {
+            let escaped = text[range.clone()].replace('<', "\\<");
+            text.replace_range(range, &escaped);
+        }
+    }
+    let mut out = String::new();
+    fenced(&mut out, "", &text);
+    out
+}
+
+/// `text` with the fence closed that is open at its end.
+fn with_closed_fence(mut text: String) -> String {
+    let probe = format!("{text}\n\n# end");
+    let mut open = None;
+    for (event, range) in Parser::new(&probe).into_offset_iter() {
+        if matches!(
+            event,
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_)))
+        ) {
+            open = Some(range);
+        }
+    }
+    // A fence that is open takes the probe in.
+    if let Some(range) = open.filter(|range| range.end > text.len() + 2) {
+        let code = &probe[range];
+        let sign = code.chars().next().unwrap_or('`');
+        let run = code.chars().take_while(|c| *c == sign);
+        let fence: String = run.collect();
+        text.push('\n');
+        text.push_str(&fence);
+    }
+    text
+}
