@@ -102,6 +102,8 @@ pub enum Command {
     Open(Box<OpenSession>),
     /// Where instruction files may come from, from the next run on.
     SetInstructions(InstructionSources),
+    /// Names the session.
+    Name(String),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -194,6 +196,11 @@ impl AgentHandle {
     /// Says where instruction files may come from, from the next run on.
     pub fn set_instructions(&self, sources: InstructionSources) {
         self.send(Command::SetInstructions(sources));
+    }
+
+    /// Names the session; an empty name takes the name away.
+    pub fn name(&self, name: String) {
+        self.send(Command::Name(name));
     }
 
     /// Opens what the next prompt will need, so that it leaves at once. Says nothing.

@@ -77,6 +77,8 @@ pub enum Action {
     Resume,
     /// Begin a new session.
     NewSession,
+    /// Name the session.
+    NameSession,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -256,6 +258,7 @@ pub const ACTIONS: &[Spec] = &[
     within(Scope::Question, row(No, "no", "In a question: no (so does Esc)", Popups)),
     slash(row(Resume, "resume", "Go on with another session of this folder: type to filter, Enter opens", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
+    argument(row(NameSession, "name_session", "Name the session; alone, take its name away", Program), "name", "NAME"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
     argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md counts. With `no`: never, and nothing asks again", Program), "trust", "no"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),

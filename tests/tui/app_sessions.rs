@@ -110,3 +110,15 @@ fn a_folder_that_cannot_be_read_is_told() {
     assert!(tui.app.overlays.is_empty());
     assert!(tui.frame().contains("/s: denied"));
 }
+
+#[test]
+fn a_session_gets_a_name_and_loses_it() {
+    let mut tui = stored();
+    tui.write("/name  Login and docs ");
+    let named = Effect::NameSession("Login and docs".into());
+    assert_eq!(tui.key("enter"), [named]);
+    assert!(tui.frame().contains("Login and docs"));
+    tui.write("/name");
+    assert_eq!(tui.key("enter"), [Effect::NameSession(String::new())]);
+    assert!(!tui.frame().contains("Login and docs"));
+}

@@ -67,6 +67,11 @@ impl Conversation {
         before
     }
 
+    /// Names the session.
+    pub fn name(&mut self, name: String) {
+        self.store(Body::SessionInfo { name });
+    }
+
     /// Lets other programs see the session, which is idle and will call `model` next.
     pub fn appear(&mut self, model: &Model) {
         let session = &self.session;

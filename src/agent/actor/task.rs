@@ -149,6 +149,7 @@ impl Actor {
             }
             Some(Command::Open(open)) => self.open(*open),
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
+            Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);

@@ -53,6 +53,8 @@ pub enum Effect {
     OpenSession(Option<PathBuf>),
     /// Trust the project, or not, from now on.
     Trust(bool),
+    /// Name the session.
+    NameSession(String),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.

@@ -77,6 +77,7 @@ impl EffectRunner {
             Effect::GoOn => self.handle.go_on(),
             Effect::ListSessions => self.list_sessions(),
             Effect::OpenSession(path) => self.open_session(path),
+            Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
                 self.block(move || EffectResult::Branch(branch(&cwd)));

@@ -71,7 +71,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ThinkingDown
         | Action::Thinking
         | Action::SaveModel => return models::act(app, action, argument),
-        Action::Resume | Action::NewSession => return sessions::act(app, action),
+        Action::Resume | Action::NewSession | Action::NameSession => {
+            return sessions::act(app, action, argument);
+        }
         Action::ToggleOutput
         | Action::ToggleThinking
         | Action::ToggleCell

@@ -22,7 +22,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
         *due = app.now + DEMO_WAIT_MS;
     }
     if std::mem::take(&mut app.start.resume) {
-        effects.extend(sessions::act(app, Action::Resume));
+        effects.extend(sessions::act(app, Action::Resume, ""));
     }
     let prompt = std::mem::take(&mut app.start.prompt);
     if !prompt.is_empty() {

@@ -14,19 +14,23 @@ use crate::app::tui::overlay::{Overlay, SessionPicker};
 const SAY_MS: i64 = 4000;
 
 /// Does what an action about sessions means.
-pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
-    if app.status.session.is_none() {
+pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    let Some(session) = &mut app.status.session else {
         app.say(
-            "Nothing is stored in this run, so there is no other session",
+            "Nothing is stored in this run: there are no sessions",
             SAY_MS,
         );
         return Vec::new();
-    }
+    };
     match action {
         Action::Resume => {
             app.overlays
                 .push(Overlay::Sessions(SessionPicker::default()));
             vec![Effect::ListSessions]
+        }
+        Action::NameSession => {
+            session.name = (!argument.is_empty()).then(|| argument.to_owned());
+            vec![Effect::NameSession(argument.to_owned())]
         }
         _ => open(app, None),
     }
