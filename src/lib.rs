@@ -42,8 +42,9 @@
 //! ours); `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and
 //! redacts them in every text that leaves; what is known of a host is data (`assets/models.toml`).
 //! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
-//! everything a user can trigger; `export` makes pages and Markdown of sessions; `tui/update` changes the screen's state (`tui/transcript` is the
-//! conversation's part of it), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
+//! everything a user can trigger; `export` makes pages and Markdown of sessions; `tui/update`
+//! changes the screen's state (`tui/transcript` is the conversation's part of it), `tui/view` lays it out
+//! and paints it, `tui/text` wraps and styles.
 //!
 //! # What holds everywhere
 //!

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use super::page::notice;
+use super::page::{cut_short, notice};
 use super::tool::{arguments, diffs, outcome, subject};
 use super::transcript::{Shown, Transcript, model_of};
 use crate::agent::session::Body;
@@ -69,6 +69,9 @@ fn entry(out: &mut String, entry: &Shown) {
                 }
                 if let Some(error) = &message.error_message {
                     fenced(out, "", error);
+                }
+                if let Some(end) = cut_short(message) {
+                    let _ = writeln!(out, "\n*{end}*");
                 }
             }
             Message::ToolResult(message) => result(out, message, entry.call.as_ref()),

@@ -313,12 +313,18 @@ fn answer(out: &mut String, message: &AssistantMessage, answered: &[String]) {
     if let Some(error) = &message.error_message {
         push_element(out, "p", "error", error);
     }
-    let end = match message.stop_reason {
-        StopReason::Aborted => "Stopped by the user",
-        StopReason::Length => "Cut off at the output limit",
-        _ => return,
-    };
-    push_element(out, "p", "note", end);
+    if let Some(end) = cut_short(message) {
+        push_element(out, "p", "note", end);
+    }
+}
+
+/// Why an answer ends where it does, if it was not done.
+pub(super) fn cut_short(message: &AssistantMessage) -> Option<&'static str> {
+    match message.stop_reason {
+        StopReason::Aborted => Some("Stopped by the user"),
+        StopReason::Length => Some("Cut off at the output limit"),
+        _ => None,
+    }
 }
 
 fn folded(out: &mut String, title: &str, markdown: &str) {
