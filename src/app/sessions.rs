@@ -8,7 +8,7 @@ use super::outcome::StartError;
 use super::sanitize::for_terminal;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
-    OpenError, Session, StoredSession, all_sessions, live_sessions, sessions_in,
+    OpenError, Session, SessionIndex, StoredSession, all_sessions, live_sessions, sessions_in,
 };
 
 /// Most sessions an error lists.
@@ -174,13 +174,16 @@ pub fn rows(root: &Path, cwd: &Path) -> Result<Vec<SessionRow>, String> {
     let folder = folder_for(root, cwd);
     let stored = sessions_in(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let live = live_sessions(root);
+    let mut index = SessionIndex::load(root);
     let row = |session: StoredSession| SessionRow {
-        title: session.head().label().to_owned(),
+        title: index.head(&session).label().to_owned(),
         changed: session.changed,
         is_open: live.iter().any(|record| record.path == session.path),
         path: session.path,
     };
-    Ok(stored.into_iter().take(MAX_ROWS).map(row).collect())
+    let rows = stored.into_iter().take(MAX_ROWS).map(row).collect();
+    index.save();
+    Ok(rows)
 }
 
 fn refused(root: &Path, path: &Path, error: &OpenError) -> StartError {

@@ -10,8 +10,8 @@ use serde_json::Value;
 use tiller::agent::session::entry::ModelChange;
 use tiller::agent::session::live::PresenceError;
 use tiller::agent::session::{
-    Body, Header, Presence, PresenceRecord, SaveNotice, Session, SessionHead, SessionState,
-    all_sessions, folder, live_sessions, sessions_in,
+    Body, Header, Presence, PresenceRecord, SaveNotice, Session, SessionHead, SessionIndex,
+    SessionState, all_sessions, folder, live_sessions, sessions_in,
 };
 use tiller::llm::{Message, ThinkingLevel};
 
@@ -169,6 +169,45 @@ fn sessions_are_listed_by_folder_and_in_all() {
     expected.sort();
     assert_eq!(all, expected);
     assert_eq!(sessions_in(&root.path().join("none")).unwrap(), []);
+}
+
+#[test]
+fn the_index_follows_the_files_and_may_be_broken() {
+    let root = tempfile::tempdir().unwrap();
+    store(root.path(), "/w", "first");
+    let path = all_sessions(root.path()).unwrap()[0].path.clone();
+    let index = root.path().join(".index.json");
+    let labels = || {
+        let mut index = SessionIndex::load(root.path());
+        let stored = all_sessions(root.path()).unwrap();
+        let labels = stored.iter().map(|it| index.head(it).label().to_owned());
+        let labels: Vec<String> = labels.collect();
+        index.save();
+        labels
+    };
+    let append = |text: &str| {
+        let mut file = fs::File::options().append(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    };
+    assert_eq!(labels(), ["first"]);
+    // A name that is written in two pieces, with the list asked for in between.
+    append(r#"{"type":"session_info","id":"n","parent"#);
+    assert_eq!(labels(), ["first"]);
+    append("Id\":null,\"timestamp\":\"T\",\"name\":\"The hunt\"}\n");
+    assert_eq!(labels(), ["The hunt"]);
+    let written = fs::read(&index).unwrap();
+    assert_eq!(labels(), ["The hunt"]);
+    assert_eq!(fs::read(&index).unwrap(), written);
+    for broken in ["", "{", "[]", r#"{"version":9,"rows":{}}"#] {
+        fs::write(&index, broken).unwrap();
+        assert_eq!(labels(), ["The hunt"], "{broken}");
+        assert_eq!(fs::read(&index).unwrap(), written);
+    }
+    fs::remove_file(&path).unwrap();
+    store(root.path(), "/w", "second");
+    assert_eq!(labels(), ["second"]);
+    let text = fs::read_to_string(&index).unwrap();
+    assert!(!text.contains("The hunt"), "{text}");
 }
 
 #[test]

@@ -42,6 +42,14 @@ impl SessionHead {
         Ok((head, end))
     }
 
+    /// Reads on for the name from the byte `from`, where a line begins.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_on(&mut self, path: &Path, from: u64) -> io::Result<u64> {
+        self.read_name(&File::open(path)?, from)
+    }
+
     /// What it is called in a list: its name, or else its first prompt.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.title)

@@ -16,6 +16,8 @@ pub struct StoredSession {
     pub path: PathBuf,
     /// When it was last written to, as Unix time in milliseconds.
     pub changed: i64,
+    /// Bytes of its file.
+    pub size: u64,
 }
 
 /// The sessions in one folder, the last written first. A folder that is not there holds none.
@@ -25,14 +27,14 @@ pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
         let path = entry.path();
         let Some(id) = id_of(&path) else { continue };
         // A file that went away meanwhile is no session any more.
-        let Ok(changed) = fs::metadata(&path).and_then(|data| data.modified()) else {
-            continue;
-        };
+        let data = fs::metadata(&path).and_then(|data| Ok((data.modified()?, data.len())));
+        let Ok((changed, size)) = data else { continue };
         let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
         sessions.push(StoredSession {
             id,
             path,
             changed: i64::try_from(changed.as_millis()).unwrap_or(i64::MAX),
+            size,
         });
     }
     latest_first(&mut sessions);
@@ -66,6 +68,7 @@ impl StoredSession {
             id: id_of(path).unwrap_or_default(),
             path: path.to_owned(),
             changed: 0,
+            size: 0,
         }
     }
 

@@ -36,8 +36,11 @@ fn state(live: Option<&PresenceRecord>) -> SessionState {
     live.map_or(SessionState::Closed, |record| record.state)
 }
 
-pub(super) fn stored_json(session: &StoredSession, live: Option<&PresenceRecord>) -> Value {
-    let head = session.head();
+pub(super) fn stored_json(
+    session: &StoredSession,
+    head: &SessionHead,
+    live: Option<&PresenceRecord>,
+) -> Value {
     json!({
         "id": session.id,
         "state": state(live),

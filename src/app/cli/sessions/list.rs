@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::super::out;
 use super::line::{stored_json, stored_line, unreadable};
-use crate::agent::session::{PresenceRecord, all_sessions, folder, live_sessions, sessions_in};
+use crate::agent::session::{
+    PresenceRecord, SessionIndex, all_sessions, folder, live_sessions, sessions_in,
+};
 use crate::app::args::SessionListArgs;
 use crate::app::humanize::tilde;
 use crate::app::outcome::{Outcome, StartError};
@@ -36,16 +38,17 @@ pub fn list(
         .into_iter()
         .map(|record| (record.id.clone(), record))
         .collect();
+    let mut index = SessionIndex::load(root);
     let mut text = String::new();
     if what.json {
         let list: Vec<Value> = stored
             .iter()
-            .map(|session| stored_json(session, live.get(&session.id)))
+            .map(|session| stored_json(session, &index.head(session), live.get(&session.id)))
             .collect();
         let _ = writeln!(text, "{}", Value::Array(list));
     } else {
         for session in &stored {
-            let head = session.head();
+            let head = index.head(session);
             let mut line = stored_line(session, &head, live.get(&session.id));
             if what.all {
                 let folder = tilde(Path::new(&head.cwd), home);
@@ -72,5 +75,6 @@ pub fn list(
             );
         }
     }
+    index.save();
     Ok(out::print(&text))
 }

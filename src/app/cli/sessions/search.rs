@@ -40,13 +40,13 @@ pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Out
             }
         };
         let live = live.iter().find(|record| record.id == session.id);
+        let head = session.head();
         let mut text = String::new();
         if what.json {
-            let mut record = stored_json(session, live);
+            let mut record = stored_json(session, &head, live);
             record["matches"] = found.iter().map(match_json).collect();
             let _ = writeln!(text, "{record}");
         } else {
-            let head = session.head();
             let line = stored_line(session, &head, live);
             let folder = tilde(Path::new(&head.cwd), place.home);
             let line = format!("{line}  {}", for_terminal(&folder));

@@ -49,7 +49,9 @@ fn one(
     match (open.as_slice(), closed.as_slice()) {
         ([record], []) if as_json => Ok(format!("{}\n", json!(record))),
         ([record], []) => Ok(live_line(record, home)),
-        ([], [session]) if as_json => Ok(format!("{}\n", stored_json(session, None))),
+        ([], [session]) if as_json => {
+            Ok(format!("{}\n", stored_json(session, &session.head(), None)))
+        }
         ([], [session]) => {
             let line = stored_line(session, &session.head(), None);
             Ok(format!("{}\n", line.trim_end()))
