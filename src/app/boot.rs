@@ -25,6 +25,7 @@ use super::models::Models;
 use super::outcome::{Outcome, StartError};
 use super::plan::{self, FrontEnd, Loaded, Plan, Stdio};
 use super::sessions::Opened;
+use super::trust::Trust;
 use super::tui::app::{SessionInfo, Start, Status};
 use super::{catalogue, keys, log, tui};
 use crate::agent::memory::InstructionSources;
@@ -151,17 +152,22 @@ fn sub_command(
     env: &HashMap<String, String>,
 ) -> Result<Outcome, StartError> {
     let home = dirs.home.as_deref();
+    let trust = || {
+        let cwd = plan::working_folder(None).ok();
+        let load = |cwd: PathBuf| Trust::load(&dirs.projects_file(), &cwd);
+        cwd.map(load).transpose()
+    };
     match command {
         SubCommand::Config { what } => {
             let assignments = match what {
                 ConfigCommand::Show { config, .. } => config.as_slice(),
                 ConfigCommand::Path => &[],
             };
-            let layers = plan::layers(dirs, assignments)?;
+            let layers = plan::layers(dirs, trust()?.as_ref(), assignments)?;
             Ok(cli::config(what, &layers, &dirs.config_file()))
         }
         SubCommand::Models(what) => {
-            let layers = plan::layers(dirs, &what.config)?;
+            let layers = plan::layers(dirs, trust()?.as_ref(), &what.config)?;
             let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
             if let Some(url) = &what.refresh {
                 return refresh(url, &settings, dirs);
@@ -192,7 +198,7 @@ fn sub_command(
 
 /// All keys there are, for what must show none of them.
 fn registered_keys(dirs: &Dirs, env: &HashMap<String, String>) -> Result<Keys, StartError> {
-    let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
+    let settings = Settings::resolve(&plan::layers(dirs, None, &[])?).map_err(StartError::usage)?;
     let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
     let catalog = Arc::new(plan::catalog(&settings, dirs)?);
     keys.register(&catalog.current().key_variables());
@@ -233,7 +239,7 @@ fn auth(
     dirs: &Dirs,
     env: &HashMap<String, String>,
 ) -> Result<Outcome, StartError> {
-    let settings = Settings::resolve(&plan::layers(dirs, &[])?).map_err(StartError::usage)?;
+    let settings = Settings::resolve(&plan::layers(dirs, None, &[])?).map_err(StartError::usage)?;
     let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
     let catalog = plan::catalog(&settings, dirs)?;
     let runtime = current_thread()?;

@@ -68,14 +68,6 @@ impl Loaded {
         dirs: &Dirs,
         env: &HashMap<String, String>,
     ) -> Result<Self, StartError> {
-        let mut settings = settings(&args, dirs)?;
-        if settings.permission != "full" {
-            return Err(StartError::usage(format!(
-                "--permission {}: not available yet. Use --permission full, which runs everything \
-                 without asking",
-                settings.permission
-            )));
-        }
         let mut cwd = working_folder(args.cd.as_deref())?;
         let choice = Choice::of(&args, &dirs.sessions(), &cwd)?;
         if let (Some(choice), None) = (&choice, &args.cd) {
@@ -92,6 +84,14 @@ impl Loaded {
         let mut trust = Trust::load(&dirs.projects_file(), &cwd)?;
         if args.trust {
             trust.verdict = Verdict::Trusted;
+        }
+        let mut settings = settings(&args, dirs, &trust)?;
+        if settings.permission != "full" {
+            return Err(StartError::usage(format!(
+                "--permission {}: not available yet. Use --permission full, which runs everything \
+                 without asking",
+                settings.permission
+            )));
         }
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
@@ -191,12 +191,19 @@ impl Plan {
     }
 }
 
-/// The layers of settings that apply to every command.
-pub fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
+/// The layers of settings that apply to every command, with those of the project if it is trusted.
+pub fn layers(
+    dirs: &Dirs,
+    trust: Option<&Trust>,
+    assignments: &[String],
+) -> Result<Layers, StartError> {
     let mut layers = Layers::defaults();
     layers
         .add_file(&dirs.config_file())
         .map_err(StartError::usage)?;
+    if let Some(file) = trust.and_then(Trust::settings_file) {
+        layers.add_project_file(&file).map_err(StartError::usage)?;
+    }
     for assignment in assignments {
         layers
             .add_assignment(assignment)
@@ -226,8 +233,8 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
     )
 }
 
-fn settings(args: &RunArgs, dirs: &Dirs) -> Result<Settings, StartError> {
-    let mut layers = layers(dirs, &args.config)?;
+fn settings(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Settings, StartError> {
+    let mut layers = layers(dirs, Some(trust), &args.config)?;
     let mut flag = |name, key, value: Option<toml::Value>| match value {
         Some(value) => layers.add_flag(name, key, value).map_err(StartError::usage),
         None => Ok(()),

@@ -1,5 +1,5 @@
 //! Whether the user trusts the project in a folder: `projects.toml` beside the settings, or `--trust`.
-//! What a project brings along (instruction files, its own system prompt) counts only then: it steers a program that
+//! What a project brings along (instruction files, settings, its own system prompt) counts only then: it steers a program that
 //! runs commands.
 
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use crate::agent::memory::{
 
 /// The table of `projects.toml`: a folder, and whether it and all below it are trusted.
 const TABLE: &str = "trust";
+/// A project's settings, in its own folder.
+const SETTINGS: &str = "config.toml";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
 
@@ -65,6 +67,12 @@ impl Trust {
     /// Whether what the project brings along counts.
     pub fn is_trusted(&self) -> bool {
         self.verdict == Verdict::Trusted
+    }
+
+    /// The project's settings file, if it counts; it need not exist.
+    pub fn settings_file(&self) -> Option<PathBuf> {
+        let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);
+        self.is_trusted().then_some(file)
     }
 
     /// Where instruction files come from when the project is trusted, or is not.
@@ -136,8 +144,9 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
         let shown = path.strip_prefix(root).unwrap_or(&path);
         Some(shown.display().to_string())
     });
-    let own = SYSTEM_FILES.map(|name| Path::new(PROJECT_FOLDER).join(name));
-    let own = own.iter().filter(|path| root.join(path).is_file());
+    let own = [SETTINGS].into_iter().chain(SYSTEM_FILES);
+    let own = own.map(|name| Path::new(PROJECT_FOLDER).join(name));
+    let own = own.filter(|path| root.join(path).is_file());
     files
         .chain(own.map(|path| path.display().to_string()))
         .collect()

@@ -9,6 +9,24 @@ const LEFT_OUT: &str = "tiller: left out, because this folder is not trusted: AG
                         (--trust takes it in)\n";
 
 #[test]
+fn settings_of_a_project_wait_for_trust_too() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    sandbox.write(".tiller/config.toml", "agent.max_iterations = 7\n");
+    let file = sandbox.path().join(".tiller/config.toml");
+    let show = || sandbox.run(&["config", "show", "--origin"]).stdout;
+    let from = |what: &str| format!("agent.max_iterations = {what}\n");
+    assert!(show().contains(&from("100  # default")), "{}", show());
+    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
+    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
+    let project = from(&format!("7  # project: {}", file.display()));
+    assert!(show().contains(&project), "{}", show());
+    fs::write(&file, "permission.mode = \"full\"\n").unwrap();
+    let ran = sandbox.run(&["-p", "hi"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("a project may not set it"), "{ran:#?}");
+}
+
+#[test]
 fn instructions_of_a_project_wait_for_trust() {
     let replies = (0..5).map(|_| Reply::text("ok")).collect();
     let (server, sandbox) = job::stage_with(replies);

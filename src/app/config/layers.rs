@@ -1,4 +1,4 @@
-//! Layers of settings: defaults, the user's file, `--config`, flags. Later layers win. The defaults are the schema: a key that is not there does not exist, and a value
+//! Layers of settings: defaults, the user's file, a trusted project's, `--config`, flags. Later layers win. The defaults are the schema: a key that is not there does not exist, and a value
 //! must be of the default's type. A table that is empty there takes any names, with strings.
 
 use std::collections::BTreeMap;
@@ -12,6 +12,23 @@ use crate::llm::nearest::nearest_few;
 /// The default settings, in the form of a user's file.
 pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
 
+/// What a project may set, with all below a name that ends in a dot. No keys, no addresses, nothing
+/// that lets a tool do or see more.
+const PROJECT_SETTINGS: [&str; 12] = [
+    "agent.",
+    "retry.",
+    "models.default",
+    "models.thinking",
+    "models.fallback",
+    "models.favorites",
+    "tools.bash.timeout_seconds",
+    "tools.bash.max_timeout_seconds",
+    "tools.bash.max_output_chars",
+    "tools.bash.max_output_lines",
+    "tools.read.",
+    "tools.search.",
+];
+
 /// Where a value comes from, from weakest to strongest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
@@ -19,6 +36,8 @@ pub enum Origin {
     Default,
     /// The user's file.
     User(PathBuf),
+    /// The file of a project that is trusted.
+    Project(PathBuf),
     /// `--config KEY=VALUE`.
     Command,
     /// A flag of its own, such as `--model`.
@@ -30,6 +49,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => f.write_str("default"),
             Self::User(path) => write!(f, "user: {}", path.display()),
+            Self::Project(path) => write!(f, "project: {}", path.display()),
             Self::Command => f.write_str("--config"),
             Self::Flag(name) => f.write_str(name),
         }
@@ -54,20 +74,36 @@ impl Layers {
 
     /// Adds the user's settings file. One that does not exist adds nothing.
     pub fn add_file(&mut self, path: &Path) -> Result<(), String> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => {
-                return Err(format!(
-                    "cannot read the settings file {}: {error}",
-                    path.display()
-                ));
-            }
+        match read(path)? {
+            Some(table) => self.add(Origin::User(path.to_owned()), table),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the settings file of a trusted project, which may set less. One that does not exist adds
+    /// nothing.
+    pub fn add_project_file(&mut self, path: &Path) -> Result<(), String> {
+        let Some(table) = read(path)? else {
+            return Ok(());
         };
-        let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            format!("{} is not valid TOML:\n{error}", path.display())
-        })?;
-        self.add(Origin::User(path.to_owned()), table)
+        let origin = Origin::Project(path.to_owned());
+        let mut keys = Vec::new();
+        collect_keys(&table, "", &mut keys);
+        let may_set = |key: &String| {
+            let allowed =
+                |name: &&str| *name == key || name.ends_with('.') && key.starts_with(*name);
+            PROJECT_SETTINGS.iter().any(allowed)
+        };
+        let refused = keys.into_iter().find(|key| !may_set(key));
+        // Unknown and wrong values are told first.
+        self.add(origin.clone(), table)?;
+        match refused {
+            Some(key) => Err(format!(
+                "setting {key} ({origin}): a project may not set it; put it into your own settings \
+                 (`tiller config path`)"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
@@ -153,6 +189,24 @@ impl Layers {
         self.layers.insert(at, (origin, table));
         Ok(())
     }
+}
+
+/// The settings in a file, if there is one.
+fn read(path: &Path) -> Result<Option<Table>, String> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(format!(
+                "cannot read the settings file {}: {error}",
+                path.display()
+            ));
+        }
+    };
+    let table = text.parse().map_err(|error: toml::de::Error| {
+        format!("{} is not valid TOML:\n{error}", path.display())
+    })?;
+    Ok(Some(table))
 }
 
 fn nested(key: &str, value: Value) -> Table {
@@ -380,6 +434,51 @@ mod tests {
                 "models.aliases.fast = \"lab/c:low\" # --config",
                 "models.aliases.\"v1.5\" = \"lab/b\" # user: /c/config.toml",
             ]
+        );
+    }
+
+    #[test]
+    fn a_project_sets_less() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        for (text, refused) in [
+            ("agent.max_iterations = 7\nmodels.default = \"lab/a\"", None),
+            ("[agent.loop_guard]\nenabled = false", None),
+            ("permission.mode = \"full\"", Some("permission.mode")),
+            ("tools.set = \"all\"", Some("tools.set")),
+            ("tools.bash.secret_env = []", Some("tools.bash.secret_env")),
+            ("models.aliases.fast = \"x\"", Some("models.aliases.fast")),
+            (
+                "models.servers.ollama = \"h:1\"",
+                Some("models.servers.ollama"),
+            ),
+            ("models.catalogue_url = \"x\"", Some("models.catalogue_url")),
+            (
+                "auth.env_file_folders = [\"/\"]",
+                Some("auth.env_file_folders"),
+            ),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let added = Layers::defaults().add_project_file(&path);
+            match refused {
+                None => assert_eq!(added, Ok(()), "{text}"),
+                Some(key) => {
+                    let error = added.unwrap_err();
+                    assert!(
+                        error.starts_with(&format!("setting {key} (project: ")),
+                        "{error}"
+                    );
+                    assert!(error.contains("may not set it"), "{error}");
+                }
+            }
+        }
+        let mut layers = Layers::defaults();
+        std::fs::write(&path, "agent.max_iterations = 7").unwrap();
+        layers.add_project_file(&path).unwrap();
+        user(&mut layers, "agent.max_iterations = 2").unwrap();
+        assert_eq!(
+            layers.get("agent.max_iterations").unwrap().0.as_integer(),
+            Some(7)
         );
     }
 
