@@ -2,6 +2,12 @@
 //!
 //! `cargo bench --bench sessions`
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints its figures and has nobody to report errors to"
+)]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
