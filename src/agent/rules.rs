@@ -36,13 +36,14 @@ impl Default for LoopRules {
 /// When a failed model call is tried again (`[retry]` in the settings).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryRules {
-    /// Retries of one call at most; 0 is none.
+    /// The most retries of one model call; 0 turns retrying off.
     pub max: u32,
-    /// The wait before the first, in milliseconds; each later one is twice as long.
+    /// Delay before the first retry, in milliseconds; it doubles with each further retry.
     pub base_ms: u64,
-    /// The longest wait a server may ask for, in seconds.
+    /// The longest delay accepted from a server's `Retry-After`, in seconds.
     pub max_wait_s: u64,
-    /// Whether waits differ by up to a quarter, so that clients do not come back together.
+    /// Whether each delay is changed by a random part of up to 25 %, so that many clients do not
+    /// retry at the same moment.
     pub jitter: bool,
 }
 

@@ -184,7 +184,7 @@ impl Group {
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Spec {
+pub struct ActionSpec {
     /// What it is.
     pub action: Action,
     /// Its name in key files.
@@ -203,7 +203,7 @@ pub struct Spec {
 
 /// The table, in the order of the help.
 #[rustfmt::skip]
-pub const ACTIONS: &[Spec] = &[
+pub const ACTIONS: &[ActionSpec] = &[
     row(Submit, "submit", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, or retry now", Talking),
     row(FollowUp, "follow_up", "Send the text; while a run is under way it waits until the run is done", Talking),
     row(SteerNow, "steer_now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor", Talking),
@@ -267,7 +267,7 @@ pub const ACTIONS: &[Spec] = &[
 
 impl Action {
     /// Its row.
-    pub fn spec(self) -> &'static Spec {
+    pub fn spec(self) -> &'static ActionSpec {
         ACTIONS
             .iter()
             .find(|spec| spec.action == self)
@@ -297,8 +297,8 @@ impl Action {
     }
 }
 
-const fn row(action: Action, name: &'static str, help: &'static str, group: Group) -> Spec {
-    Spec {
+const fn row(action: Action, name: &'static str, help: &'static str, group: Group) -> ActionSpec {
+    ActionSpec {
         action,
         name,
         help,
@@ -309,19 +309,19 @@ const fn row(action: Action, name: &'static str, help: &'static str, group: Grou
     }
 }
 
-const fn within(scope: Scope, spec: Spec) -> Spec {
-    Spec { scope, ..spec }
+const fn within(scope: Scope, spec: ActionSpec) -> ActionSpec {
+    ActionSpec { scope, ..spec }
 }
 
-const fn slash(spec: Spec, command: &'static str) -> Spec {
-    Spec {
+const fn slash(spec: ActionSpec, command: &'static str) -> ActionSpec {
+    ActionSpec {
         slash: Some(command),
         ..spec
     }
 }
 
-const fn argument(spec: Spec, command: &'static str, argument: &'static str) -> Spec {
-    Spec {
+const fn argument(spec: ActionSpec, command: &'static str, argument: &'static str) -> ActionSpec {
+    ActionSpec {
         argument: Some(argument),
         ..slash(spec, command)
     }

@@ -17,7 +17,7 @@ pub fn window(tokens: u64) -> String {
     match tokens {
         0 => "?".to_owned(),
         1..1000 => tokens.to_string(),
-        // Powers of two are told as what they are called.
+        // 131,072 is known as 128k, so multiples of 1024 are divided by 1024.
         1000..1_000_000 if tokens.is_multiple_of(1024) && !tokens.is_multiple_of(1000) => {
             format!("{}k", tokens / 1024)
         }
@@ -103,7 +103,7 @@ pub fn age(ms: i64) -> String {
 }
 
 /// A path with `~` for the home folder, unless that is the root.
-pub fn tilde(path: &Path, home: Option<&Path>) -> String {
+pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
     let home = home.filter(|home| *home != Path::new("/"));
     match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -141,7 +141,7 @@ mod tests {
             ("/home/mellow", "/home/me", "/home/mellow"),
             ("/srv", "/", "/srv"),
         ] {
-            assert_eq!(tilde(Path::new(path), Some(Path::new(home))), expected);
+            assert_eq!(abbreviate_home(Path::new(path), Some(Path::new(home))), expected);
         }
     }
 

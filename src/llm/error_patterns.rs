@@ -224,6 +224,7 @@ static WAIT: LazyLock<Regex> = LazyLock::new(|| {
 static WAIT_PART: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)"));
 
+/// Compiles a pattern of this program's own source; panics when it is not a valid regular expression.
 pub fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("tests use every pattern")
 }

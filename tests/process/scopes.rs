@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Instant;
 
-use tiller::agent::process::{Exit, Orphans, Processes, Running, Spawn, Status};
+use tiller::agent::process::{ExitStatus, Orphans, Processes, Running, Spawn, Status};
 use tokio_util::sync::CancellationToken;
 
 use super::bash_tool::BashTool;
@@ -130,7 +130,7 @@ async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
     running.stop();
     processes.empty().await;
     let expected = Status {
-        shell: Some(Exit::Exited(3)),
+        shell: Some(ExitStatus::Exited(3)),
         gone: true,
         left: Vec::new(),
     };

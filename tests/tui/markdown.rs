@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use ratatui::style::Style;
 use tiller::app::tui::text::RenderContext;
 use tiller::app::tui::text::markdown::MarkdownRows;
-use tiller::app::tui::text::{CodeStore, Row, width};
+use tiller::app::tui::text::{HighlightCache, Row, width};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 
 fn theme() -> Theme {
@@ -28,7 +28,7 @@ fn whole(source: &str, columns: usize) -> Vec<Row> {
         &context(&theme, columns),
         source,
         false,
-        &mut CodeStore::default(),
+        &mut HighlightCache::default(),
     );
     rows.rows().to_vec()
 }
@@ -37,14 +37,14 @@ fn whole(source: &str, columns: usize) -> Vec<Row> {
 /// that of the text and that of the message.
 fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
     let theme = theme();
-    let mut store = CodeStore::default();
+    let mut highlights = HighlightCache::default();
     let mut rows = MarkdownRows::default();
     for &cut in cuts {
         let cut = source.floor_char_boundary(cut);
-        rows.update(&context(&theme, columns), &source[..cut], true, &mut store);
+        rows.update(&context(&theme, columns), &source[..cut], true, &mut highlights);
     }
     for live in [true, false, false] {
-        rows.update(&context(&theme, columns), source, live, &mut store);
+        rows.update(&context(&theme, columns), source, live, &mut highlights);
     }
     rows.rows().to_vec()
 }
@@ -134,11 +134,11 @@ fn streaming_ends_in_the_same_picture() {
 #[test]
 fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
     let theme = theme();
-    let mut store = CodeStore::default();
+    let mut highlights = HighlightCache::default();
     let mut rows = MarkdownRows::default();
     for (end, _) in SAMPLE.char_indices() {
         let so_far = &SAMPLE[..end];
-        rows.update(&context(&theme, 40), so_far, true, &mut store);
+        rows.update(&context(&theme, 40), so_far, true, &mut highlights);
         // A fence that is being typed is not shown as code.
         if !so_far.ends_with('`') {
             let seen = text(rows.rows());
@@ -157,7 +157,7 @@ fn a_line_of_code_is_shown_until_it_may_be_a_fence() {
             &context(&theme, 40),
             &source,
             true,
-            &mut CodeStore::default(),
+            &mut HighlightCache::default(),
         );
         assert_eq!(text(rows.rows()).contains(line), shown, "{line:?}");
     }
@@ -265,7 +265,7 @@ fn a_megabyte_is_written_once() {
     ];
     let theme = theme();
     for (name, source) in cases {
-        let mut store = CodeStore::default();
+        let mut highlights = HighlightCache::default();
         let mut rows = MarkdownRows::default();
         let step = 8192;
         let mut updates = 0;
@@ -274,7 +274,7 @@ fn a_megabyte_is_written_once() {
         for end in (first..source.len()).step_by(step) {
             let end = source.floor_char_boundary(end);
             let before = rows.written();
-            rows.update(&context(&theme, 80), &source[..end], true, &mut store);
+            rows.update(&context(&theme, 80), &source[..end], true, &mut highlights);
             let written = rows.written() - before;
             let most = 2 * (end - start) + 48_000;
             assert!(written <= most, "{name}: {written} at once");
@@ -286,7 +286,7 @@ fn a_megabyte_is_written_once() {
             written <= source.len() + updates * 48_000,
             "{name}: {written}"
         );
-        rows.update(&context(&theme, 80), &source, false, &mut store);
+        rows.update(&context(&theme, 80), &source, false, &mut highlights);
         assert_eq!(rows.rows().len(), whole(&source, 80).len(), "{name}");
     }
 }

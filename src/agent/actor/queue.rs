@@ -24,7 +24,8 @@ impl Queues {
         self.queue(kind).push_back(queued);
     }
 
-    /// Gives the next turn a message to open with. Not shown as waiting: it is sent at once.
+    /// Adds a message that opens the next turn. It is not shown as waiting, because it is sent at
+    /// once.
     pub fn push_opening(&mut self, content: Vec<Content>) {
         let queued = self.number(QueueKind::Steering, content);
         self.opening.push_back(queued);

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::processes::{Processes, Running, Spawn};
-use super::wire::Exit;
+use super::wire::ExitStatus;
 
 /// How long to wait for more output once the shell has ended.
 const DRAIN: Duration = Duration::from_millis(100);
@@ -19,7 +19,7 @@ pub struct Captured {
     /// Its first bytes.
     pub output: Vec<u8>,
     /// How its shell ended; none when it took too long.
-    pub exit: Option<Exit>,
+    pub exit: Option<ExitStatus>,
 }
 
 /// Runs a command for at most `limit` and captures the first `max_bytes` of its output. When this
@@ -44,7 +44,7 @@ pub async fn run_captured(
     Ok(Captured { output, exit })
 }
 
-async fn exit(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) -> Option<Exit> {
+async fn exit(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) -> Option<ExitStatus> {
     let mut status = running.status();
     let exited = async {
         let status = status.wait_for(|status| status.shell.is_some()).await;

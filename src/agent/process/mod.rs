@@ -29,4 +29,4 @@ pub use environment::Secrets;
 pub use processes::{Processes, Running, Spawn};
 pub use registry::{Orphans, Status};
 pub use supervisor::supervise_main;
-pub use wire::Exit;
+pub use wire::ExitStatus;

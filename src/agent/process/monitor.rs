@@ -22,7 +22,7 @@ use super::orphans;
 use super::registry::{Registry, Status};
 use super::table::{self, State};
 use super::tree::GIVE_UP;
-use super::wire::{Exit, Order, Report};
+use super::wire::{ExitStatus, Order, Report};
 
 /// A supervisor that does not acknowledge an order within this time is given up. Also how long it
 /// may take beyond the time that it gives the processes.
@@ -61,7 +61,7 @@ impl Monitor {
                 Vec::new()
             };
             self.status.send_modify(|status| {
-                status.shell.get_or_insert(Exit::Unseen(signal));
+                status.shell.get_or_insert(ExitStatus::Unknown(signal));
                 status.gone = true;
                 status.left = left;
             });

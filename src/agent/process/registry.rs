@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::sync::watch;
 
-use super::wire::{Exit, Order};
+use super::wire::{ExitStatus, Order};
 
 /// What happens to processes whose supervisor was killed by their command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Orphans {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// How the shell ended; none while it runs.
-    pub shell: Option<Exit>,
+    pub shell: Option<ExitStatus>,
     /// Whether the whole process tree has ended (or nothing more can be done about it).
     pub gone: bool,
     /// Processes that could not be ended, as `pid name`.

@@ -25,7 +25,7 @@ use signal_hook::consts::signal as signals;
 
 use super::table;
 use super::tree::{self, Descendants, Remaining};
-use super::wire::{self, Exit, Order, Report};
+use super::wire::{self, ExitStatus, Order, Report};
 
 /// Limit for one pass of reaping: when many processes end at once, killing comes first.
 const REAP_LIMIT: Duration = Duration::from_millis(3);
@@ -63,7 +63,7 @@ impl Supervisor {
         let command = wire::read_request(&mut stream)?;
         let mut reports = stream.try_clone()?;
         let shell = start_shell(&command).inspect_err(|error| {
-            let not_started = Exit::NotStarted(error.to_string());
+            let not_started = ExitStatus::NotStarted(error.to_string());
             wire::send(&mut reports, &Report::Shell(not_started));
             wire::send(&mut reports, &Report::Done);
         })?;
@@ -180,10 +180,10 @@ impl Descendants for Tree {
         while began.elapsed() < REAP_LIMIT {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, code)) if pid == self.shell => {
-                    wire::send(&mut self.reports, &Report::Shell(Exit::Exited(code)));
+                    wire::send(&mut self.reports, &Report::Shell(ExitStatus::Exited(code)));
                 }
                 Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.shell => {
-                    let killed = Exit::Killed(signal as i32);
+                    let killed = ExitStatus::Killed(signal as i32);
                     wire::send(&mut self.reports, &Report::Shell(killed));
                 }
                 Ok(WaitStatus::StillAlive) => return Remaining::Processes,

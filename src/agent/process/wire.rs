@@ -33,7 +33,7 @@ impl Order {
 
 /// How a shell ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exit {
+pub enum ExitStatus {
     /// With this exit code.
     Exited(i32),
     /// By this signal.
@@ -41,7 +41,7 @@ pub enum Exit {
     /// It could not be started, for this reason.
     NotStarted(String),
     /// Unknown: its supervisor was killed, by this signal if known.
-    Unseen(Option<i32>),
+    Unknown(Option<i32>),
 }
 
 /// What a supervisor reports.
@@ -50,7 +50,7 @@ pub(super) enum Report {
     /// Orders have arrived.
     Ack,
     /// The shell has ended.
-    Shell(Exit),
+    Shell(ExitStatus),
     /// This process could not be ended.
     Left(String),
     /// No process is left, or nothing more can be done. Always the last.

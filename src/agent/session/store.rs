@@ -23,7 +23,8 @@ pub struct Session {
     tree: Tree,
     /// The root of all sessions, and the file; none for a session that is not stored.
     stored: Option<Stored>,
-    /// What the last entries about them on the way to the leaf say.
+    /// Model and thinking level in force at the leaf, from the last `model_change` and
+    /// `thinking_level_change` entries of its path.
     model: Option<ModelChange>,
     thinking: Option<ThinkingLevel>,
 }

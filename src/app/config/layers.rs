@@ -140,7 +140,7 @@ impl Layers {
         for key in keys {
             match self.get(&key) {
                 Some((Value::Table(_), _)) => {
-                    for (name, (value, origin)) in self.open_entries(&key) {
+                    for (name, (value, origin)) in self.string_entries(&key) {
                         entries.push((dotted(&key, &quoted(name)), value, origin));
                     }
                 }
@@ -152,14 +152,14 @@ impl Layers {
     }
 
     /// The names and strings of a table that takes any names, of all layers together.
-    pub fn open_table(&self, key: &str) -> BTreeMap<String, String> {
-        let entries = self.open_entries(key).into_iter();
+    pub fn string_map(&self, key: &str) -> BTreeMap<String, String> {
+        let entries = self.string_entries(key).into_iter();
         entries
             .filter_map(|(name, (value, _))| Some((name.to_owned(), value.as_str()?.to_owned())))
             .collect()
     }
 
-    fn open_entries(&self, key: &str) -> BTreeMap<&str, (&Value, &Origin)> {
+    fn string_entries(&self, key: &str) -> BTreeMap<&str, (&Value, &Origin)> {
         let mut entries = BTreeMap::new();
         for (origin, table) in &self.layers {
             let table = get(table, key).and_then(Value::as_table);
@@ -419,7 +419,7 @@ mod tests {
             "[models.aliases]\nfast = \"lab/a\"\n\"v1.5\" = \"lab/b\"\n",
         )
         .unwrap();
-        let table = layers.open_table("models.aliases");
+        let table = layers.string_map("models.aliases");
         assert_eq!(table["fast"], "lab/c:low");
         assert_eq!(table["v1.5"], "lab/b");
         let shown: Vec<String> = layers

@@ -93,7 +93,7 @@ impl Settings {
             } else {
                 PromptCaching::Off
             },
-            aliases: layers.open_table("models.aliases"),
+            aliases: layers.string_map("models.aliases"),
             env_file_folders: read.get("auth.env_file_folders")?,
             favorites: read.get("models.favorites")?,
             servers: read.servers()?,

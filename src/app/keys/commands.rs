@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use crate::agent::process::{Exit, Processes, Spawn, run_captured};
+use crate::agent::process::{ExitStatus, Processes, Spawn, run_captured};
 use crate::llm::Secret;
 use crate::llm::auth::RunCommand;
 
@@ -57,11 +57,11 @@ async fn run(processes: Processes, mut spawn: Spawn) -> Result<Secret, String> {
         .await
         .map_err(|error| format!("it could not be started: {error}"))?;
     let failure = match ran.exit {
-        Some(Exit::Exited(0)) => None,
-        Some(Exit::Exited(code)) => Some(format!("exit code {code}")),
-        Some(Exit::Killed(signal)) => Some(format!("killed by signal {signal}")),
-        Some(Exit::NotStarted(why)) => Some(why),
-        Some(Exit::Unseen(_)) => Some("it was killed".to_owned()),
+        Some(ExitStatus::Exited(0)) => None,
+        Some(ExitStatus::Exited(code)) => Some(format!("exit code {code}")),
+        Some(ExitStatus::Killed(signal)) => Some(format!("killed by signal {signal}")),
+        Some(ExitStatus::NotStarted(why)) => Some(why),
+        Some(ExitStatus::Unknown(_)) => Some("it was killed".to_owned()),
         None => Some(format!("it took longer than {} s", LIMIT.as_secs())),
     };
     let text = String::from_utf8_lossy(&ran.output);

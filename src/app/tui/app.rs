@@ -18,7 +18,7 @@ use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
-use crate::app::humanize::tilde;
+use crate::app::humanize::abbreviate_home;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
@@ -140,7 +140,7 @@ impl Status {
 
     /// The folder as users write it.
     pub fn place(&self) -> String {
-        tilde(&self.cwd, self.home.as_deref())
+        abbreviate_home(&self.cwd, self.home.as_deref())
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Family {
 
 impl Family {
     /// Whether the model `id`, served by `provider` over `api`, belongs to the family.
-    pub fn holds(&self, id: &str, api: Api, provider: &str) -> bool {
+    pub fn matches(&self, id: &str, api: Api, provider: &str) -> bool {
         let id = id.to_lowercase();
         self.ids.iter().any(|part| has_words(&id, part))
             && !self.without.iter().any(|part| has_words(&id, part))

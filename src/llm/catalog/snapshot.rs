@@ -130,8 +130,9 @@ impl Snapshot {
         })
     }
 
-    /// A model of `provider`, for what all of them share: API, address and quirks.
-    pub fn any_model(&self, provider: &str, keys: &Keys) -> Option<Model> {
+    /// A model that carries what all models of `provider` share: API, address and quirks. It need not
+    /// exist.
+    pub fn provider_template(&self, provider: &str, keys: &Keys) -> Option<Model> {
         let id = self.default_of(provider).unwrap_or_default();
         Some(self.located(self.unlisted(provider, id)?, keys))
     }
@@ -361,7 +362,7 @@ impl Snapshot {
             .families
             .iter()
             .chain(&self.user.families);
-        all.filter(|family| family.holds(&model.id, model.api, host))
+        all.filter(|family| family.matches(&model.id, model.api, host))
             .collect()
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
-use crate::agent::process::{Exit, Processes, Running, Secrets, Spawn, Status};
+use crate::agent::process::{ExitStatus, Processes, Running, Secrets, Spawn, Status};
 use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::ToolSettings;
 use crate::agent::tools::call;
@@ -239,7 +239,7 @@ impl Call {
                         end = Some(now + if status.gone { QUIET_AFTER_EXIT } else { MAX_AFTER_EXIT });
                     }
                     self.status = status;
-                    if let Some(Exit::NotStarted(why)) = &self.status.shell {
+                    if let Some(ExitStatus::NotStarted(why)) = &self.status.shell {
                         return Err(not_started(why));
                     }
                 }
@@ -332,18 +332,18 @@ impl Call {
                 details.exit_code = Some(-1);
                 format!("[timed out after {} s]", self.limit.as_secs_f64())
             }
-            Some(Exit::Exited(code)) => {
+            Some(ExitStatus::Exited(code)) => {
                 details.exit_code = Some(*code);
                 if *code == 0 {
                     return false;
                 }
                 format!("[exit code {code}]")
             }
-            Some(Exit::Killed(signal)) => {
+            Some(ExitStatus::Killed(signal)) => {
                 details.signal = Some(*signal);
                 format!("[killed by signal {signal}]")
             }
-            Some(Exit::Unseen(signal)) => {
+            Some(ExitStatus::Unknown(signal)) => {
                 let signal = signal.unwrap_or(9);
                 details.signal = Some(signal);
                 last_lines.push(
@@ -352,8 +352,9 @@ impl Call {
                 );
                 format!("[killed by signal {signal}]")
             }
-            // Answered before; and without an end there is no result.
-            Some(Exit::NotStarted(_)) | None => return true,
+            // A shell that could not be started has had its error result already; one that has not
+            // ended has none yet.
+            Some(ExitStatus::NotStarted(_)) | None => return true,
         };
         last_lines.push(line);
         true

@@ -32,7 +32,8 @@ const SUFFIX: &str = ".tmp";
 /// A temporary file older than this was left by a program that was killed.
 const LEFT_OVER: Duration = Duration::from_hours(1);
 
-/// Why nothing was written.
+/// Why a write failed. The file holds what it held before; only where an overwrite in place failed
+/// and putting the old content back failed too, it may hold a part of the new content.
 #[derive(Debug)]
 pub enum WriteError {
     /// The call was cancelled before the rename; nothing is left behind.

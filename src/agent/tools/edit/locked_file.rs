@@ -187,7 +187,7 @@ impl LockedFile {
             .map_err(|error| self.failed(&error))
     }
 
-    /// Why nothing was written, for the model.
+    /// A failed write, as the model reads it.
     pub fn failed(&self, error: &WriteError) -> ToolError {
         match error {
             WriteError::Cancelled => call::cancelled(),

@@ -13,7 +13,7 @@ use crate::agent::session::{
     PresenceRecord, SessionIndex, all_sessions, folder, live_sessions, sessions_in,
 };
 use crate::app::args::SessionListArgs;
-use crate::app::humanize::tilde;
+use crate::app::humanize::abbreviate_home;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
@@ -51,13 +51,13 @@ pub fn list(
             let head = index.head(session);
             let mut line = stored_line(session, &head, live.get(&session.id));
             if what.all {
-                let folder = tilde(Path::new(&head.cwd), home);
+                let folder = abbreviate_home(Path::new(&head.cwd), home);
                 let _ = write!(line, "  {}", for_terminal(&folder));
             }
             let _ = writeln!(text, "{}", line.trim_end());
         }
         if stored.is_empty() {
-            let place = tilde(cwd, home);
+            let place = abbreviate_home(cwd, home);
             if what.all {
                 text.push_str("No sessions yet.\n");
             } else {

@@ -10,7 +10,7 @@ use super::line::{cut, stored_json, stored_line, unreadable};
 use super::run::SessionsPlace;
 use crate::agent::session::{Found, Words, all_sessions, live_sessions};
 use crate::app::args::SessionSearchArgs;
-use crate::app::humanize::tilde;
+use crate::app::humanize::abbreviate_home;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
@@ -48,7 +48,7 @@ pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Out
             let _ = writeln!(text, "{record}");
         } else {
             let line = stored_line(session, &head, live);
-            let folder = tilde(Path::new(&head.cwd), place.home);
+            let folder = abbreviate_home(Path::new(&head.cwd), place.home);
             let line = format!("{line}  {}", for_terminal(&folder));
             let _ = writeln!(text, "{}", line.trim_end());
             for found in &found {

@@ -12,7 +12,7 @@ use super::entry_text::{entry, entry_line};
 use super::run::SessionsPlace;
 use crate::agent::session::{NodeId, SessionView, Tree, live_sessions};
 use crate::app::args::SessionShowArgs;
-use crate::app::humanize::{plural, tilde};
+use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;
@@ -116,13 +116,13 @@ fn facts(view: &SessionView, place: &SessionsPlace<'_>) -> String {
     for (label, fact) in [
         ("session", Some(header.id().to_owned())),
         ("name", tree.name().map(str::to_owned)),
-        ("folder", Some(tilde(header.cwd().as_ref(), place.home))),
+        ("folder", Some(abbreviate_home(header.cwd().as_ref(), place.home))),
         ("begun", Some(header.timestamp().to_owned())),
         ("state", Some(state)),
         ("model", model),
         ("entries", Some(format!("{entries}{branches}{torn}"))),
         ("copy of", header.parent_session().map(str::to_owned)),
-        ("file", Some(tilde(view.path(), place.home))),
+        ("file", Some(abbreviate_home(view.path(), place.home))),
     ] {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             let _ = writeln!(text, "{label:<9}{fact}");

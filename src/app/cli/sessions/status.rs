@@ -10,7 +10,7 @@ use super::line::{stored_json, stored_line, unreadable};
 use crate::agent::event::now_ms;
 use crate::agent::session::{PresenceRecord, StoredSession, all_sessions, live_sessions};
 use crate::app::args::StatusArgs;
-use crate::app::humanize::{age, tilde};
+use crate::app::humanize::{abbreviate_home, age};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
@@ -81,7 +81,7 @@ fn live_line(record: &PresenceRecord, home: Option<&Path>) -> String {
         age(now_ms() - record.since),
         short_id(&record.id),
         record.model,
-        tilde(Path::new(&record.cwd), home),
+        abbreviate_home(Path::new(&record.cwd), home),
         record.pid,
     );
     for_terminal(&line).into_owned()

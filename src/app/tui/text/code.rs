@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use super::highlight::{CodeJob, CodeKey, HighlightWorker};
 use ratatui::style::Style;
 
-use super::row::{CodeLine, CodeRef, Row, Run};
+use super::row::{CodeLine, CodeRef, Row, StyledRun};
 
 /// Colors of code blocks, by cell and number of the block.
 #[derive(Debug, Default)]
-pub struct CodeStore {
+pub struct HighlightCache {
     worker: Option<HighlightWorker>,
     blocks: HashMap<CodeKey, Block>,
     /// Blocks with lines to hand over.
@@ -27,11 +27,11 @@ struct Block {
     known: usize,
     /// The last of them, which were not handed over yet.
     waiting: Vec<String>,
-    lines: Vec<Box<[Run]>>,
+    lines: Vec<Box<[StyledRun]>>,
 }
 
-impl CodeStore {
-    /// An empty store; without a worker code stays plain.
+impl HighlightCache {
+    /// An empty cache; without a worker code stays plain.
     pub fn new(worker: Option<HighlightWorker>) -> Self {
         Self {
             worker,
@@ -39,8 +39,9 @@ impl CodeStore {
         }
     }
 
-    /// Says what stands on a line of a block. Lines come in order; one that came before is skipped.
-    pub fn offer(&mut self, key: CodeKey, language: &str, line: usize, text: &str) {
+    /// Queues a line of a block for highlighting. Lines come in order; one that is known already is
+    /// skipped.
+    pub fn queue_line(&mut self, key: CodeKey, language: &str, line: usize, text: &str) {
         if language.is_empty() || self.worker.is_none() {
             return;
         }
@@ -156,22 +157,22 @@ mod tests {
     #[test]
     fn only_code_that_was_seen_is_handed_over_and_only_once() {
         let (worker, jobs) = HighlightWorker::unstarted();
-        let mut store = CodeStore::new(Some(worker));
-        let sent = |store: &mut CodeStore| -> Vec<String> {
-            store.flush();
+        let mut highlights = HighlightCache::new(Some(worker));
+        let sent = |highlights: &mut HighlightCache| -> Vec<String> {
+            highlights.flush();
             jobs.try_iter().flat_map(|job| job.lines).collect()
         };
         for block in 0..3 {
-            store.offer((0, block), "rust", 0, "let x;");
+            highlights.queue_line((0, block), "rust", 0, "let x;");
         }
-        assert_eq!(sent(&mut store), [""; 0]);
-        store.see((0, 1));
-        assert_eq!(sent(&mut store), ["let x;"]);
+        assert_eq!(sent(&mut highlights), [""; 0]);
+        highlights.see((0, 1));
+        assert_eq!(sent(&mut highlights), ["let x;"]);
         // Laid out again, at another width.
-        store.offer((0, 1), "rust", 0, "let x;");
-        store.see((0, 1));
-        assert_eq!(sent(&mut store), [""; 0]);
-        store.offer((0, 1), "rust", 1, "let y;");
-        assert_eq!(sent(&mut store), ["let y;"]);
+        highlights.queue_line((0, 1), "rust", 0, "let x;");
+        highlights.see((0, 1));
+        assert_eq!(sent(&mut highlights), [""; 0]);
+        highlights.queue_line((0, 1), "rust", 1, "let y;");
+        assert_eq!(sent(&mut highlights), ["let y;"]);
     }
 }

@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use similar::{ChangeTag, TextDiff};
 
 use super::RenderContext;
-use super::code::{CodeStore, mark_code};
+use super::code::{HighlightCache, mark_code};
 use super::row::{Line, Row, lines};
 use super::wrap::{Break, Prefix, wrap};
 use crate::app::sanitize::visible_line;
@@ -192,7 +192,7 @@ pub fn write(
     context: &RenderContext<'_>,
     lines: &[DiffLine],
     (block, language): (u32, &str),
-    store: &mut CodeStore,
+    highlights: &mut HighlightCache,
     rows: &mut Vec<Row>,
 ) {
     let numbers = lines
@@ -228,7 +228,7 @@ pub fn write(
         let mut rest = context.indent();
         rest.push(&" ".repeat(numbers + 4), gutter);
         let text = styled(line, base, base.patch(word));
-        store.offer((context.cell, block), language, index, &line.text);
+        highlights.queue_line((context.cell, block), language, index, &line.text);
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
         wrap(&text, &prefix, context.columns, Break::Anywhere, rows);

@@ -13,7 +13,7 @@ use syntect::highlighting::{
 };
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
-use super::row::Run;
+use super::row::StyledRun;
 use crate::app::tui::theme::Theme;
 
 /// A code block: cell, and number of the block within it.
@@ -48,7 +48,7 @@ pub struct CodeDone {
     pub generation: u32,
     /// Number of the first line.
     pub first_line: usize,
-    pub lines: Vec<Box<[Run]>>,
+    pub lines: Vec<Box<[StyledRun]>>,
 }
 
 /// The thread that highlights code. It ends when this is dropped.
@@ -160,7 +160,7 @@ impl CodeColors {
 
     /// Colors the lines of `job`, which follow what was fed of this block before. A block whose
     /// state is gone stays plain.
-    fn feed(&mut self, job: &CodeJob) -> Vec<Box<[Run]>> {
+    fn feed(&mut self, job: &CodeJob) -> Vec<Box<[StyledRun]>> {
         let plain = || vec![Box::default(); job.lines.len()];
         let highlighter = Highlighter::new(&self.rules);
         self.age += 1;
@@ -227,8 +227,8 @@ fn numbered(number: usize) -> Color {
     Color { r, g, b, a }
 }
 
-fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, styles: &[Style]) -> Box<[Run]> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, styles: &[Style]) -> Box<[StyledRun]> {
+    let mut runs: Vec<StyledRun> = Vec::new();
     for (color, end) in pieces {
         let rule = usize::from(u16::from_be_bytes([color.r, color.g]));
         let style = rule
@@ -239,7 +239,7 @@ fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, styles: &[Styl
         let end = end.min(len) as u32;
         match runs.last_mut() {
             Some(last) if last.style == style => last.end = end,
-            _ => runs.push(Run { end, style }),
+            _ => runs.push(StyledRun { end, style }),
         }
     }
     runs.into_boxed_slice()
@@ -283,10 +283,10 @@ mod tests {
         let mut colors = CodeColors::new(&theme.syntax);
         let mut unknown = job(0, &["x"]);
         unknown.language = "no such language".to_owned();
-        assert_eq!(colors.feed(&unknown), vec![Box::default() as Box<[Run]>]);
+        assert_eq!(colors.feed(&unknown), vec![Box::default() as Box<[StyledRun]>]);
         assert_eq!(
             colors.feed(&job(7, &["x"])),
-            vec![Box::default() as Box<[Run]>]
+            vec![Box::default() as Box<[StyledRun]>]
         );
     }
 }

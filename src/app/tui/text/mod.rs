@@ -10,7 +10,7 @@ pub(crate) mod code;
 pub mod markdown;
 pub(crate) mod diff;
 
-pub use code::CodeStore;
+pub use code::HighlightCache;
 pub use context::RenderContext;
 pub use highlight::HighlightWorker;
 pub(crate) use row::lines;

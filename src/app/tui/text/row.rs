@@ -12,7 +12,7 @@ pub struct Row {
     /// What stands there, from the left edge; free of control characters.
     pub text: Box<str>,
     /// How it looks, as ends of runs (in bytes of `text`) with their styles.
-    pub runs: Box<[Run]>,
+    pub runs: Box<[StyledRun]>,
     /// What fills the row to its right edge, beneath everything.
     pub fill: Style,
     /// The bytes of `text` that come from the source: no margin, marker, gutter or label.
@@ -27,7 +27,7 @@ pub struct Row {
 
 /// A stretch of text that looks the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Run {
+pub struct StyledRun {
     /// Where it ends, in bytes.
     pub end: u32,
     pub style: Style,
@@ -45,7 +45,7 @@ pub struct CodeRef {
 }
 
 /// The colors of one line of code, as ends of runs (in bytes) with their styles.
-pub type CodeLine = [Run];
+pub type CodeLine = [StyledRun];
 
 impl Row {
     /// Puts the row at `(x, y)`, in at most `width` columns; `code` are the colors of the whole
@@ -123,7 +123,7 @@ fn overlaid(
 pub struct Line {
     /// The text; free of control characters, line feeds included.
     pub text: String,
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<StyledRun>,
     /// Which parts of it come from which bytes of the source, in order.
     spans: Vec<SourceSpan>,
 }
@@ -206,7 +206,7 @@ impl Line {
             Some(last) if last.style == style => last.end = end,
             last => {
                 if last.map_or(0, |last| last.end) < end {
-                    self.runs.push(Run { end, style });
+                    self.runs.push(StyledRun { end, style });
                 }
             }
         }
@@ -303,7 +303,7 @@ impl Line {
     }
 
     /// Appends a row as it stands.
-    pub(crate) fn push_row(&mut self, row: &Row) {
+    pub(crate) fn append_row(&mut self, row: &Row) {
         let base = self.text.len() as u32;
         let mut start = 0;
         for run in &row.runs {

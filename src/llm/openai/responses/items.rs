@@ -32,7 +32,7 @@ pub(super) enum Item<'a> {
 pub(super) enum NewItem<'a> {
     Message {
         role: &'static str,
-        content: Vec<Part<'a>>,
+        content: Vec<InputPart<'a>>,
         #[serde(flatten, skip_serializing_if = "Option::is_none")]
         output: Option<OutputFields>,
     },
@@ -76,7 +76,7 @@ pub(super) struct OutputFields {
 /// A piece of a message or of a result.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Part<'a> {
+pub(super) enum InputPart<'a> {
     InputText {
         text: &'a str,
     },
@@ -90,7 +90,7 @@ pub(super) enum Part<'a> {
     },
 }
 
-impl Part<'_> {
+impl InputPart<'_> {
     fn image(image: &Image) -> Self {
         Self::InputImage {
             detail: "auto",
@@ -104,7 +104,7 @@ impl Part<'_> {
 #[serde(untagged)]
 pub(super) enum Output<'a> {
     Text(Cow<'a, str>),
-    Parts(Vec<Part<'a>>),
+    Parts(Vec<InputPart<'a>>),
 }
 
 /// The items `turns` come down to.
@@ -133,7 +133,7 @@ impl Ids {
     }
 }
 
-fn user(content: Vec<Part>) -> Item {
+fn user(content: Vec<InputPart>) -> Item {
     Item::New(NewItem::Message {
         role: "user",
         content,
@@ -141,10 +141,10 @@ fn user(content: Vec<Part>) -> Item {
     })
 }
 
-fn part<'a>(content: &'a SentBlock<'a>) -> Option<Part<'a>> {
+fn part<'a>(content: &'a SentBlock<'a>) -> Option<InputPart<'a>> {
     match content.as_ref() {
-        Content::Text(text) => Some(Part::InputText { text: &text.text }),
-        Content::Image(image) => Some(Part::image(image)),
+        Content::Text(text) => Some(InputPart::InputText { text: &text.text }),
+        Content::Image(image) => Some(InputPart::image(image)),
         Content::Thinking(_) | Content::ToolCall(_) => None,
     }
 }
@@ -188,7 +188,7 @@ fn output_message<'a>(text: &'a Text, ids: bool, mut made_up: String, used: &mut
     });
     Item::New(NewItem::Message {
         role: "assistant",
-        content: vec![Part::OutputText {
+        content: vec![InputPart::OutputText {
             text: &text.text,
             annotations: [],
         }],
@@ -232,7 +232,7 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut 
         let output = if with_images {
             Output::Parts(result.content.iter().filter_map(part).collect())
         } else {
-            images.extend(result.images().map(Part::image));
+            images.extend(result.images().map(InputPart::image));
             Output::Text(result.text_or("(see the image below)"))
         };
         let call_id = &result.id;
@@ -243,7 +243,7 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut 
         }));
     }
     if !images.is_empty() {
-        images.insert(0, Part::InputText { text: IMAGES_ABOVE });
+        images.insert(0, InputPart::InputText { text: IMAGES_ABOVE });
         items.push(user(images));
     }
 }

@@ -66,7 +66,7 @@ pub fn label(context: &RenderContext<'_>, language: &str, row: &mut Row) {
         return;
     }
     let mut line = Line::default();
-    line.push_row(row);
+    line.append_row(row);
     line.push(&" ".repeat(context.columns - used - need), row.fill);
     line.push(&name, context.theme.code_lang);
     row.text = line.text.into_boxed_str();

@@ -9,7 +9,7 @@
 use super::chunk::{Chunk, RenderOutput};
 use super::writer::write;
 use crate::app::tui::text::RenderContext;
-use crate::app::tui::text::code::CodeStore;
+use crate::app::tui::text::code::HighlightCache;
 use crate::app::tui::text::row::Row;
 
 /// Bytes an open block may have before it is closed at a line end.
@@ -49,7 +49,7 @@ struct OpenFence {
 struct Input<'a> {
     context: &'a RenderContext<'a>,
     source: &'a str,
-    store: &'a mut CodeStore,
+    highlights: &'a mut HighlightCache,
 }
 
 impl MarkdownRows {
@@ -70,7 +70,7 @@ impl MarkdownRows {
         context: &RenderContext<'_>,
         source: &str,
         live: bool,
-        store: &mut CodeStore,
+        highlights: &mut HighlightCache,
     ) {
         // A CR at the end may be half of a line end: what comes next decides.
         let source = match source.strip_suffix('\r') {
@@ -83,7 +83,7 @@ impl MarkdownRows {
         let mut input = Input {
             context,
             source,
-            store,
+            highlights,
         };
         while self.step(&mut input, live) {}
         if !live && std::mem::take(&mut self.is_rough) && !is_first {
@@ -219,7 +219,7 @@ impl MarkdownRows {
             open,
         };
         self.written += text.len();
-        let output = write(input.context, &chunk, input.store, &mut self.rows);
+        let output = write(input.context, &chunk, input.highlights, &mut self.rows);
         self.is_rough |= output.has_definitions;
         output
     }

@@ -163,7 +163,7 @@ fn push_cell(line: &mut Line, row: Option<&Row>, columns: usize, alignment: Alig
     };
     line.push(&" ".repeat(left), Style::new());
     if let Some(row) = row {
-        line.push_row(row);
+        line.append_row(row);
     }
     if !last {
         line.push(&" ".repeat(space - left), Style::new());

@@ -12,7 +12,7 @@ use super::fence::{OpenCode, label, language};
 use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
-use crate::app::tui::text::code::{CodeStore, mark_code};
+use crate::app::tui::text::code::{HighlightCache, mark_code};
 use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
@@ -21,7 +21,7 @@ use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 pub fn write(
     context: &RenderContext<'_>,
     chunk: &Chunk<'_>,
-    store: &mut CodeStore,
+    highlights: &mut HighlightCache,
     rows: &mut Vec<Row>,
 ) -> RenderOutput {
     let options = Options::ENABLE_TABLES
@@ -34,7 +34,7 @@ pub fn write(
     let mut writer = Writer {
         context,
         chunk,
-        store,
+        highlights,
         rows,
         line: Line::default(),
         containers: Vec::new(),
@@ -63,7 +63,7 @@ pub fn write(
 struct Writer<'a, 'b> {
     context: &'a RenderContext<'a>,
     chunk: &'a Chunk<'a>,
-    store: &'b mut CodeStore,
+    highlights: &'b mut HighlightCache,
     rows: &'b mut Vec<Row>,
     line: Line,
     containers: Vec<Container>,
@@ -355,7 +355,7 @@ impl Writer<'_, '_> {
         let number = code.lines_before + number;
         if !open {
             let key = (self.context.cell, code.block);
-            self.store.offer(key, &code.language, number, &clean);
+            self.highlights.queue_line(key, &code.language, number, &clean);
         }
         let mut before = self.prefix().first;
         before.push("  ", Style::new());

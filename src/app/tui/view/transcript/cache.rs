@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::heights::Heights;
 use super::rows::{CellRows, LayoutOptions, estimate};
-use crate::app::tui::text::{CodeStore, HighlightWorker, Row};
+use crate::app::tui::text::{HighlightCache, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, RowRef, Transcript};
 
@@ -23,7 +23,7 @@ const DIRTY_AT_ONCE: usize = 32;
 /// What drawing remembers between frames. Can be thrown away at any time.
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
-    code: CodeStore,
+    code: HighlightCache,
     /// The conversation that everything here is of.
     generation: u32,
     pub(super) width: u16,
@@ -46,7 +46,7 @@ impl TranscriptCache {
     /// An empty cache; without a highlighter code stays plain.
     pub fn new(highlighter: Option<HighlightWorker>) -> Self {
         Self {
-            code: CodeStore::new(highlighter),
+            code: HighlightCache::new(highlighter),
             ..Self::default()
         }
     }
@@ -71,7 +71,7 @@ impl TranscriptCache {
     pub fn refine(&mut self, transcript: &Transcript, theme: &Theme, budget: Duration) -> bool {
         let start = Instant::now();
         let options = LayoutOptions::new(theme, self.width, transcript);
-        let mut no_colors = CodeStore::default();
+        let mut no_colors = HighlightCache::default();
         while let Some(&index) = self.estimated.last() {
             if self.measured.get(index) == Some(&false) {
                 if start.elapsed() >= budget {
@@ -159,8 +159,8 @@ impl TranscriptCache {
         self.cells.get(&at.cell)?.rows.get(at.row as usize)
     }
 
-    /// The rows of a cell that was laid out in this frame, and the store of code colors.
-    pub(super) fn visible(&mut self, index: usize) -> (Option<&CellRows>, &mut CodeStore) {
+    /// The rows of a cell that was laid out in this frame, and the cache of code colors.
+    pub(super) fn visible(&mut self, index: usize) -> (Option<&CellRows>, &mut HighlightCache) {
         let rows = self.cells.get(&index).map(|kept| &kept.rows);
         (rows, &mut self.code)
     }

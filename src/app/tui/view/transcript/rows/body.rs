@@ -17,7 +17,7 @@ use crate::app::tui::text::diff::{self, DiffLine};
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
-use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, width, wrap};
+use crate::app::tui::text::{Break, HighlightCache, Line, Prefix, Row, lines, width, wrap};
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Lines shown of a folded cell, by kind.
@@ -39,7 +39,7 @@ pub fn write(
     tool: &ToolCell,
     fold: Fold,
     options: LayoutOptions<'_>,
-    store: &mut CodeStore,
+    highlights: &mut HighlightCache,
     rows: &mut Vec<Row>,
 ) {
     let subject_cut = title::write(context, tool, options.now, rows);
@@ -53,7 +53,7 @@ pub fn write(
         fold,
         key: options.fold_key,
         source: &source,
-        store,
+        highlights,
         rows,
     };
     let from_row = body.rows.len();
@@ -115,7 +115,7 @@ struct Body<'a> {
     key: &'a str,
     /// What the rows refer to, see `ToolCell::source`.
     source: &'a str,
-    store: &'a mut CodeStore,
+    highlights: &'a mut HighlightCache,
     rows: &'a mut Vec<Row>,
 }
 
@@ -309,7 +309,7 @@ impl<'a> Body<'a> {
             margin: self.context.margin.saturating_sub(2),
             ..self.context
         };
-        diff::write(&context, lines, (block, language), self.store, self.rows);
+        diff::write(&context, lines, (block, language), self.highlights, self.rows);
     }
 
     /// The heading of one of several files: its path, what becomes of it, how much changes.
@@ -346,8 +346,8 @@ impl<'a> Body<'a> {
         self.first_lines(TEXT_LINES, |body, at, line| {
             let number = format!("{:>digits$}  ", text.first_line + index as u64);
             let clean = visible_line(line);
-            body.store
-                .offer((body.context.cell, 0), extension(&text.path), index, &clean);
+            body.highlights
+                .queue_line((body.context.cell, 0), extension(&text.path), index, &clean);
             let source = at as u32..(at + line.len()) as u32;
             body.numbered(index, &number, &clean, source);
             index += 1;

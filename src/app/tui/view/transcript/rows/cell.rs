@@ -8,7 +8,7 @@ use crate::app::humanize::duration;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
-use crate::app::tui::text::{Break, CodeStore, Line, Prefix, Row, lines, wrap};
+use crate::app::tui::text::{Break, HighlightCache, Line, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcript};
 
@@ -52,7 +52,7 @@ impl CellRows {
         index: usize,
         previous: Option<&Cell>,
         old: Option<Self>,
-        store: &mut CodeStore,
+        highlights: &mut HighlightCache,
     ) -> Self {
         let mut rows = Self {
             revision: cell.revision,
@@ -66,7 +66,7 @@ impl CellRows {
         rows.head.resize(rows.gap, Row::default());
         let old = old.filter(|old| old.content_epoch == cell.content_epoch);
         if old.is_none() && cell.content_epoch > 0 {
-            store.forget(index);
+            highlights.forget(index);
         }
         let context = RenderContext {
             theme: options.theme,
@@ -78,7 +78,7 @@ impl CellRows {
         let markdown = old.and_then(|old| old.markdown);
         let render = |context: &RenderContext<'_>, text: &str, live| {
             let mut markdown = markdown.unwrap_or_default();
-            markdown.update(context, text, live, store);
+            markdown.update(context, text, live, highlights);
             Some(markdown)
         };
         match &cell.body {
@@ -97,7 +97,7 @@ impl CellRows {
                 }
             }
             CellBody::Tool(tool) => {
-                body::write(context, tool, cell.fold, options, store, &mut rows.head);
+                body::write(context, tool, cell.fold, options, highlights, &mut rows.head);
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
         }
