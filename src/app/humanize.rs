@@ -141,7 +141,10 @@ mod tests {
             ("/home/mellow", "/home/me", "/home/mellow"),
             ("/srv", "/", "/srv"),
         ] {
-            assert_eq!(abbreviate_home(Path::new(path), Some(Path::new(home))), expected);
+            assert_eq!(
+                abbreviate_home(Path::new(path), Some(Path::new(home))),
+                expected
+            );
         }
     }
 

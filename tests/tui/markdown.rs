@@ -41,7 +41,12 @@ fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
     let mut rows = MarkdownRows::default();
     for &cut in cuts {
         let cut = source.floor_char_boundary(cut);
-        rows.update(&context(&theme, columns), &source[..cut], true, &mut highlights);
+        rows.update(
+            &context(&theme, columns),
+            &source[..cut],
+            true,
+            &mut highlights,
+        );
     }
     for live in [true, false, false] {
         rows.update(&context(&theme, columns), source, live, &mut highlights);

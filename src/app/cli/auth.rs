@@ -195,7 +195,11 @@ impl AuthContext {
             Ok(key) => key,
             Err(error) => return Verdict::Refused(error.to_string().replace('\n', ". ")),
         };
-        let Some(model) = self.catalog.current().provider_template(provider, &self.keys) else {
+        let Some(model) = self
+            .catalog
+            .current()
+            .provider_template(provider, &self.keys)
+        else {
             return Verdict::Unclear("no address is known".to_owned());
         };
         let context = ErrorContext {

@@ -116,7 +116,10 @@ fn facts(view: &SessionView, place: &SessionsPlace<'_>) -> String {
     for (label, fact) in [
         ("session", Some(header.id().to_owned())),
         ("name", tree.name().map(str::to_owned)),
-        ("folder", Some(abbreviate_home(header.cwd().as_ref(), place.home))),
+        (
+            "folder",
+            Some(abbreviate_home(header.cwd().as_ref(), place.home)),
+        ),
         ("begun", Some(header.timestamp().to_owned())),
         ("state", Some(state)),
         ("model", model),

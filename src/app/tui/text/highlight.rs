@@ -227,7 +227,11 @@ fn numbered(number: usize) -> Color {
     Color { r, g, b, a }
 }
 
-fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, styles: &[Style]) -> Box<[StyledRun]> {
+fn runs(
+    pieces: impl Iterator<Item = (Color, usize)>,
+    len: usize,
+    styles: &[Style],
+) -> Box<[StyledRun]> {
     let mut runs: Vec<StyledRun> = Vec::new();
     for (color, end) in pieces {
         let rule = usize::from(u16::from_be_bytes([color.r, color.g]));
@@ -283,7 +287,10 @@ mod tests {
         let mut colors = CodeColors::new(&theme.syntax);
         let mut unknown = job(0, &["x"]);
         unknown.language = "no such language".to_owned();
-        assert_eq!(colors.feed(&unknown), vec![Box::default() as Box<[StyledRun]>]);
+        assert_eq!(
+            colors.feed(&unknown),
+            vec![Box::default() as Box<[StyledRun]>]
+        );
         assert_eq!(
             colors.feed(&job(7, &["x"])),
             vec![Box::default() as Box<[StyledRun]>]

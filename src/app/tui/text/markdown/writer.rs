@@ -355,7 +355,8 @@ impl Writer<'_, '_> {
         let number = code.lines_before + number;
         if !open {
             let key = (self.context.cell, code.block);
-            self.highlights.queue_line(key, &code.language, number, &clean);
+            self.highlights
+                .queue_line(key, &code.language, number, &clean);
         }
         let mut before = self.prefix().first;
         before.push("  ", Style::new());

@@ -309,7 +309,13 @@ impl<'a> Body<'a> {
             margin: self.context.margin.saturating_sub(2),
             ..self.context
         };
-        diff::write(&context, lines, (block, language), self.highlights, self.rows);
+        diff::write(
+            &context,
+            lines,
+            (block, language),
+            self.highlights,
+            self.rows,
+        );
     }
 
     /// The heading of one of several files: its path, what becomes of it, how much changes.
@@ -346,8 +352,12 @@ impl<'a> Body<'a> {
         self.first_lines(TEXT_LINES, |body, at, line| {
             let number = format!("{:>digits$}  ", text.first_line + index as u64);
             let clean = visible_line(line);
-            body.highlights
-                .queue_line((body.context.cell, 0), extension(&text.path), index, &clean);
+            body.highlights.queue_line(
+                (body.context.cell, 0),
+                extension(&text.path),
+                index,
+                &clean,
+            );
             let source = at as u32..(at + line.len()) as u32;
             body.numbered(index, &number, &clean, source);
             index += 1;

@@ -97,7 +97,14 @@ impl CellRows {
                 }
             }
             CellBody::Tool(tool) => {
-                body::write(context, tool, cell.fold, options, highlights, &mut rows.head);
+                body::write(
+                    context,
+                    tool,
+                    cell.fold,
+                    options,
+                    highlights,
+                    &mut rows.head,
+                );
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
         }
