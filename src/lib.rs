@@ -33,18 +33,22 @@
 //! Read `agent/runner/run.rs` first: THE LOOP, from top to bottom. `agent/runner` is one run, in a
 //! task of its own: `turn` (one model response, with as many attempts as it takes), `retry` (what a
 //! failure calls for), `dispatch` (the tool calls of a turn). `agent/actor` owns the state and
-//! decides what comes next: `task` (commands and the run's questions), `queue`, `conversation`
-//! (stores what was said before any subscriber is told).
-//! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for
-//! each kind of tool; what a call may do ([`agent::Effects`]) is known before it runs.
-//! `agent/session` is the append-only file, the tree of its entries and the conversation at a leaf, `session/presence` what other programs see of an open
-//! one, and `agent/memory` the prompt that was stored with it. In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to
-//! ours); `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and
+//! decides what comes next: `task` (commands and the run's questions), `turns` (what a run is given
+//! for a turn), `queue`, `conversation` (stores what was said before any subscriber is told).
+//!
+//! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for each kind of
+//! tool; what a call may do ([`agent::Effects`]) is known before it runs. `agent/session` is the
+//! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
+//! other programs see of an open one), and `agent/memory` the prompt that was stored with it.
+//!
+//! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);
+//! `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and
 //! redacts them in every text that leaves; what is known of a host is data (`assets/models.toml`).
-//! In `app`, `boot.rs` is the only place that puts parts together; `action.rs` is the table of
-//! everything a user can trigger; `export` makes pages and Markdown of sessions; `tui/update`
-//! changes the screen's state (`tui/transcript` is the conversation's part of it), `tui/view` lays it out
-//! and paints it, `tui/text` wraps and styles.
+//!
+//! In `app`, `args` is the command line as typed and `boot` the only place that puts parts together;
+//! `action.rs` is the table of everything a user can trigger; `export` makes pages and Markdown of
+//! sessions; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
+//! it), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
 //!
 //! # What holds everywhere
 //!

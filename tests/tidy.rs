@@ -139,11 +139,7 @@ fn only_the_screen_knows_the_terminal() {
     forbid(
         "src",
         &["clap"],
-        |path| {
-            path == "src/app/args.rs"
-                || path == "src/app/export_args.rs"
-                || path.starts_with("src/app/boot")
-        },
+        |path| path.starts_with("src/app/args/") || path.starts_with("src/app/boot/"),
         "clap belongs to the command line",
     );
 }

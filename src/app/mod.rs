@@ -2,7 +2,6 @@
 //! place that puts the parts together.
 
 pub(crate) mod args;
-pub(crate) mod export_args;
 pub(crate) mod dirs;
 pub mod sanitize;
 pub(crate) mod humanize;

@@ -2,6 +2,7 @@
 //! model, tool or subscriber.
 
 mod task;
+mod turns;
 mod activity;
 mod conversation;
 mod context;

@@ -13,14 +13,14 @@ use super::activity::{Activity, Run};
 use super::conversation::Conversation;
 use super::queue::Queues;
 use crate::agent::event::{
-    AgentEvent, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, now_ms,
+    AgentEvent, NoticeLevel, QueueKind, Queued, RunOutcome, RunState, now_ms,
 };
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
 use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
-use crate::agent::runner::{Change, RunEnv, RunLink, RunMessage, Turn, run};
+use crate::agent::runner::{RunEnv, RunLink, RunMessage, run};
 use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -36,20 +36,20 @@ pub fn start(options: AgentOptions) -> AgentHandle {
     handle
 }
 
-struct Actor {
-    env: Arc<RunEnv>,
-    processes: Processes,
-    conversation: Conversation,
-    queues: Queues,
-    activity: Activity,
+pub(super) struct Actor {
+    pub(super) env: Arc<RunEnv>,
+    pub(super) processes: Processes,
+    pub(super) conversation: Conversation,
+    pub(super) queues: Queues,
+    pub(super) activity: Activity,
     /// The same as subscribers know it.
-    state: RunState,
-    model: Arc<Model>,
-    thinking: ThinkingLevel,
-    toolbox: Arc<Toolbox>,
-    rules: Arc<LoopRules>,
+    pub(super) state: RunState,
+    pub(super) model: Arc<Model>,
+    pub(super) thinking: ThinkingLevel,
+    pub(super) toolbox: Arc<Toolbox>,
+    pub(super) rules: Arc<LoopRules>,
     /// Shared with the handles, which cancel it before any command is read.
-    current: CurrentRun,
+    pub(super) current: CurrentRun,
 }
 
 impl Actor {
@@ -326,87 +326,6 @@ impl Actor {
         }
     }
 
-    fn open_turn(&mut self, advice: Option<String>) -> Result<Turn, RunOutcome> {
-        let run = self.activity.live_run()?;
-        if self.queues.steering_waits() {
-            run.calls = 0;
-        }
-        run.check_limit(self.rules.max_iterations)?;
-        run.calls += 1;
-        let iteration = self.conversation.context.begin_iteration();
-        self.conversation.send(AgentEvent::TurnStart { iteration });
-        self.deliver(advice);
-        self.next_turn()
-    }
-
-    fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
-        let run = self.activity.live_run()?;
-        if let Change::Model(model) = &change {
-            run.fallback = Some(Arc::clone(model));
-        }
-        if self.queues.steering_waits() {
-            // The call that is made again is the first since then.
-            run.calls = 1;
-        }
-        // From here on a user who hurries means the steering queue, no longer the wait.
-        self.enter(RunState::Running {
-            phase: Phase::Requesting,
-        });
-        self.deliver(None);
-        if let Change::NoThinking = change {
-            let format = self.asked().edit_format;
-            self.conversation.drop_thinking(format);
-        }
-        self.next_turn()
-    }
-
-    /// The run's next turn: everything as it is now, and a fresh way to cut it short.
-    fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
-        let model = Arc::clone(self.asked());
-        let prompt = self.conversation.prompts.in_force(model.edit_format);
-        let run = self.activity.live_run()?;
-        run.interrupt = run.cancel.child_token();
-        Ok(Turn {
-            interrupt: run.interrupt.clone(),
-            messages: self.conversation.context.messages().to_vec(),
-            prompt: prompt.cloned().unwrap_or_default(),
-            thinking: self.thinking,
-            toolbox: Arc::clone(&self.toolbox),
-            rules: Arc::clone(&self.rules),
-            model,
-        })
-    }
-
-    /// The model of the next call.
-    fn asked(&mut self) -> &Arc<Model> {
-        let fallback = self.activity.run().and_then(|run| run.fallback.as_ref());
-        fallback.unwrap_or(&self.model)
-    }
-
-    /// Moves the messages that are due from the queue into the conversation.
-    fn deliver(&mut self, advice: Option<String>) {
-        let shown = self.queues.steering_waits();
-        let due = self.queues.take_for_turn(self.rules.steering_mode);
-        if shown {
-            self.show_queues();
-        }
-        let due = due.into_iter().map(|queued| queued.content).collect();
-        let model = Arc::clone(self.asked());
-        self.conversation
-            .deliver(due, advice, &model, &self.toolbox);
-    }
-
-    fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {
-        if !self.queues.follow_up_waits() {
-            return Ok(false);
-        }
-        let run = self.activity.live_run()?;
-        run.check_limit(self.rules.max_iterations)?;
-        self.queues.release_follow_ups(self.rules.follow_up_mode);
-        self.show_queues();
-        Ok(true)
-    }
-
     async fn end_run(&mut self) {
         let Some((run, next)) = self.activity.take_run() else {
             return;
@@ -463,7 +382,7 @@ impl Actor {
             .send(AgentEvent::QueueReturned { messages });
     }
 
-    fn enter(&mut self, state: RunState) {
+    pub(super) fn enter(&mut self, state: RunState) {
         if self.state != state {
             self.conversation.show((&state).into());
             self.state = state.clone();
@@ -481,7 +400,7 @@ impl Actor {
         }
     }
 
-    fn show_queues(&mut self) {
+    pub(super) fn show_queues(&mut self) {
         let (steering, follow_up) = self.queues.shown();
         self.conversation.send(AgentEvent::QueueUpdate {
             steering,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::SessionsPlace;
 use crate::agent::session::SessionView;
+use crate::app::args::{ExportArgs, ExportFormat};
 use crate::app::cli::out;
 use crate::app::export::{self, Transcript};
-use crate::app::export_args::{ExportArgs, ExportFormat};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;

@@ -1,0 +1,92 @@
+//! What the actor answers a run that asks for its next turn: the messages that are due, and everything
+//! as it is now. Decides nothing about what runs.
+
+use std::sync::Arc;
+
+use super::task::Actor;
+use crate::agent::event::{AgentEvent, Phase, RunOutcome, RunState};
+use crate::agent::runner::{Change, Turn};
+use crate::llm::Model;
+
+impl Actor {
+    pub(super) fn open_turn(&mut self, advice: Option<String>) -> Result<Turn, RunOutcome> {
+        let run = self.activity.live_run()?;
+        if self.queues.steering_waits() {
+            run.calls = 0;
+        }
+        run.check_limit(self.rules.max_iterations)?;
+        run.calls += 1;
+        let iteration = self.conversation.context.begin_iteration();
+        self.conversation.send(AgentEvent::TurnStart { iteration });
+        self.deliver(advice);
+        self.next_turn()
+    }
+
+    pub(super) fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
+        let run = self.activity.live_run()?;
+        if let Change::Model(model) = &change {
+            run.fallback = Some(Arc::clone(model));
+        }
+        if self.queues.steering_waits() {
+            // The call that is made again is the first since then.
+            run.calls = 1;
+        }
+        // From here on a user who hurries means the steering queue, no longer the wait.
+        self.enter(RunState::Running {
+            phase: Phase::Requesting,
+        });
+        self.deliver(None);
+        if let Change::NoThinking = change {
+            let format = self.asked().edit_format;
+            self.conversation.drop_thinking(format);
+        }
+        self.next_turn()
+    }
+
+    /// The run's next turn: everything as it is now, and a fresh way to cut it short.
+    fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
+        let model = Arc::clone(self.asked());
+        let prompt = self.conversation.prompts.in_force(model.edit_format);
+        let run = self.activity.live_run()?;
+        run.interrupt = run.cancel.child_token();
+        Ok(Turn {
+            interrupt: run.interrupt.clone(),
+            messages: self.conversation.context.messages().to_vec(),
+            prompt: prompt.cloned().unwrap_or_default(),
+            thinking: self.thinking,
+            toolbox: Arc::clone(&self.toolbox),
+            rules: Arc::clone(&self.rules),
+            model,
+        })
+    }
+
+    /// The model of the next call.
+    fn asked(&mut self) -> &Arc<Model> {
+        let fallback = self.activity.run().and_then(|run| run.fallback.as_ref());
+        fallback.unwrap_or(&self.model)
+    }
+
+    /// Moves the messages that are due from the queue into the conversation.
+    fn deliver(&mut self, advice: Option<String>) {
+        let shown = self.queues.steering_waits();
+        let due = self.queues.take_for_turn(self.rules.steering_mode);
+        if shown {
+            self.show_queues();
+        }
+        let due = due.into_iter().map(|queued| queued.content).collect();
+        let model = Arc::clone(self.asked());
+        self.conversation
+            .deliver(due, advice, &model, &self.toolbox);
+    }
+
+    pub(super) fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {
+        if !self.queues.follow_up_waits() {
+            return Ok(false);
+        }
+        let run = self.activity.live_run()?;
+        run.check_limit(self.rules.max_iterations)?;
+        self.queues.release_follow_ups(self.rules.follow_up_mode);
+        self.show_queues();
+        Ok(true)
+    }
+}

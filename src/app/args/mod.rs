@@ -1,0 +1,12 @@
+//! The command line as typed. Only its form is checked here; what it means is decided in `boot`.
+
+mod run;
+mod commands;
+mod sessions;
+
+pub use commands::{AuthCommand, ConfigCommand, ModelsArgs, StatusArgs, SubCommand};
+pub use run::{Args, OutputMode, RunArgs};
+pub use sessions::{
+    ExportArgs, ExportFormat, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,
+    SessionsCommand,
+};

@@ -1,0 +1,203 @@
+//! An agent with its session, folders and model, made ready for a front end.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::agent::memory::InstructionSources;
+use crate::agent::process::Processes;
+use crate::agent::session::folder::folder_for;
+use crate::agent::session::{History, Session};
+use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
+use crate::app::demo::Scratch;
+use crate::app::dirs::Dirs;
+use crate::app::outcome::StartError;
+use crate::app::plan::{Loaded, Plan};
+use crate::app::sessions::Opened;
+use crate::app::tui::app::{SessionInfo, Start, Status};
+use crate::app::{keys, log, tui};
+use crate::llm::local::LocalServer;
+use crate::llm::scripted::{Scripted, demo_model, demo_script};
+use crate::llm::{Client, Message, Model, Provider, ThinkingLevel};
+
+/// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
+pub(super) struct RunContext {
+    cwd: PathBuf,
+    model: Model,
+    thinking: ThinkingLevel,
+    pub scratch: Option<Scratch>,
+    session_file: Option<PathBuf>,
+    /// Where outputs too long for the model go: beside the session, else to a folder that is made
+    /// when needed.
+    spill_dir: PathBuf,
+    /// What the user should read about the session.
+    notices: Vec<String>,
+}
+
+impl RunContext {
+    /// Makes ready for a run, and opens its session.
+    pub fn new(
+        plan: &Plan,
+        resumed: Option<Opened>,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+    ) -> Result<(Self, Session), StartError> {
+        let (scratch, model, thinking) = match &plan.model {
+            Some((model, thinking)) => (None, model.clone(), *thinking),
+            None => {
+                let scratch = Scratch::create().map_err(|error| {
+                    StartError::failed(format!("cannot make the demo's scratch folder: {error}"))
+                })?;
+                (Some(scratch), demo_model(), ThinkingLevel::Medium)
+            }
+        };
+        let cwd = scratch
+            .as_ref()
+            .map_or(plan.loaded.cwd.as_path(), Scratch::path)
+            .to_owned();
+        let keep = scratch.is_none() && !plan.loaded.args.no_session;
+        if keep {
+            let filter = env.get("TILLER_LOG").map(String::as_str);
+            log::start(&dirs.log(), filter, plan.loaded.keys.redactor());
+        }
+        let (session, notices) = match resumed {
+            Some(resumed) => (resumed.session, resumed.notices),
+            None if keep => (Session::create(&dirs.sessions(), &cwd), Vec::new()),
+            None => (Session::unstored(&cwd), Vec::new()),
+        };
+        let session_file = session.path().map(Path::to_owned);
+        let spill_dir = match &session_file {
+            Some(file) => file.with_extension(""),
+            None => {
+                let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
+                std::env::temp_dir().join(name)
+            }
+        };
+        let context = Self {
+            cwd,
+            model,
+            thinking,
+            scratch,
+            session_file,
+            spill_dir,
+            notices,
+        };
+        Ok((context, session))
+    }
+
+    pub fn start_agent(
+        &self,
+        session: Session,
+        history: History,
+        plan: &Plan,
+        dirs: &Dirs,
+        env: &HashMap<String, String>,
+    ) -> Result<AgentHandle, StartError> {
+        let Loaded {
+            args,
+            settings,
+            trust,
+            ..
+        } = &plan.loaded;
+        let processes = Processes::new();
+        let commands = keys::run_in_shell(&processes.scope(), dirs.config.clone(), env);
+        let keys = plan.loaded.keys.clone().with_commands(commands);
+        let tools = tools::builtin(&settings.tools);
+        let toolbox = Toolbox::select(tools, &settings.tool_set).map_err(StartError::usage)?;
+        let script: Option<Arc<dyn Provider>> = match self.scratch {
+            Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
+            None => None,
+        };
+        Ok(agent::start(AgentOptions {
+            provider: Arc::new(
+                Client::new(Arc::clone(&plan.loaded.catalog), keys, script)
+                    .with_smallest_window(settings.min_context_window)
+                    .with_caching(settings.caching),
+            ),
+            model: self.model.clone(),
+            fallback: plan.fallback.clone(),
+            thinking: self.thinking,
+            cwd: self.cwd.clone(),
+            toolbox,
+            processes: processes.scope(),
+            system_prompt: args.system_prompt.clone(),
+            append_system_prompt: args.append_system_prompt.clone(),
+            instructions: match self.scratch {
+                Some(_) => InstructionSources::default(),
+                None => trust.sources(trust.is_trusted()),
+            },
+            today: Arc::new(|| jiff::Zoned::now().date()),
+            session,
+            history,
+            spill_dir: self.spill_dir.clone(),
+            rules: settings.rules.clone(),
+        }))
+    }
+
+    pub fn screen(
+        &self,
+        plan: &Plan,
+        history: Vec<Arc<Message>>,
+        dirs: &Dirs,
+        handle: AgentHandle,
+    ) -> tui::TuiOptions {
+        let Loaded { settings, keys, .. } = &plan.loaded;
+        let mut notices = Vec::new();
+        if self.scratch.is_none() {
+            if settings.model.is_empty()
+                && let Some(server) = LocalServer::from_id(&self.model.provider)
+            {
+                notices.push(format!(
+                    "No API key was found; {} on this machine answers",
+                    server.facts().title
+                ));
+            }
+            notices.push("permission full: every tool runs without asking".to_owned());
+            notices.extend(plan.loaded.trust.undecided().map(|files| {
+                format!(
+                    "Left out, because this folder is not trusted: {files}. /trust takes \
+                     it in, /trust no never asks again"
+                )
+            }));
+        }
+        notices.extend(keys.store().notice().map(str::to_owned));
+        notices.extend_from_slice(&self.notices);
+        tui::TuiOptions {
+            events: handle.subscribe(SlowReader::Drop),
+            handle,
+            trust: self.scratch.is_none().then(|| plan.loaded.trust.clone()),
+            models: Arc::clone(&plan.models),
+            status: Status {
+                session: self
+                    .session_file
+                    .clone()
+                    .map(|file| SessionInfo { name: None, file }),
+                permission: settings.permission.clone(),
+                ..Status::new(&self.cwd, self.model.clone(), self.thinking)
+            },
+            start: Start {
+                prompt: plan.prompt.clone(),
+                demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
+                history,
+                resume: plan.loaded.args.resume,
+                notices,
+            },
+            theme: Some(settings.theme.clone()).filter(|name| name != "auto"),
+            storage: self.session_file.is_some().then(|| tui::StoredFiles {
+                history: dirs.history_file(),
+                drafts: folder_for(&dirs.drafts(), &self.cwd),
+                sessions: dirs.sessions(),
+            }),
+            keymap_file: dirs.keymap_file(),
+        }
+    }
+}
+
+impl Drop for RunContext {
+    fn drop(&mut self) {
+        if self.session_file.is_none() {
+            let _ = fs::remove_dir_all(&self.spill_dir);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! From arguments to exit code: a sub-command, or an agent with its front end.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::panic;
+use std::process::{self, ExitCode};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Parser;
+use nix::sys::signal::Signal;
+use tokio::runtime::Runtime;
+
+use super::run_context::RunContext;
+use super::sub_command::{discover, sub_command};
+use crate::agent::process::Secrets;
+use crate::app::args::Args;
+use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
+use crate::app::dirs::Dirs;
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
+use crate::app::{keys, tui};
+use crate::llm::Content;
+use crate::llm::scripted::demo_script;
+
+/// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
+const WORKERS: usize = 2;
+/// Threads the program cannot do without: the main one, the workers, and one for blocking work.
+const THREADS: usize = WORKERS + 2;
+const NO_THREADS: &str = "cannot start its threads; is there a limit on processes (`ulimit -u`, or a \
+                          container's pids limit)?";
+/// How long idle threads for blocking work stay.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
+/// The whole program, from arguments to exit code.
+pub fn run() -> ExitCode {
+    // A write beyond `ulimit -f` is an error like a full disk, not the end of the program. Caught,
+    // not ignored: commands would inherit that.
+    let _ = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default());
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let code = error.exit_code() as u8;
+            return match error.print() {
+                // --help and --version print to stdout; a usage error to stderr.
+                Err(failed) if code == 0 => cli::write_failed(&failed).into(),
+                _ => ExitCode::from(code),
+            };
+        }
+    };
+    let separated = std::env::args_os().any(|argument| argument == "--");
+    let started = match args.run.mistyped_command() {
+        Some((word, nearest)) if !separated => Err(StartError::usage(no_command(word, nearest))),
+        _ => start(args),
+    };
+    started.unwrap_or_else(|error| {
+        cli::eprint_line(&format!("tiller: {error}"));
+        error.outcome.into()
+    })
+}
+
+fn no_command(word: &str, nearest: Option<String>) -> String {
+    let hint = match nearest {
+        Some(name) => format!("did you mean tiller {name}?"),
+        None => "tiller --help lists them.".to_owned(),
+    };
+    format!("no sub-command '{word}': {hint} To send it as a prompt: tiller -- {word}")
+}
+
+fn start(args: Args) -> Result<ExitCode, StartError> {
+    let env: HashMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let dirs = Dirs::from_env(&env, Dirs::account_home)?;
+    if let Some(command) = &args.command {
+        return Ok(sub_command(command, &dirs, &env)?.into());
+    }
+    let stdio = Stdio {
+        stdin: io::stdin().is_terminal(),
+        stdout: io::stdout().is_terminal(),
+    };
+    let loaded = Loaded::new(args.run, &dirs, &env)?;
+    // Before anything is waited for, and while there is one thread. Best effort: commands get a
+    // clean environment in any case.
+    let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
+    let _ = keys::scrub_environ(|name| secrets.hide(name));
+    let plan = Plan::new(loaded, &dirs, stdio, discover)?;
+    cli::eprint_panics(plan.loaded.keys.redactor().clone());
+    let store = plan.loaded.keys.store();
+    if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
+        cli::eprint_line(&format!("tiller: {notice}"));
+    }
+    if let (Some(files), FrontEnd::Print | FrontEnd::Json) =
+        (plan.loaded.trust.undecided(), plan.front_end)
+    {
+        cli::eprint_line(&format!(
+            "tiller: left out, because this folder is not trusted: {files} (--trust takes it in)"
+        ));
+    }
+    let runtime = start_runtime()?;
+    let code = runtime.block_on(run_plan(plan, &dirs, &env));
+    // A thread that waits for a slow disk or terminal must not hold the exit up.
+    runtime.shutdown_background();
+    code
+}
+
+/// Starts the runtime. One thread for blocking work lives as long as the program does: a limit that
+/// is reached later makes such work wait for that thread, not fail.
+fn start_runtime() -> Result<Runtime, StartError> {
+    // tokio panics where not one thread can be started, and hangs while that unwinds.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {
+        cli::eprint_line(&format!("tiller: {NO_THREADS}"));
+        process::exit(Outcome::Failed as i32);
+    }));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_keep_alive(FOREVER)
+        .enable_all()
+        .build()
+        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
+    runtime.spawn_blocking(|| {});
+    panic::set_hook(hook);
+    // Of those that come after the first one it does not say that they could not be started; what
+    // they should do is then never done.
+    let started = fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
+    if started < THREADS {
+        runtime.shutdown_background();
+        return Err(StartError::failed(NO_THREADS.to_owned()));
+    }
+    Ok(runtime)
+}
+
+async fn run_plan(
+    mut plan: Plan,
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+) -> Result<ExitCode, StartError> {
+    let resumed = plan.loaded.resumed.take();
+    let (context, session) = RunContext::new(&plan, resumed, dirs, env)?;
+    let header = session.header().clone();
+    let history = session.history();
+    let messages = history.messages.clone();
+    let handle = context.start_agent(session, history, &plan, dirs, env)?;
+    let mut sink: Box<dyn Sink> = match plan.front_end {
+        FrontEnd::Screen => {
+            let end = tui::run(context.screen(&plan, messages, dirs, handle.clone())).await;
+            handle.shutdown().await;
+            if let tui::ExitKind::Unusable(why) = &end {
+                return Err(StartError::usage(why));
+            }
+            return Ok(ExitCode::from(end.code()));
+        }
+        FrontEnd::Print if plan.stdio.stdout => Box::new(Print::new(Output::Tty)),
+        FrontEnd::Print => Box::new(Print::new(Output::Pipe)),
+        FrontEnd::PlainDemo => Box::new(PlainDemo::default()),
+        FrontEnd::Json => Box::new(Json::new(header)),
+    };
+    let prompt = match context.scratch {
+        Some(_) => vec![Content::text(demo_script().prompt)],
+        None => plan.prompt,
+    };
+    let timeout = plan.loaded.args.timeout;
+    let outcome = cli::run_headless(handle, prompt, timeout, &mut *sink).await;
+    Ok(outcome.into())
+}

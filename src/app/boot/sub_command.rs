@@ -1,0 +1,136 @@
+//! Sub-commands: what needs no agent.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+
+use crate::agent::process::Processes;
+use crate::app::args::{AuthCommand, ConfigCommand, SubCommand};
+use crate::app::cli::{self, AuthContext};
+use crate::app::config::Settings;
+use crate::app::dirs::Dirs;
+use crate::app::models::Models;
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::trust::Trust;
+use crate::app::{catalogue, keys, plan};
+use crate::llm::Keys;
+use crate::llm::local::{self, DiscoveredServer};
+
+/// What needs no agent.
+pub(super) fn sub_command(
+    command: &SubCommand,
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+) -> Result<Outcome, StartError> {
+    let home = dirs.home.as_deref();
+    let trust = || {
+        let cwd = plan::working_folder(None).ok();
+        let load = |cwd: PathBuf| Trust::load(&dirs.projects_file(), &cwd);
+        cwd.map(load).transpose()
+    };
+    match command {
+        SubCommand::Config { what } => {
+            let assignments = match what {
+                ConfigCommand::Show { config, .. } => config.as_slice(),
+                ConfigCommand::Path => &[],
+            };
+            let layers = plan::layers(dirs, trust()?.as_ref(), assignments)?;
+            Ok(cli::config(what, &layers, &dirs.config_file()))
+        }
+        SubCommand::Models(what) => {
+            let layers = plan::layers(dirs, trust()?.as_ref(), &what.config)?;
+            let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+            if let Some(url) = &what.refresh {
+                return refresh(url, &settings, dirs);
+            }
+            let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
+            let catalog = Arc::new(plan::catalog(&settings, dirs)?);
+            let models = plan::models(&settings, dirs, &catalog, &keys);
+            let found = discover(&models);
+            let default = plan::default_model(&settings, &models, &catalog, &keys, &found);
+            let rows = models.list(&found).rows;
+            let as_of = catalog.current();
+            let as_of = as_of.built_in().as_of();
+            cli::models(what, rows, default.as_deref(), as_of)
+        }
+        SubCommand::Auth { what } => auth(what, dirs, env),
+        SubCommand::Sessions(what) => {
+            let place = cli::SessionsPlace {
+                root: dirs.sessions(),
+                trash: dirs.trash(),
+                home,
+                redactor: &|| Ok(registered_keys(dirs, env)?.redactor().clone()),
+            };
+            cli::sessions(what, &place)
+        }
+        SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
+    }
+}
+
+/// All keys there are, for what must show none of them.
+fn registered_keys(dirs: &Dirs, env: &HashMap<String, String>) -> Result<Keys, StartError> {
+    let settings = Settings::resolve(&plan::layers(dirs, None, &[])?).map_err(StartError::usage)?;
+    let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
+    let catalog = Arc::new(plan::catalog(&settings, dirs)?);
+    keys.register(&catalog.current().key_variables());
+    Ok(keys)
+}
+
+/// Fetches a newer catalogue of models from `url`, or from where the settings say.
+fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let url = match url {
+        "" => settings.catalogue_url.as_str(),
+        url => url,
+    };
+    if url.is_empty() {
+        return Err(StartError::usage(
+            "no URL to fetch models from: tiller models --refresh=URL, or models.catalogue_url in \
+             config.toml",
+        ));
+    }
+    let runtime = current_thread()?;
+    let summary = runtime.block_on(catalogue::refresh(url, &dirs.catalogue_file()))?;
+    Ok(cli::print(&summary))
+}
+
+/// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and
+/// a closed port says so at once.
+pub(super) fn discover(models: &Models) -> Arc<[DiscoveredServer]> {
+    if !local::is_listening(models.addrs()) {
+        return Arc::new([]);
+    }
+    match current_thread() {
+        Ok(runtime) => runtime.block_on(models.discover(local::DISCOVERY_TIMEOUT)),
+        Err(_) => Arc::new([]),
+    }
+}
+
+fn auth(
+    what: &AuthCommand,
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+) -> Result<Outcome, StartError> {
+    let settings = Settings::resolve(&plan::layers(dirs, None, &[])?).map_err(StartError::usage)?;
+    let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
+    let catalog = plan::catalog(&settings, dirs)?;
+    let runtime = current_thread()?;
+    let outcome = runtime.block_on(async {
+        let processes = Processes::new();
+        let commands = keys::run_in_shell(&processes, dirs.config.clone(), env);
+        let auth = AuthContext {
+            catalog,
+            keys: keys.with_commands(commands),
+        };
+        auth.run(what).await
+    });
+    runtime.shutdown_background();
+    outcome
+}
+
+fn current_thread() -> Result<Runtime, StartError> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build();
+    runtime.map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))
+}
