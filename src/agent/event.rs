@@ -156,6 +156,20 @@ pub enum AgentEvent {
         /// Why there is no answer; none when there is one.
         final_error: Option<String>,
     },
+    /// A summary of the conversation is being made.
+    CompactionStart {
+        /// Why.
+        reason: CompactionReason,
+        /// Tokens of the conversation, about.
+        tokens_before: u64,
+    },
+    /// The summary is in place, or there is none.
+    CompactionEnd {
+        /// Why it was made.
+        reason: CompactionReason,
+        /// What came of it.
+        outcome: CompactionOutcome,
+    },
     /// Something the user should read; the run goes on or ends by itself.
     Notice {
         /// How grave.
@@ -163,6 +177,41 @@ pub enum AgentEvent {
         /// What happened, and the way out.
         text: String,
     },
+}
+
+/// Why a conversation is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CompactionReason {
+    /// The user wants it.
+    Manual,
+    /// It takes too much of the window.
+    Threshold,
+    /// The provider refused it as too long.
+    Overflow,
+}
+
+/// What came of a compaction.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompactionOutcome {
+    /// The summary and the latest messages are the conversation from here on.
+    Done {
+        /// The summary.
+        summary: String,
+        /// The session entry of the first message that stays.
+        first_kept_entry_id: String,
+        /// Tokens of the conversation before, about.
+        tokens_before: u64,
+        /// Tokens of the conversation after, about.
+        tokens_after: u64,
+    },
+    /// Everything is as it was.
+    Failed {
+        /// Message and hint.
+        message: String,
+    },
+    /// The user wanted something else; everything is as it was.
+    Aborted,
 }
 
 /// How grave a notice is.

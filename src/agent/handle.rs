@@ -104,6 +104,8 @@ pub enum Command {
     SetInstructions(InstructionSources),
     /// Names the session.
     Name(String),
+    /// Compacts the conversation, with this in focus.
+    Compact(Option<String>),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -201,6 +203,12 @@ impl AgentHandle {
     /// Names the session; an empty name takes the name away.
     pub fn name(&self, name: String) {
         self.send(Command::Name(name));
+    }
+
+    /// Has a summary stand for all but the latest messages: now, or before the next model call of
+    /// the run under way. The summary pays special attention to `focus`.
+    pub fn compact(&self, focus: Option<String>) {
+        self.send(Command::Compact(focus));
     }
 
     /// Opens what the next prompt will need, so that it leaves at once. Says nothing.

@@ -17,11 +17,12 @@ pub mod process;
 
 pub use actor::{Context, start};
 pub use event::{
-    AgentEvent, Event, NoticeLevel, Phase, QueueKind, Queued, RunOutcome, RunState, ToolStatus,
+    AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
+    RunOutcome, RunState, ToolStatus,
 };
 pub use handle::{AgentHandle, Command, OpenSession, SlowReader, Snapshot};
 pub use options::AgentOptions;
-pub use rules::{LoopGuardRules, LoopRules, QueueMode, RetryRules};
+pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, Toolbox};
 pub use tools::ToolSettings;

@@ -17,6 +17,8 @@ pub struct LoopRules {
     pub retry: RetryRules,
     /// When the model goes in circles.
     pub loop_guard: LoopGuardRules,
+    /// When the conversation is shortened.
+    pub compaction: CompactionRules,
 }
 
 impl Default for LoopRules {
@@ -29,6 +31,31 @@ impl Default for LoopRules {
             parallel_tools: true,
             retry: RetryRules::default(),
             loop_guard: LoopGuardRules::default(),
+            compaction: CompactionRules::default(),
+        }
+    }
+}
+
+/// When the conversation is shortened (`[compaction]` in the settings).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompactionRules {
+    /// Whether it happens by itself.
+    pub enabled: bool,
+    /// The share of the window that may be used.
+    pub threshold: f64,
+    /// Tokens of the window that stay free.
+    pub reserve_tokens: u64,
+    /// Tokens of the latest messages that stay as they are.
+    pub keep_recent_tokens: u64,
+}
+
+impl Default for CompactionRules {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            threshold: 0.8,
+            reserve_tokens: 16_384,
+            keep_recent_tokens: 20_000,
         }
     }
 }

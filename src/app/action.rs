@@ -37,6 +37,8 @@ pub enum Action {
     ExternalEditor,
     /// Search earlier prompts.
     HistorySearch,
+    /// Have a summary stand for the conversation so far.
+    Compact,
     /// Choose a model.
     Models,
     /// The next model of the favourites.
@@ -210,6 +212,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(TakeBack, "take_back", "Take the waiting messages back into the editor", Talking),
     row(Cancel, "cancel", "Stop the run; waiting messages come back into the editor. Closes what is open", Talking),
     row(Interrupt, "interrupt", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Talking),
+    argument(row(Compact, "compact", "Have the model summarise the conversation and go on from the summary and the latest messages, to make room in its window; TEXT is what it should pay attention to. While a run is under way: before the next model call", Talking), "compact", "TEXT"),
     argument(row(Models, "models", "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Model), "model", "NAME"),
     row(NextModel, "next_model", "Take the next model of models.favorites (or of those used in this session)", Model),
     row(PreviousModel, "previous_model", "Take the one before (where the terminal tells this key from Ctrl+P)", Model),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::agent::{AgentEvent, Details, Event, Queued};
+use crate::agent::{AgentEvent, CompactionOutcome, CompactionReason, Details, Event, Queued};
 use crate::llm::{AssistantMessage, Content, Message, StreamEvent};
 
 /// Turns events into records. Keeps what the records need of earlier events: the message that
@@ -145,6 +145,10 @@ impl Recorder {
                 }
                 record
             }
+            AgentEvent::CompactionStart { reason, .. } => {
+                json!({"type": "compaction_start", "reason": reason})
+            }
+            AgentEvent::CompactionEnd { reason, outcome } => compaction_end(*reason, outcome),
             AgentEvent::Notice { level, text } => {
                 json!({"type": "notice", "level": level, "text": text})
             }
@@ -211,6 +215,35 @@ fn live_text(details: &Details) -> &str {
         Details::Text(text) => &text.text,
         _ => "",
     }
+}
+
+fn compaction_end(reason: CompactionReason, outcome: &CompactionOutcome) -> Value {
+    let mut record = json!({
+        "type": "compaction_end",
+        "reason": reason,
+        "result": null,
+        "aborted": *outcome == CompactionOutcome::Aborted,
+        "willRetry": false,
+    });
+    match outcome {
+        CompactionOutcome::Done {
+            summary,
+            first_kept_entry_id,
+            tokens_before,
+            tokens_after,
+        } => {
+            record["willRetry"] = json!(reason == CompactionReason::Overflow);
+            record["result"] = json!({
+                "summary": summary,
+                "firstKeptEntryId": first_kept_entry_id,
+                "tokensBefore": tokens_before,
+                "estimatedTokensAfter": tokens_after,
+            });
+        }
+        CompactionOutcome::Failed { message } => record["errorMessage"] = json!(message),
+        CompactionOutcome::Aborted => {}
+    }
+    record
 }
 
 fn texts(queued: &[Queued]) -> Vec<String> {

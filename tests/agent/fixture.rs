@@ -643,6 +643,8 @@ fn line(event: &AgentEvent) -> Option<String> {
             None => format!("retry {attempt} ok"),
             Some(error) => format!("retry {attempt} failed: {error}"),
         },
+        AgentEvent::CompactionStart { reason, .. } => format!("compaction start {reason:?}"),
+        AgentEvent::CompactionEnd { outcome, .. } => format!("compaction end {outcome:?}"),
         AgentEvent::Notice { level, text } => format!("notice {level:?} {text}"),
     })
 }

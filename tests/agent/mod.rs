@@ -3,6 +3,7 @@
 
 mod fixture;
 
+mod compaction;
 mod context;
 mod prompt;
 mod text;

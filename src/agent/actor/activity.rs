@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{QueueKind, RunOutcome};
 use crate::agent::process::Processes;
-use crate::agent::runner::RunMessage;
+use crate::agent::runner::{RunLink, RunMessage};
 use crate::llm::{Content, Model};
 
 /// A message of the user with the queue it is for.
@@ -43,6 +43,8 @@ pub(super) struct Run {
     pub processes: Processes,
     /// Where its messages begin in the conversation.
     pub first_message: usize,
+    /// Whether it is nothing but a compaction.
+    pub compacting: bool,
     /// Model calls since the last message of the user.
     pub calls: u32,
     /// Answers in place of the chosen model, which could not, until the run is over.
@@ -50,6 +52,31 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// A run of `task` that `cancel` ends.
+    pub fn start<F>(
+        cancel: CancellationToken,
+        processes: Processes,
+        first_message: usize,
+        compacting: bool,
+        task: impl FnOnce(RunLink) -> F,
+    ) -> Self
+    where
+        F: Future<Output = RunOutcome> + Send + 'static,
+    {
+        let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
+        Self {
+            messages,
+            task: tokio::spawn(task(link)),
+            interrupt: cancel.child_token(),
+            cancel,
+            processes,
+            first_message,
+            compacting,
+            calls: 0,
+            fallback: None,
+        }
+    }
+
     /// Fails when all model calls that `limit` allows were made; 0 is no limit.
     pub fn check_limit(&self, limit: u32) -> Result<(), RunOutcome> {
         if limit > 0 && self.calls >= limit {

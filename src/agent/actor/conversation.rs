@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::subscribers::Subscribers;
-use crate::agent::event::{AgentEvent, NoticeLevel, now_ms};
+use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, now_ms};
+use crate::agent::memory::compaction::{Files, tokens};
 use crate::agent::memory::{InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts};
-use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening};
+use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
+use crate::agent::session::entry::Compaction;
 use crate::agent::session::{
     Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionState,
 };
@@ -18,8 +20,10 @@ use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage
 
 /// The conversation, stored and published.
 pub(super) struct Conversation {
-    /// Its messages.
+    /// Its messages since the agent began, also those that a summary stands for now.
     pub context: Context,
+    /// What the model reads of it, and the entries of that.
+    view: History,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
     /// Where instruction files may come from.
@@ -33,14 +37,15 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// The conversation of `messages`, which goes on in `session`.
-    pub fn new(session: Session, prompts: SessionPrompts, messages: Vec<Arc<Message>>) -> Self {
+    /// The conversation of `view`, which goes on in `session`.
+    pub fn new(session: Session, prompts: SessionPrompts, view: History) -> Self {
         let mut context = Context::default();
-        for message in messages {
-            context.push(message);
+        for message in &view.messages {
+            context.push(Arc::clone(message));
         }
         Self {
             context,
+            view,
             prompts,
             instructions: InstructionSources::default(),
             subscribers: Subscribers::default(),
@@ -50,17 +55,20 @@ impl Conversation {
     }
 
     /// Goes on with another session, which will call `model` next. Gives back the one before.
-    pub fn open(&mut self, session: Session, history: History, model: &Model) -> Session {
-        self.prompts.restart(history.prompts, &history.messages);
+    pub fn open(&mut self, session: Session, mut history: History, model: &Model) -> Session {
+        let prompts = std::mem::take(&mut history.prompts);
+        self.prompts.restart(prompts, &history.messages);
         self.context = Context::default();
         for message in &history.messages {
             self.context.push(Arc::clone(message));
         }
+        let messages = history.messages.clone();
+        self.view = history;
         self.presence = None;
         let before = std::mem::replace(&mut self.session, session);
         self.appear(model);
         self.subscribers.send(AgentEvent::SessionOpened {
-            messages: history.messages,
+            messages,
             path: self.session.path().map(Path::to_owned),
             name: self.session.tree().name().map(str::to_owned),
         });
@@ -113,6 +121,9 @@ impl Conversation {
                 self.store(Body::Message {
                     message: Arc::clone(message),
                 });
+                if let Some(node) = self.session.tree().leaf() {
+                    self.view.push(node, Arc::clone(message));
+                }
             }
             AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
             _ => {
@@ -156,7 +167,7 @@ impl Conversation {
         let (user_spoke, format) = (!due.is_empty(), model.edit_format);
         let silent = !user_spoke && self.awaits_user(model);
         if user_spoke || silent {
-            let mut notes = self.prompts.notes(self.context.messages(), format, toolbox);
+            let mut notes = self.prompts.notes(&self.view.messages, format, toolbox);
             notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
             self.tell_model(notes, Some(NOTE_ORIGIN));
         }
@@ -166,7 +177,7 @@ impl Conversation {
         for content in due {
             self.tell_model(content, None);
         }
-        let messages = self.context.messages().len();
+        let messages = self.view.messages.len();
         let begun = self.prompts.begin(format, toolbox, messages, user_spoke);
         self.store_prompt(begun);
     }
@@ -176,14 +187,61 @@ impl Conversation {
         Opening {
             begins: (self.prompts).is_due(model.edit_format, toolbox, true),
             model: Arc::clone(model),
-            messages: self.context.messages().to_vec(),
+            messages: self.view.messages.clone(),
             instructions: self.instructions.clone(),
         }
     }
 
+    /// What the model reads.
+    pub fn for_model(&self) -> &[Arc<Message>] {
+        &self.view.messages
+    }
+
+    /// Readies the prompt of a call of `model` that says nothing new.
+    pub fn ready_prompt(&mut self, model: &Model, toolbox: &Toolbox) {
+        let messages = self.view.messages.len();
+        let begun = (self.prompts).begin(model.edit_format, toolbox, messages, false);
+        self.store_prompt(begun);
+    }
+
+    /// Puts `summary` in the place of what stands before its kept messages, for models that edit
+    /// in `format`. What it stands for stays in the session.
+    pub fn compact(&mut self, summary: Summary, format: EditFormat) {
+        let Some(first_kept) = self.view.nodes.get(summary.kept_from) else {
+            return;
+        };
+        let first_kept_entry_id = self.session.tree().id(*first_kept).to_owned();
+        let before = self.session.last_compaction();
+        let before = before.and_then(|compaction| compaction.details);
+        let files = Files::of(before.as_ref(), &self.view.messages[..summary.kept_from]);
+        let text = files.append_to(&summary.text);
+        self.store(Body::Compaction(Compaction {
+            summary: text.clone(),
+            first_kept_entry_id: first_kept_entry_id.clone(),
+            tokens_before: summary.tokens_before,
+            details: Some(files.details()),
+            usage: Some(summary.usage),
+        }));
+        // Read back, so that a session that is opened again goes on from the same bytes.
+        let mut view = self.session.history();
+        self.prompts
+            .restore(std::mem::take(&mut view.prompts), &view.messages);
+        self.view = view;
+        let prompt = self.prompts.in_force(format).cloned().unwrap_or_default();
+        self.publish(AgentEvent::CompactionEnd {
+            reason: summary.reason,
+            outcome: CompactionOutcome::Done {
+                summary: text,
+                first_kept_entry_id,
+                tokens_before: summary.tokens_before,
+                tokens_after: tokens(&prompt, &self.view.messages),
+            },
+        });
+    }
+
     /// Sends the thinking so far no more to models that edit in `format`.
     pub fn drop_thinking(&mut self, format: EditFormat) {
-        let messages = self.context.messages().len();
+        let messages = self.view.messages.len();
         let begun = self.prompts.drop_thinking(format, messages);
         self.store_prompt(begun);
     }
@@ -218,6 +276,15 @@ impl Conversation {
             model: Arc::clone(model),
             thinking,
         });
+    }
+
+    /// Says that so many subscribers were dropped.
+    pub fn on_dropped(&mut self, dropped: usize) {
+        if dropped > 0 {
+            let text = "A listener took nothing for 5 s and hears no more events.";
+            tracing::warn!("{text}");
+            self.notice(NoticeLevel::Warning, text);
+        }
     }
 
     /// Says something the user should read.

@@ -3,6 +3,7 @@
 
 mod task;
 mod turns;
+mod compaction;
 mod activity;
 mod conversation;
 mod context;

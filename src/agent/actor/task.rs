@@ -48,6 +48,8 @@ pub(super) struct Actor {
     pub(super) thinking: ThinkingLevel,
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) rules: Arc<LoopRules>,
+    /// The user wants a compaction as soon as the run under way allows it, with this in focus.
+    pub(super) compact_next: Option<Option<String>>,
     /// Shared with the handles, which cancel it before any command is read.
     pub(super) current: CurrentRun,
 }
@@ -64,7 +66,7 @@ impl Actor {
             instructions: String::new(),
         };
         let history = options.history;
-        let prompts = history.prompts;
+        let prompts = history.prompts.clone();
         let prompts = SessionPrompts::new(renderer, options.today, prompts, &history.messages);
         let env = RunEnv {
             provider: options.provider,
@@ -74,7 +76,7 @@ impl Actor {
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
         };
-        let mut conversation = Conversation::new(options.session, prompts, history.messages);
+        let mut conversation = Conversation::new(options.session, prompts, history);
         conversation.instructions = options.instructions;
         conversation.store_model(&model, options.thinking);
         Self {
@@ -88,6 +90,7 @@ impl Actor {
             thinking: options.thinking,
             toolbox: Arc::new(options.toolbox),
             rules: Arc::new(options.rules),
+            compact_next: None,
             current,
         }
     }
@@ -103,7 +106,7 @@ impl Actor {
             select! {
                 biased;
                 command = commands.recv(), if !leaving => self.on_command(command),
-                dropped = self.conversation.subscribers.catch_up(), if self.conversation.subscribers.behind() => self.on_dropped(dropped),
+                dropped = self.conversation.subscribers.catch_up(), if self.conversation.subscribers.behind() => self.conversation.on_dropped(dropped),
                 report = self.activity.next_message(), if reading => self.on_message(report).await,
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
@@ -150,6 +153,7 @@ impl Actor {
             Some(Command::Open(open)) => self.open(*open),
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::Name(name)) => self.conversation.name(name),
+            Some(Command::Compact(focus)) => self.compact(focus),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
@@ -169,6 +173,7 @@ impl Actor {
             let text = "Another session can be opened when no run is under way: stop it first.";
             return self.conversation.notice(NoticeLevel::Warning, text);
         }
+        self.compact_next = None;
         self.env = Arc::new(self.env.for_session(open.session.id(), open.spill_dir));
         let mut before = (self.conversation).open(open.session, open.history, &self.model);
         tokio::spawn(async move { before.close().await });
@@ -210,6 +215,7 @@ impl Actor {
         match std::mem::take(&mut self.activity) {
             Activity::Running(run) => {
                 tracing::info!("run aborted");
+                self.compact_next = None;
                 run.cancel.cancel();
                 let next = Vec::new();
                 self.activity = Activity::Ending { run, next };
@@ -285,21 +291,18 @@ impl Actor {
     }
 
     fn start_run(&mut self) {
-        let cancel = self.current.begin();
-        let processes = self.processes.scope();
-        let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
         let env = Arc::clone(&self.env);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
-        self.activity = Activity::Running(Run {
-            messages,
-            task: tokio::spawn(async move { run(&link, &env, opening).await }),
-            interrupt: cancel.child_token(),
-            cancel,
-            processes,
-            first_message: self.conversation.context.messages().len(),
-            calls: 0,
-            fallback: None,
-        });
+        self.start(false, |link| async move { run(&link, &env, opening).await });
+    }
+
+    pub(super) fn start<F>(&mut self, compacting: bool, task: impl FnOnce(RunLink) -> F)
+    where
+        F: Future<Output = RunOutcome> + Send + 'static,
+    {
+        let first = self.conversation.context.messages().len();
+        let (cancel, processes) = (self.current.begin(), self.processes.scope());
+        self.activity = Activity::Running(Run::start(cancel, processes, first, compacting, task));
     }
 
     async fn on_message(&mut self, report: Option<RunMessage>) {
@@ -309,11 +312,13 @@ impl Actor {
             Some(RunMessage::Surroundings(found)) => {
                 self.conversation.prompts.set_surroundings(found);
             }
-            Some(RunMessage::OpenTurn(advice, reply)) => {
-                let _ = reply.send(self.open_turn(advice));
-            }
+            Some(RunMessage::OpenTurn(advice, reply)) => drop(reply.send(self.open_turn(advice))),
             Some(RunMessage::ReopenTurn(change, reply)) => {
-                let _ = reply.send(self.reopen_turn(change));
+                drop(reply.send(self.reopen_turn(change)));
+            }
+            Some(RunMessage::CurrentTurn(reply)) => drop(reply.send(self.current_turn())),
+            Some(RunMessage::Compact(summary, reply)) => {
+                drop(reply.send(self.put_summary(summary)));
             }
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::SteeringWaits(reply)) => {
@@ -349,10 +354,12 @@ impl Actor {
             let messages = self.queues.take_all();
             self.give_back(messages);
         }
-        self.conversation.publish(AgentEvent::AgentEnd {
-            messages: self.conversation.context.messages()[run.first_message..].to_vec(),
-            outcome,
-        });
+        if !run.compacting {
+            self.conversation.publish(AgentEvent::AgentEnd {
+                messages: self.conversation.context.messages()[run.first_message..].to_vec(),
+                outcome,
+            });
+        }
         run.processes.stop_all();
         self.enter(match self.processes.alive() {
             processes if aborted && processes > 0 => RunState::Stopping { processes },
@@ -361,12 +368,18 @@ impl Actor {
         if limited {
             self.conversation.show(SessionState::AwaitingInput);
         }
-        if answered {
+        let waits = self.queues.steering_waits() || self.queues.follow_up_waits();
+        if answered && (waits || !run.compacting) {
             // What was typed after the run's last look at the queue.
             self.resume();
         }
         for (kind, content) in next {
             self.enqueue(kind, content);
+        }
+        if self.activity.run().is_none()
+            && let Some(focus) = self.compact_next.take()
+        {
+            self.compact(focus);
         }
         if self.activity.run().is_none() {
             self.conversation.send(AgentEvent::AgentSettled { aborted });
@@ -406,13 +419,5 @@ impl Actor {
             steering,
             follow_up,
         });
-    }
-
-    fn on_dropped(&mut self, dropped: usize) {
-        if dropped > 0 {
-            let text = "A listener took nothing for 5 s and hears no more events.";
-            tracing::warn!("{text}");
-            self.conversation.notice(NoticeLevel::Warning, text);
-        }
     }
 }

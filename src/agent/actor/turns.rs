@@ -19,7 +19,9 @@ impl Actor {
         let iteration = self.conversation.context.begin_iteration();
         self.conversation.send(AgentEvent::TurnStart { iteration });
         self.deliver(advice);
-        self.next_turn()
+        let mut turn = self.next_turn()?;
+        turn.compact = self.compact_next.take();
+        Ok(turn)
     }
 
     pub(super) fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
@@ -44,24 +46,25 @@ impl Actor {
     }
 
     /// The run's next turn: everything as it is now, and a fresh way to cut it short.
-    fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
+    pub(super) fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
         let model = Arc::clone(self.asked());
         let prompt = self.conversation.prompts.in_force(model.edit_format);
         let run = self.activity.live_run()?;
         run.interrupt = run.cancel.child_token();
         Ok(Turn {
             interrupt: run.interrupt.clone(),
-            messages: self.conversation.context.messages().to_vec(),
+            messages: self.conversation.for_model().to_vec(),
             prompt: prompt.cloned().unwrap_or_default(),
             thinking: self.thinking,
             toolbox: Arc::clone(&self.toolbox),
             rules: Arc::clone(&self.rules),
+            compact: None,
             model,
         })
     }
 
     /// The model of the next call.
-    fn asked(&mut self) -> &Arc<Model> {
+    pub(super) fn asked(&mut self) -> &Arc<Model> {
         let fallback = self.activity.run().and_then(|run| run.fallback.as_ref());
         fallback.unwrap_or(&self.model)
     }

@@ -1,5 +1,6 @@
 //! What the model is told besides the conversation: prompt, place, and what changes later.
 
+pub mod compaction;
 pub mod environment;
 pub mod instructions;
 pub mod prompt;

@@ -117,17 +117,23 @@ impl SessionPrompts {
             instructions: Vec::new(),
             known_instructions: BTreeMap::new(),
         };
+        prompts.restore(stored, messages);
+        prompts
+    }
+
+    /// Takes these in place of all before: the conversation is `messages` now.
+    pub fn restore(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
+        self.in_force.clear();
         for prompt in stored {
-            prompts.put_in_force(prompt);
+            self.put_in_force(prompt);
         }
         for message in messages {
             if let Message::User(user) = message.as_ref()
                 && user.origin.as_deref() == Some(NOTE_ORIGIN)
             {
-                user.content.iter().for_each(|block| prompts.recall(block));
+                user.content.iter().for_each(|block| self.recall(block));
             }
         }
-        prompts
     }
 
     /// The same for another conversation.

@@ -170,7 +170,7 @@ async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
     model
 }
 
-fn empty_message(turn: &Turn) -> AssistantMessage {
+pub(super) fn empty_message(turn: &Turn) -> AssistantMessage {
     AssistantMessage {
         api: turn.model.api.as_str().to_owned(),
         provider: turn.model.provider.clone(),
@@ -192,14 +192,14 @@ fn no_answer(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
 }
 
 /// A provider that panics breaks its contract; the run ends as with any other failure.
-fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
+pub(super) fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
     let text = format!("Internal error: {}", panic_text(&*panic));
     tracing::error!("{text}");
     StreamEvent::Error(LlmError::new(ErrorClass::Client, text))
 }
 
 /// A provider that just stops breaks its contract; the user should hear of it all the same.
-fn ended_early() -> StreamEvent {
+pub(super) fn ended_early() -> StreamEvent {
     StreamEvent::Error(LlmError::new(
         ErrorClass::Retryable,
         "The model's answer broke off before its end.",

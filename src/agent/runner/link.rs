@@ -8,14 +8,14 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::event::{AgentEvent, Phase, RunOutcome};
+use crate::agent::event::{AgentEvent, CompactionReason, Phase, RunOutcome};
 use crate::agent::memory::{
     Environment, InstructionSources, SessionPrompt, Surroundings, SystemFiles, collect,
 };
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
-use crate::llm::{Message, Model, ThinkingLevel};
+use crate::llm::{Message, Model, ThinkingLevel, Usage};
 
 /// Messages that may wait between run and actor.
 const MESSAGE_BUFFER: usize = 64;
@@ -44,6 +44,10 @@ pub(in crate::agent) enum RunMessage {
     /// May the turn be asked once more, with this change? If so, the waiting steering messages join
     /// the conversation.
     ReopenTurn(Change, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// The turn as it is now, without anything new in it.
+    CurrentTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// This stands for what was said; the turn goes on behind it.
+    Compact(Summary, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
     /// Does a steering message wait?
@@ -76,6 +80,21 @@ pub(in crate::agent) enum Change {
     NoThinking,
 }
 
+/// A summary of the conversation's beginning.
+#[derive(Debug)]
+pub(in crate::agent) struct Summary {
+    /// Why it was made.
+    pub reason: CompactionReason,
+    /// What the model wrote.
+    pub text: String,
+    /// The first of the turn's messages that stays.
+    pub kept_from: usize,
+    /// Tokens of the conversation before.
+    pub tokens_before: u64,
+    /// Tokens it took.
+    pub usage: Usage,
+}
+
 /// One turn as it was opened: what is chosen here holds until the next one opens.
 #[derive(Clone)]
 pub(in crate::agent) struct Turn {
@@ -93,6 +112,8 @@ pub(in crate::agent) struct Turn {
     pub toolbox: Arc<Toolbox>,
     /// The rules that hold for it.
     pub rules: Arc<LoopRules>,
+    /// The user wants it compacted first, with this in focus.
+    pub compact: Option<Option<String>>,
 }
 
 impl RunLink {
@@ -176,6 +197,21 @@ impl RunLink {
     /// conversation. `Err` when the run is over.
     pub async fn reopen_turn(&self, change: Change) -> Result<Turn, RunOutcome> {
         self.ask(|reply| RunMessage::ReopenTurn(change, reply))
+            .await
+            .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// The turn as it is now. `Err` when the run is over.
+    pub async fn current_turn(&self) -> Result<Turn, RunOutcome> {
+        self.ask(RunMessage::CurrentTurn)
+            .await
+            .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// Has `summary` take the place of what stands before its kept messages, on disk too, and
+    /// returns the turn behind it. `Err` when the run is over.
+    pub async fn compact(&self, summary: Summary) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| RunMessage::Compact(summary, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }

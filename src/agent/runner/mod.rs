@@ -3,6 +3,7 @@
 
 mod run;
 mod turn;
+mod compact;
 mod attempt;
 mod retry;
 mod call_ids;
@@ -13,7 +14,8 @@ mod loop_guard;
 mod env;
 mod link;
 
+pub(super) use compact::compact_now;
 pub(super) use env::RunEnv;
-pub(super) use link::{Change, Opening, RunLink, RunMessage, Turn};
+pub(super) use link::{Change, Opening, RunLink, RunMessage, Summary, Turn};
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;

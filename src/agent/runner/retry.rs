@@ -26,6 +26,8 @@ pub(super) enum RetryDecision {
     Retry(Retry),
     /// Ask the same model again without the thinking so far.
     DropThinking,
+    /// Shorten the conversation, then ask the same model again (F12). Whoever asks decides it.
+    Compact,
     /// Ask this model instead.
     Fallback(Arc<Model>),
     /// Tell the user.
@@ -74,8 +76,7 @@ impl RetryPolicy {
                 RetryDecision::DropThinking
             }
             ErrorClass::Quota | ErrorClass::Auth | ErrorClass::NoModel => self.fallback(),
-            // The same request would overflow again. Compaction belongs here (F12): it shortens
-            // the conversation, then the turn is asked once more.
+            // The conversation was shortened, or cannot be: the same request would overflow again.
             ErrorClass::Overflow => RetryDecision::GiveUp,
             // No model takes a request that is wrong.
             ErrorClass::Client | ErrorClass::Thinking => RetryDecision::GiveUp,

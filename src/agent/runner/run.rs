@@ -2,7 +2,7 @@
 //! read first.
 //!
 //! 1. Open a turn: the waiting steering messages join the conversation ([`RunLink::open_turn`]).
-//! 2. Call the model, with retries and fallback models ([`turn::respond`]).
+//! 2. Shorten the conversation where it fills the window ([`SoftCompaction`]); call the model, with retries and fallback models ([`turn::respond`]).
 //! 3. Run its tool calls in groups; steering is checked before each group ([`dispatch::run_calls`]).
 //! 4. Again from 1, until there is no tool call and no steering.
 //! 5. Release the follow-ups that are due and go on from 1; with none left the run ends.
@@ -11,6 +11,7 @@
 //! actor (`actor::task`) owns conversation, queues and limits, and decides. So this folder holds no
 //! conversation; it knows no vendor and draws nothing.
 
+use super::compact::SoftCompaction;
 use super::dispatch;
 use super::env::RunEnv;
 use super::link::{Opening, RunLink};
@@ -26,8 +27,9 @@ pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening
     link.emit(AgentEvent::AgentStart).await;
     link.look_around(&env.cwd, opening).await;
     let mut guard = LoopGuard::default();
+    let mut compaction = SoftCompaction::default();
     loop {
-        let outcome = turns(link, env, &mut guard).await;
+        let outcome = turns(link, env, &mut guard, &mut compaction).await;
         if !outcome.has_answer() {
             return outcome;
         }
@@ -40,12 +42,18 @@ pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening
 }
 
 /// Turn after turn until the model calls no tool and nobody has steered.
-async fn turns(link: &RunLink, env: &RunEnv, guard: &mut LoopGuard) -> RunOutcome {
+async fn turns(
+    link: &RunLink,
+    env: &RunEnv,
+    guard: &mut LoopGuard,
+    compaction: &mut SoftCompaction,
+) -> RunOutcome {
     loop {
         let mut turn = match link.open_turn(guard.advice.take()).await {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
         };
+        compaction.before(link, env, &mut turn).await;
         // Transient errors are retried inside.
         let reply = turn::respond(link, env, &mut turn).await;
         let tool_results = dispatch::run_calls(link, env, &turn, &reply, guard).await;

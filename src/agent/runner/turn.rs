@@ -11,11 +11,12 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::attempt::Attempt;
+use super::compact::{NoSummary, compact};
 use super::env::RunEnv;
 use super::link::{Change, RunLink, Turn};
 use super::retry::{Retry, RetryDecision, RetryPolicy};
-use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
-use crate::llm::{LlmError, Message, Model, StopReason, ToolCall};
+use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, now_ms};
+use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall};
 
 /// What a model call came to.
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl Reply {
 /// waits for another attempt joins `turn`, and so does a fallback model.
 pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Reply {
     let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
+    let mut may_compact = turn.rules.compaction.enabled;
     loop {
         let mut attempt = Attempt::make(link, env, turn).await;
         let retries = policy.retries();
@@ -62,7 +64,10 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             return reply;
         };
         tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
-        let decision = policy.after(&error, jitter_fraction());
+        let decision = match error.class {
+            ErrorClass::Overflow if may_compact => RetryDecision::Compact,
+            _ => policy.after(&error, jitter_fraction()),
+        };
         let failed = Failed::new(link, attempt, &error, &decision).await;
         let next = match decision {
             RetryDecision::Retry(retry) => {
@@ -70,6 +75,17 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                 link.reopen_turn(Change::None).await
             }
             RetryDecision::DropThinking => link.reopen_turn(Change::NoThinking).await,
+            RetryDecision::Compact => {
+                let done = compact(link, env, turn, CompactionReason::Overflow, None).await;
+                // The turn is asked once more, and not for ever.
+                may_compact = matches!(done, Err(NoSummary::Aborted));
+                if let Err(NoSummary::Failed) = done {
+                    let text = final_error(&error, retries);
+                    end_retries(link, retries, Some(text.clone())).await;
+                    return failed.reply(link, text).await;
+                }
+                link.reopen_turn(Change::None).await
+            }
             RetryDecision::Fallback(model) => {
                 end_retries(link, retries, Some(error.message.clone())).await;
                 notify_fallback(link, &turn.model, &model, &error).await;
@@ -97,7 +113,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
 }
 
 /// The error of a retry that the user cancelled, in pi's words.
-const CANCELLED: &str = "Retry cancelled";
+pub(super) const CANCELLED: &str = "Retry cancelled";
 
 /// An attempt that failed.
 enum Failed {
@@ -122,6 +138,7 @@ impl Failed {
             }
             RetryDecision::Fallback(model) => format!("Asked {} instead", model.full_id()),
             RetryDecision::DropThinking => "Asked again without the thinking so far".to_owned(),
+            RetryDecision::Compact => "Asked again with a shorter conversation".to_owned(),
             RetryDecision::GiveUp => return Self::Silent(Box::new(attempt)),
         };
         if !attempt.begun {
@@ -142,7 +159,7 @@ impl Failed {
 }
 
 /// Waits for `retry`, where everybody can see it, or until the user wants something else.
-async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmError) {
+pub(super) async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmError) {
     let Retry {
         number,
         most,
@@ -171,7 +188,7 @@ async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmError) {
 }
 
 /// Reports the end of the retries, if there were any.
-async fn end_retries(link: &RunLink, retries: u32, final_error: Option<String>) {
+pub(super) async fn end_retries(link: &RunLink, retries: u32, final_error: Option<String>) {
     if retries == 0 {
         return;
     }
@@ -226,7 +243,7 @@ fn final_error(error: &LlmError, retries: u32) -> String {
 }
 
 /// A random number between 0 and 1.
-fn jitter_fraction() -> f64 {
+pub(super) fn jitter_fraction() -> f64 {
     let random = RandomState::new().hash_one(0);
     random as f64 / u64::MAX as f64
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::agent::event::{AgentEvent, RunOutcome};
+use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Content, Message, ThinkingLevel, Usage};
 
@@ -294,6 +294,30 @@ impl Body {
                 "delayMs": delay_ms,
                 "errorMessage": error,
             }),
+            AgentEvent::CompactionStart {
+                reason,
+                tokens_before,
+            } => json!({
+                "event": "compaction_triggered",
+                "reason": reason,
+                "tokensBefore": tokens_before,
+            }),
+            AgentEvent::CompactionEnd { reason, outcome } => {
+                let mut data = json!({ "event": "compaction_complete", "reason": reason });
+                match outcome {
+                    CompactionOutcome::Done {
+                        tokens_before,
+                        tokens_after,
+                        ..
+                    } => {
+                        data["tokensBefore"] = json!(tokens_before);
+                        data["tokensAfter"] = json!(tokens_after);
+                    }
+                    CompactionOutcome::Failed { message } => data["errorMessage"] = json!(message),
+                    CompactionOutcome::Aborted => data["aborted"] = json!(true),
+                }
+                data
+            }
             AgentEvent::AgentEnd {
                 outcome: RunOutcome::Failed { message },
                 ..

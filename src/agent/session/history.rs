@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use super::entry::{Body, Kind, Replacement};
+use super::entry::{Body, Compaction, Kind, Replacement};
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Content, Message, UserMessage};
 
-/// The `origin` of messages that hold a summary of what was said before.
-pub const SUMMARY_ORIGIN: &str = "summary";
+pub use crate::agent::memory::compaction::SUMMARY_ORIGIN;
 
 const COMPACTED: &str = "The conversation before this point was replaced by the following summary:";
 const BRANCH_LEFT: &str =
@@ -30,6 +29,17 @@ pub struct History {
 }
 
 impl Session {
+    /// The last compaction on the way to the leaf.
+    pub fn last_compaction(&self) -> Option<Compaction> {
+        let tree = self.tree();
+        let mut path = tree.ancestors(tree.leaf()?);
+        let node = path.find(|node| tree.node(*node).kind == Kind::Compaction)?;
+        match &*self.load(node).ok()? {
+            Body::Compaction(compaction) => Some(compaction.clone()),
+            _ => None,
+        }
+    }
+
     /// The conversation at the leaf.
     pub fn history(&self) -> History {
         let tree = self.tree();
@@ -131,7 +141,8 @@ impl History {
         }
     }
 
-    fn push(&mut self, node: NodeId, message: Arc<Message>) {
+    /// Appends the message of the entry at `node`.
+    pub(in crate::agent) fn push(&mut self, node: NodeId, message: Arc<Message>) {
         self.nodes.push(node);
         self.messages.push(message);
     }

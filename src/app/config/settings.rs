@@ -7,7 +7,9 @@ use toml::Value;
 
 use super::layers::Layers;
 use crate::agent::toolbox::ToolSelection;
-use crate::agent::{LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings};
+use crate::agent::{
+    CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings,
+};
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 use crate::llm::{PromptCaching, ThinkingLevel};
 
@@ -67,6 +69,12 @@ impl Settings {
                     window: read.get("agent.loop_guard.window")?,
                     early_trip: read.get("agent.loop_guard.early_trip")?,
                     message: read.get("agent.loop_guard.message")?,
+                },
+                compaction: CompactionRules {
+                    enabled: read.get("compaction.enabled")?,
+                    threshold: read.get("compaction.threshold")?,
+                    reserve_tokens: read.get("compaction.reserve_tokens")?,
+                    keep_recent_tokens: read.get("compaction.keep_recent_tokens")?,
                 },
             },
             tools: ToolSettings {
@@ -196,6 +204,10 @@ mod tests {
             "retry.base_ms=3",
             "retry.max_wait_s=4",
             "retry.jitter=false",
+            "compaction.enabled=false",
+            "compaction.threshold=0.5",
+            "compaction.reserve_tokens=12",
+            "compaction.keep_recent_tokens=13",
             "models.default=lab/scripted",
             "models.thinking=xhigh",
             "auth.env_file_folders=[\"~/work\"]",
@@ -250,6 +262,12 @@ mod tests {
                     window: 5,
                     early_trip: 6,
                     message: "Think.".to_owned(),
+                },
+                compaction: CompactionRules {
+                    enabled: false,
+                    threshold: 0.5,
+                    reserve_tokens: 12,
+                    keep_recent_tokens: 13,
                 },
             },
             tools: ToolSettings {

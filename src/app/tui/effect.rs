@@ -35,6 +35,8 @@ pub enum Effect {
     Abort,
     /// Go on after the iteration limit.
     GoOn,
+    /// Compact the conversation, with this in focus.
+    Compact(Option<String>),
     /// Read which models there are.
     ListModels,
     /// Resolve the name of a model.

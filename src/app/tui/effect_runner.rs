@@ -74,6 +74,7 @@ impl EffectRunner {
             Effect::SteerNow => self.handle.steer_now(),
             Effect::TakeBack => self.handle.take_back(None),
             Effect::Abort => self.handle.abort(),
+            Effect::Compact(focus) => self.handle.compact(focus),
             Effect::GoOn => self.handle.go_on(),
             Effect::ListSessions => self.list_sessions(),
             Effect::OpenSession(path) => self.open_session(path),

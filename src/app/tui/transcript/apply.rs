@@ -95,6 +95,7 @@ pub(super) fn apply(
             *attempt,
             final_error.as_deref(),
         ),
+        AgentEvent::CompactionEnd { outcome, .. } => notices::push_compaction(cells, outcome),
         AgentEvent::Notice { level, text } => notices::push_once(cells, *level, text),
         AgentEvent::AgentEnd { outcome, .. } => {
             *pending = Pending::default();

@@ -3,8 +3,10 @@
 
 use super::cell::{CellBody, user_text};
 use super::cells::Cells;
-use crate::agent::NoticeLevel;
 use crate::agent::memory::NOTE_ORIGIN;
+use crate::agent::session::SUMMARY_ORIGIN;
+use crate::agent::{CompactionOutcome, NoticeLevel};
+use crate::app::humanize::grouped;
 use crate::llm::UserMessage;
 
 /// The retries under way, and their notice.
@@ -108,6 +110,33 @@ fn change(cells: &mut Cells, index: usize, new_level: NoticeLevel, new_text: Opt
     });
 }
 
+/// The divider between what a summary stands for and what comes after, or why there is none.
+pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
+    match outcome {
+        CompactionOutcome::Done {
+            tokens_before,
+            tokens_after,
+            ..
+        } => {
+            let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
+            let text = format!("Conversation compacted: {before} to {after} tokens\n{COMPACTED}");
+            push(cells, NoticeLevel::Info, text)
+        }
+        CompactionOutcome::Failed { message } => {
+            let text = format!("Not compacted: {message}");
+            push(cells, NoticeLevel::Warning, text)
+        }
+        CompactionOutcome::Aborted => push(
+            cells,
+            NoticeLevel::Info,
+            "Not compacted: cancelled; the conversation is as it was",
+        ),
+    };
+}
+
+const COMPACTED: &str =
+    "The model reads a summary of what is above from here on; all of it stays in the session";
+
 /// What the program told the model in the user's place.
 pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     // A note repeats what the user sees anyway: the date, or that they stopped the answer.
@@ -115,6 +144,10 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
         return;
     }
     let advice = user_text(&message.content);
+    if message.origin.as_deref() == Some(SUMMARY_ORIGIN) {
+        push(cells, NoticeLevel::Info, advice);
+        return;
+    }
     let text = format!("The model goes in circles\nIt is told: {advice}");
     push(cells, NoticeLevel::Warning, text);
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::agent::{AgentEvent, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot};
+use crate::agent::{
+    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
+};
 use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Resume, SessionInfo, Status};
 use crate::app::tui::effect::Effect;
@@ -48,6 +50,10 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             });
             app.stats.last = None;
         }
+        AgentEvent::CompactionEnd {
+            outcome: CompactionOutcome::Done { tokens_after, .. },
+            ..
+        } => app.status.context = *tokens_after,
         AgentEvent::ModelChanged { model, thinking } => {
             app.status.model = model.clone();
             app.models.use_now(model);

@@ -60,6 +60,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::ExternalEditor => {
             return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
         }
+        Action::Compact => {
+            let focus = Some(argument.to_owned()).filter(|focus| !focus.is_empty());
+            return vec![Effect::Compact(focus)];
+        }
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => app.overlays.push(Overlay::Iterations(Pager::default())),
         Action::Trust => return trust(app, argument),

@@ -1,0 +1,40 @@
+//! What the actor does for a compaction: starts it when nothing else runs, keeps it for the run under
+//! way, and puts the summary in place. Makes no summary itself.
+
+use std::sync::Arc;
+
+use super::activity::Activity;
+use super::task::Actor;
+use crate::agent::event::RunOutcome;
+use crate::agent::runner::{Summary, Turn, compact_now};
+
+impl Actor {
+    /// Compacts the conversation: at once when idle, else before the next call or after the run.
+    pub(super) fn compact(&mut self, focus: Option<String>) {
+        match self.activity {
+            Activity::Idle => {
+                let env = Arc::clone(&self.env);
+                let opening = self.conversation.opening(&self.model, &self.toolbox);
+                self.start(true, |link| async move {
+                    compact_now(&link, &env, opening, focus).await
+                });
+            }
+            Activity::Running(_) | Activity::Ending { .. } => self.compact_next = Some(focus),
+            Activity::Leaving { .. } => {}
+        }
+    }
+
+    /// The turn as it is, with a prompt in force, for a call that says nothing new.
+    pub(super) fn current_turn(&mut self) -> Result<Turn, RunOutcome> {
+        let model = Arc::clone(self.asked());
+        self.conversation.ready_prompt(&model, &self.toolbox);
+        self.next_turn()
+    }
+
+    /// Puts `summary` in place, and opens the turn behind it.
+    pub(super) fn put_summary(&mut self, summary: Summary) -> Result<Turn, RunOutcome> {
+        let format = self.asked().edit_format;
+        self.conversation.compact(summary, format);
+        self.next_turn()
+    }
+}

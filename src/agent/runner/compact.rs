@@ -1,0 +1,280 @@
+//! Compaction in a run: asks the model for a summary of what was said and has the actor put it in
+//! place. The request is the conversation as it is with one question behind it, so that the cached
+//! prefix serves it too. Whatever fails leaves everything as it was.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::{FutureExt, StreamExt, stream};
+use tokio::select;
+
+use super::attempt;
+use super::env::RunEnv;
+use super::link::{Change, Opening, RunLink, Summary, Turn};
+use super::retry::{RetryDecision, RetryPolicy};
+use super::turn::{end_retries, jitter_fraction, wait};
+use crate::agent::event::{
+    AgentEvent, CompactionOutcome, CompactionReason, Phase, RunOutcome, now_ms,
+};
+use crate::agent::memory::compaction::{cut, is_full, overhead, question, room, tokens};
+use crate::llm::message::content_text;
+use crate::llm::{
+    AssistantMessage, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent, overflow,
+};
+
+/// Compactions in a row at most, where one is not enough: a conversation that does not fit the
+/// window is summarised in parts.
+const MAX_ROUNDS: usize = 16;
+/// How often the part that is summarised is halved when it is too long itself.
+const MAX_HALVINGS: u32 = 4;
+
+/// Why there is no summary.
+#[derive(Debug)]
+pub(super) enum NoSummary {
+    /// The user wanted something else.
+    Aborted,
+    /// What the user was told.
+    Failed,
+}
+
+/// The run of `/compact`: nothing but a compaction.
+pub(in crate::agent) async fn compact_now(
+    link: &RunLink,
+    env: &RunEnv,
+    opening: Opening,
+    focus: Option<String>,
+) -> RunOutcome {
+    link.look_around(&env.cwd, opening).await;
+    if let Ok(mut turn) = link.current_turn().await {
+        let _ = compact(
+            link,
+            env,
+            &mut turn,
+            CompactionReason::Manual,
+            focus.as_deref(),
+        )
+        .await;
+    }
+    RunOutcome::Done
+}
+
+/// Compaction before a model call: what the user asked for, and what the window calls for.
+#[derive(Debug, Default)]
+pub(super) struct SoftCompaction {
+    /// It failed in this run, and is not tried again before each call.
+    failed: bool,
+}
+
+impl SoftCompaction {
+    /// Shortens the conversation of `turn` where that is due.
+    pub async fn before(&mut self, link: &RunLink, env: &RunEnv, turn: &mut Turn) {
+        let asked = turn.compact.take();
+        if let Some(focus) = asked {
+            let reason = CompactionReason::Manual;
+            let done = compact(link, env, turn, reason, focus.as_deref()).await;
+            self.after(link, turn, done).await;
+        }
+        for _ in 0..MAX_ROUNDS {
+            let before = tokens(&turn.prompt, &turn.messages);
+            if self.failed || !is_due(turn) || turn.interrupt.is_cancelled() {
+                return;
+            }
+            let reason = CompactionReason::Threshold;
+            let done = compact(link, env, turn, reason, None).await;
+            self.after(link, turn, done).await;
+            // What stays may be too long by itself.
+            self.failed |= tokens(&turn.prompt, &turn.messages) >= before;
+        }
+    }
+
+    /// After a compaction that was cut short the turn is opened anew, with what the user said.
+    async fn after(&mut self, link: &RunLink, turn: &mut Turn, done: Result<(), NoSummary>) {
+        match done {
+            Ok(()) => {}
+            Err(NoSummary::Failed) => self.failed = true,
+            Err(NoSummary::Aborted) => {
+                self.failed = true;
+                if !link.cancelled()
+                    && let Ok(next) = link.reopen_turn(Change::None).await
+                {
+                    *turn = next;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the conversation is too long for the window.
+fn is_due(turn: &Turn) -> bool {
+    let (rules, window) = (&turn.rules.compaction, turn.model.known_window());
+    rules.enabled && is_full(rules, &turn.prompt, &turn.messages, window)
+}
+
+/// Replaces what stands before the latest messages of `turn` by a summary, or says why not.
+pub(super) async fn compact(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &mut Turn,
+    reason: CompactionReason,
+    focus: Option<&str>,
+) -> Result<(), NoSummary> {
+    let tokens_before = tokens(&turn.prompt, &turn.messages);
+    link.phase(Phase::Compacting).await;
+    link.emit(AgentEvent::CompactionStart {
+        reason,
+        tokens_before,
+    })
+    .await;
+    let (failure, outcome) = match summarize(link, env, turn, reason, focus).await {
+        Ok((kept_from, answer)) => {
+            let summary = Summary {
+                reason,
+                text: content_text(&answer.content),
+                kept_from,
+                tokens_before,
+                usage: answer.usage,
+            };
+            match link.compact(summary).await {
+                Ok(next) => {
+                    *turn = next;
+                    return Ok(());
+                }
+                // The run is over.
+                Err(_) => return Err(NoSummary::Aborted),
+            }
+        }
+        Err(None) => (NoSummary::Aborted, CompactionOutcome::Aborted),
+        Err(Some(error)) => {
+            tracing::warn!("no summary: {}", error.message);
+            let message = error.to_string();
+            (NoSummary::Failed, CompactionOutcome::Failed { message })
+        }
+    };
+    link.emit(AgentEvent::CompactionEnd { reason, outcome })
+        .await;
+    Err(failure)
+}
+
+/// The summary, and where the messages that stay begin. `Err` without an error: it was cut short.
+async fn summarize(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    reason: CompactionReason,
+    focus: Option<&str>,
+) -> Result<(usize, AssistantMessage), Option<LlmError>> {
+    let window = turn.model.known_window();
+    let all = tokens(&turn.prompt, &turn.messages);
+    let fixed = overhead(&turn.prompt);
+    let said = all.saturating_sub(fixed);
+    let mut room = room(window);
+    if reason == CompactionReason::Overflow {
+        // All of it is known not to fit.
+        room = room.min(fixed + said - said / 4);
+    }
+    let mut halvings = 0;
+    loop {
+        let rules = &turn.rules.compaction;
+        let cut = cut(rules, &turn.prompt, &turn.messages, window, room);
+        let cut = cut.ok_or_else(|| Some(nothing_to_cut()))?;
+        let mut request = env.request(turn);
+        request.messages.truncate(cut.sent);
+        let question = Message::user(question(focus), now_ms());
+        request.messages.push(Arc::new(question));
+        match ask(link, env, turn, request).await {
+            Ok(answer) => return Ok((cut.kept_from, answer)),
+            Err(Some(error)) if error.class == ErrorClass::Overflow && halvings < MAX_HALVINGS => {
+                halvings += 1;
+                room = fixed + (room.min(all).saturating_sub(fixed)) / 2;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Makes the request, with retries by the usual rules. Other models are not asked.
+async fn ask(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    mut request: Request,
+) -> Result<AssistantMessage, Option<LlmError>> {
+    let mut policy = RetryPolicy::new(&turn.rules.retry, &[], &turn.model);
+    loop {
+        let retries = policy.retries();
+        let Some(answer) = answer(env, turn, request.clone()).await else {
+            end_retries(link, retries, Some(super::turn::CANCELLED.to_owned())).await;
+            return Err(None);
+        };
+        let error = match answer.and_then(|answer| check(turn, answer)) {
+            Ok(answer) => {
+                end_retries(link, retries, None).await;
+                return Ok(answer);
+            }
+            Err(error) => error,
+        };
+        match policy.after(&error, jitter_fraction()) {
+            RetryDecision::Retry(retry) => {
+                wait(link, turn, retry, &error).await;
+                link.phase(Phase::Compacting).await;
+            }
+            RetryDecision::DropThinking => request.thinking_from = request.messages.len(),
+            _ => {
+                end_retries(link, retries, Some(error.to_string())).await;
+                return Err(Some(error));
+            }
+        }
+    }
+}
+
+/// The answer to one request; none when it was cut short.
+async fn answer(
+    env: &RunEnv,
+    turn: &Turn,
+    request: Request,
+) -> Option<Result<AssistantMessage, LlmError>> {
+    let mut message = attempt::empty_message(turn);
+    let mut stream = pin!(stream::once(async { env.provider.stream(request) }).flatten());
+    loop {
+        let event = select! {
+            biased;
+            () = turn.interrupt.cancelled() => return None,
+            event = AssertUnwindSafe(stream.next()).catch_unwind() => match event {
+                Ok(event) => event.unwrap_or_else(attempt::ended_early),
+                Err(panic) => attempt::panicked(panic),
+            },
+        };
+        if let StreamEvent::Error(error) = event {
+            return Some(Err(error));
+        }
+        message.apply(&event);
+        if matches!(event, StreamEvent::Done { .. }) {
+            return Some(Ok(message));
+        }
+    }
+}
+
+/// Whether `answer` is a summary.
+fn check(turn: &Turn, answer: AssistantMessage) -> Result<AssistantMessage, LlmError> {
+    if let Some(error) = overflow::hidden(&answer, &turn.model) {
+        return Err(error);
+    }
+    let problem = if answer.tool_calls().next().is_some() {
+        "called a tool instead of summarising the conversation"
+    } else if content_text(&answer.content).trim().is_empty() {
+        "gave no summary of the conversation"
+    } else if answer.stop_reason != StopReason::Stop {
+        "did not finish the summary of the conversation"
+    } else {
+        return Ok(answer);
+    };
+    let text = format!("{}: the model {problem}", turn.model.full_id());
+    Err(LlmError::new(ErrorClass::Client, text)
+        .with_hint("Nothing was changed; /compact tries again"))
+}
+
+fn nothing_to_cut() -> LlmError {
+    let text = "There is nothing to compact: what could be summarised is too little or too long";
+    LlmError::new(ErrorClass::Client, text).with_hint("The conversation stays as it is")
+}

@@ -1,0 +1,344 @@
+//! Compaction: when it comes, what is asked and kept, what is stored, and what happens when it fails.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tiller::agent::session::{SUMMARY_ORIGIN, Session};
+use tiller::agent::{
+    AgentEvent, CompactionOutcome, CompactionReason, CompactionRules, LoopRules, RunOutcome,
+};
+use tiller::llm::{
+    ErrorClass, LlmError, Message, Model, Request, StreamEvent, Usage, WindowSource,
+};
+
+use super::fixture::{
+    Act, Gate, Setup, Step, TestAgent, call, message_line, model, no_retries, say,
+};
+
+fn windowed(window: u64) -> Model {
+    Model {
+        context_window: window,
+        window_source: WindowSource::Model,
+        ..model()
+    }
+}
+
+/// `steps` as the answer to a prompt of so many tokens.
+fn sized(mut steps: Vec<Step>, tokens: u64) -> Vec<Step> {
+    let usage = Usage {
+        input: tokens,
+        ..Usage::default()
+    };
+    steps.insert(1, Step::Say(StreamEvent::Usage(usage)));
+    steps
+}
+
+fn fail(class: ErrorClass, text: &str) -> Vec<Step> {
+    vec![Step::Say(StreamEvent::Error(LlmError::new(class, text)))]
+}
+
+fn rules() -> LoopRules {
+    LoopRules {
+        compaction: CompactionRules {
+            keep_recent_tokens: 10,
+            ..CompactionRules::default()
+        },
+        ..no_retries()
+    }
+}
+
+fn start(answers: Vec<Vec<Step>>, window: u64) -> TestAgent {
+    Setup {
+        answers,
+        model: Some(windowed(window)),
+        rules: rules(),
+        tools: vec![("read", true, Act::Succeed("content".into()))],
+        ..Setup::default()
+    }
+    .start()
+}
+
+async fn ask(agent: &mut TestAgent, text: &str) -> RunOutcome {
+    agent.prompt(text);
+    agent.settled().await
+}
+
+fn ends(agent: &TestAgent) -> Vec<CompactionOutcome> {
+    let ends = agent.seen.iter().filter_map(|event| match &event.kind {
+        AgentEvent::CompactionEnd { outcome, .. } => Some(outcome.clone()),
+        _ => None,
+    });
+    ends.collect()
+}
+
+fn lines(request: &Request) -> Vec<String> {
+    let lines = request.messages.iter().map(|message| message_line(message));
+    lines
+        .map(|line| line.lines().next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+fn events(agent: &TestAgent) -> Vec<String> {
+    let entries = agent.entries().into_iter();
+    let events = entries.filter(|entry| entry["customType"] == "tiller.event");
+    events
+        .map(|entry| entry["data"]["event"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The conversation as another agent would find it.
+fn reopened(agent: &TestAgent) -> Vec<Arc<Message>> {
+    let copy = tempfile::tempdir().unwrap();
+    let (session, problems) = Session::fork(copy.path(), &agent.session, &agent.cwd).unwrap();
+    assert_eq!(problems, Vec::<String>::new());
+    session.history().messages
+}
+
+// F8, F13, F15, F17, E4
+#[tokio::test]
+async fn a_full_window_is_compacted_before_the_next_call() {
+    let answers = vec![
+        sized(say("one"), 160_000),
+        sized(say("two"), 161_000),
+        say("what was said"),
+        say("three"),
+        say("four"),
+    ];
+    let mut agent = start(answers, 200_000);
+    for text in ["First", "Second", "Third"] {
+        assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
+    }
+    let requests = agent.script.requests();
+    assert_eq!(requests.len(), 4, "160k of 200k was not compacted");
+    // The request for the summary is the conversation with one message behind it.
+    assert_eq!(
+        lines(&requests[2])[..5],
+        [
+            "user: First",
+            "assistant: one",
+            "user: Second",
+            "assistant: two",
+            "user: Third"
+        ]
+    );
+    let question = requests[2].messages.last().unwrap().text();
+    for part in ["Done", "In progress", "Files", "Next steps", "Constraints"] {
+        assert!(question.contains(part), "{part}");
+    }
+    assert_eq!(
+        (requests[2].system.clone(), requests[2].tools.len()),
+        (requests[1].system.clone(), 1)
+    );
+    let after = lines(&requests[3]);
+    assert!(after[0].starts_with("summary: "), "{after:?}");
+    assert_eq!(after.last().unwrap(), "user: Third");
+    assert_eq!(requests[3].thinking_from, requests[3].messages.len());
+    assert!(requests[3].messages[0].text().contains("what was said"));
+
+    let CompactionOutcome::Done {
+        tokens_before,
+        tokens_after,
+        first_kept_entry_id,
+        ..
+    } = ends(&agent).remove(0)
+    else {
+        panic!("{:?}", ends(&agent));
+    };
+    assert!(
+        tokens_before > 160_000 && tokens_after < 2_000,
+        "{tokens_before} {tokens_after}"
+    );
+    let entries = agent.entries();
+    let entry = entries
+        .iter()
+        .find(|entry| entry["type"] == "compaction")
+        .unwrap();
+    assert_eq!(entry["firstKeptEntryId"], first_kept_entry_id.as_str());
+    assert_eq!(entry["tokensBefore"], tokens_before);
+    assert_eq!(
+        events(&agent),
+        ["compaction_triggered", "compaction_complete"]
+    );
+    // F10: what was said stays in the file.
+    assert_eq!(
+        agent
+            .stored()
+            .iter()
+            .filter(|line| line.starts_with("user: "))
+            .count(),
+        3
+    );
+
+    // The conversation is the same for an agent that opens the session.
+    let mut expected = requests[3].messages.clone();
+    let stored = reopened(&agent);
+    expected.push(Arc::clone(stored.last().unwrap()));
+    assert_eq!(stored, expected);
+    assert_eq!(ask(&mut agent, "Fourth").await, RunOutcome::Done);
+    let last = agent.script.requests().pop().unwrap();
+    assert_eq!(last.messages[..stored.len()], stored);
+    assert_eq!(last.thinking_from, requests[3].thinking_from);
+}
+
+// F12
+#[tokio::test]
+async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
+    let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
+    for (again, expected) in [
+        (say("done"), RunOutcome::Done),
+        (overflow(), RunOutcome::Done),
+    ] {
+        let second = matches!(&again[0], Step::Say(StreamEvent::Error(_)));
+        let answers = vec![
+            say("one"),
+            overflow(),
+            say("the summary"),
+            again,
+            say("never asked"),
+        ];
+        let mut agent = start(answers, 0);
+        ask(&mut agent, "First").await;
+        let outcome = ask(&mut agent, "Second").await;
+        let requests = agent.script.requests();
+        assert_eq!(requests.len(), 4);
+        assert!(lines(&requests[2]).len() < lines(&requests[1]).len() + 1);
+        let retried = lines(&requests[3]);
+        assert!(retried[0].starts_with("summary: "), "{retried:?}");
+        assert_eq!(retried.last().unwrap(), "user: Second");
+        if second {
+            let RunOutcome::Failed { message } = outcome else {
+                panic!("{outcome:?}");
+            };
+            assert!(message.contains("prompt is too long"), "{message}");
+        } else {
+            assert_eq!(outcome, expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_a_summary_everything_stays_as_it_was() {
+    let failures = [
+        ("an error", fail(ErrorClass::Client, "no way"), "no way"),
+        (
+            "a call",
+            call(&[("c9", "read", json!({}))]),
+            "called a tool",
+        ),
+        ("nothing", say("  "), "no summary"),
+    ];
+    for (name, failure, says) in failures {
+        let answers = vec![
+            sized(say("one"), 190_000),
+            failure,
+            say("two"),
+            say("three"),
+        ];
+        let mut agent = start(answers, 200_000);
+        ask(&mut agent, "First").await;
+        assert_eq!(ask(&mut agent, "Second").await, RunOutcome::Done, "{name}");
+        let requests = agent.script.requests();
+        assert_eq!(
+            lines(&requests[2]),
+            ["user: First", "assistant: one", "user: Second"],
+            "{name}"
+        );
+        let outcome = ends(&agent).remove(0);
+        assert!(
+            matches!(&outcome, CompactionOutcome::Failed { message } if message.contains(says)),
+            "{name}: {outcome:?}"
+        );
+        assert!(
+            agent
+                .entries()
+                .iter()
+                .all(|entry| entry["type"] != "compaction"),
+            "{name}"
+        );
+    }
+}
+
+// F11, F14
+#[tokio::test]
+async fn the_user_compacts_with_a_focus_and_files_are_carried_over() {
+    let read = |id: &str, file: &str| call(&[(id, "read", json!({"file_path": file}))]);
+    let answers = vec![
+        read("c1", "a.rs"),
+        say("read a"),
+        say("summary one"),
+        read("c2", "b.rs"),
+        say("read b"),
+        say("summary two"),
+    ];
+    let mut agent = start(answers, 0);
+    ask(&mut agent, "Read a").await;
+    for (prompt, summary) in [(None, "summary one"), (Some("Read b"), "summary two")] {
+        if let Some(prompt) = prompt {
+            ask(&mut agent, prompt).await;
+        }
+        agent.handle.compact(Some("the parser".into()));
+        let end = agent
+            .until(|event| matches!(event, AgentEvent::CompactionEnd { .. }))
+            .await;
+        let AgentEvent::CompactionEnd {
+            reason,
+            outcome: CompactionOutcome::Done { summary: text, .. },
+        } = end
+        else {
+            panic!("{end:?}");
+        };
+        assert_eq!(reason, CompactionReason::Manual);
+        assert!(text.starts_with(summary), "{text}");
+        agent
+            .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+            .await;
+    }
+    let question = agent.script.requests()[2].messages.last().unwrap().text();
+    assert!(question.ends_with("attention to: the parser"));
+    let entries = agent.entries();
+    let details: Vec<&Value> = entries
+        .iter()
+        .filter(|entry| entry["type"] == "compaction")
+        .map(|entry| &entry["details"]["readFiles"])
+        .collect();
+    assert_eq!(details, [&json!(["a.rs"]), &json!(["a.rs", "b.rs"])]);
+    let first = &reopened(&agent)[0];
+    assert!(
+        matches!(&**first, Message::User(user) if user.origin.as_deref() == Some(SUMMARY_ORIGIN))
+    );
+}
+
+#[tokio::test]
+async fn an_abort_cancels_it() {
+    let gate = Gate::new();
+    let mut waits = say("late");
+    waits.insert(1, Step::Wait(Arc::clone(&gate)));
+    let mut agent = start(vec![say("one"), waits, say("two")], 0);
+    ask(&mut agent, "First").await;
+    agent.handle.compact(None);
+    gate.reached().await;
+    agent.handle.abort();
+    agent
+        .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+        .await;
+    assert_eq!(ends(&agent), [CompactionOutcome::Aborted]);
+    assert_eq!(ask(&mut agent, "Second").await, RunOutcome::Done);
+    assert_eq!(agent.request(2)[..2], ["user: First", "assistant: one"]);
+}
+
+// F16
+#[tokio::test]
+async fn a_smaller_window_compacts_before_its_first_call() {
+    let answers = vec![sized(say("one"), 30_000), say("the summary"), say("two")];
+    let mut agent = start(answers, 200_000);
+    ask(&mut agent, "First").await;
+    agent.handle.set_model(Model {
+        id: "small".into(),
+        ..windowed(32_000)
+    });
+    assert_eq!(ask(&mut agent, "Second").await, RunOutcome::Done);
+    assert_eq!(ends(&agent).len(), 1);
+    let requests = agent.script.requests();
+    assert_eq!(requests[1].model.id, "small");
+    assert!(lines(&requests[2])[0].starts_with("summary: "));
+}
