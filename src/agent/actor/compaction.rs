@@ -6,20 +6,20 @@ use std::sync::Arc;
 use super::activity::Activity;
 use super::task::Actor;
 use crate::agent::event::RunOutcome;
-use crate::agent::runner::{Summary, Turn, compact_now};
+use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
 
 impl Actor {
     /// Compacts the conversation: at once when idle, else before the next call or after the run.
-    pub(super) fn compact(&mut self, focus: Option<String>) {
+    pub(super) fn compact(&mut self, request: CompactRequest) {
         match self.activity {
             Activity::Idle => {
                 let env = Arc::clone(&self.env);
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
                 self.start(true, |link| async move {
-                    compact_now(&link, &env, opening, focus).await
+                    compact_now(&link, &env, opening, request).await
                 });
             }
-            Activity::Running(_) | Activity::Ending { .. } => self.compact_next = Some(focus),
+            Activity::Running(_) | Activity::Ending { .. } => self.compact_next = Some(request),
             Activity::Leaving { .. } => {}
         }
     }

@@ -20,7 +20,7 @@ use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPromp
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
-use crate::agent::runner::{RunEnv, RunLink, RunMessage, run};
+use crate::agent::runner::{CompactRequest, RunEnv, RunLink, RunMessage, run};
 use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -48,8 +48,8 @@ pub(super) struct Actor {
     pub(super) thinking: ThinkingLevel,
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) rules: Arc<LoopRules>,
-    /// The user wants a compaction as soon as the run under way allows it, with this in focus.
-    pub(super) compact_next: Option<Option<String>>,
+    /// Waits for the run under way to allow it.
+    pub(super) compact_next: Option<CompactRequest>,
     /// Shared with the handles, which cancel it before any command is read.
     pub(super) current: CurrentRun,
 }
@@ -153,7 +153,7 @@ impl Actor {
             Some(Command::Open(open)) => self.open(*open),
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::Name(name)) => self.conversation.name(name),
-            Some(Command::Compact(focus)) => self.compact(focus),
+            Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
@@ -377,9 +377,9 @@ impl Actor {
             self.enqueue(kind, content);
         }
         if self.activity.run().is_none()
-            && let Some(focus) = self.compact_next.take()
+            && let Some(request) = self.compact_next.take()
         {
-            self.compact(focus);
+            self.compact(request);
         }
         if self.activity.run().is_none() {
             self.conversation.send(AgentEvent::AgentSettled { aborted });

@@ -250,8 +250,8 @@ impl Files {
     }
 
     fn note(&mut self, call: &ToolCall) {
-        let path = ["file_path", "path"].iter();
-        let path = path.filter_map(|key| call.arguments[key].as_str()).next();
+        let mut path = ["file_path", "path"].iter();
+        let path = path.find_map(|key| call.arguments[key].as_str());
         match (call.name.as_str(), path) {
             ("read", Some(path)) => {
                 self.read.insert(path.to_owned());

@@ -11,7 +11,7 @@ use tokio::select;
 
 use super::attempt;
 use super::env::RunEnv;
-use super::link::{Change, Opening, RunLink, Summary, Turn};
+use super::link::{Change, CompactRequest, Opening, RunLink, Summary, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
 use super::turn::{end_retries, jitter_fraction, wait};
 use crate::agent::event::{
@@ -43,7 +43,7 @@ pub(in crate::agent) async fn compact_now(
     link: &RunLink,
     env: &RunEnv,
     opening: Opening,
-    focus: Option<String>,
+    request: CompactRequest,
 ) -> RunOutcome {
     link.look_around(&env.cwd, opening).await;
     if let Ok(mut turn) = link.current_turn().await {
@@ -52,7 +52,7 @@ pub(in crate::agent) async fn compact_now(
             env,
             &mut turn,
             CompactionReason::Manual,
-            focus.as_deref(),
+            request.focus.as_deref(),
         )
         .await;
     }
@@ -69,8 +69,7 @@ pub(super) struct SoftCompaction {
 impl SoftCompaction {
     /// Shortens the conversation of `turn` where that is due.
     pub async fn before(&mut self, link: &RunLink, env: &RunEnv, turn: &mut Turn) {
-        let asked = turn.compact.take();
-        if let Some(focus) = asked {
+        if let Some(CompactRequest { focus }) = turn.compact.take() {
             let reason = CompactionReason::Manual;
             let done = compact(link, env, turn, reason, focus.as_deref()).await;
             self.after(link, turn, done).await;

@@ -80,6 +80,13 @@ pub(in crate::agent) enum Change {
     NoThinking,
 }
 
+/// The user wants the conversation compacted.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct CompactRequest {
+    /// What the summary should pay attention to.
+    pub focus: Option<String>,
+}
+
 /// A summary of the conversation's beginning.
 #[derive(Debug)]
 pub(in crate::agent) struct Summary {
@@ -112,8 +119,8 @@ pub(in crate::agent) struct Turn {
     pub toolbox: Arc<Toolbox>,
     /// The rules that hold for it.
     pub rules: Arc<LoopRules>,
-    /// The user wants it compacted first, with this in focus.
-    pub compact: Option<Option<String>>,
+    /// The user wants the conversation compacted first.
+    pub compact: Option<CompactRequest>,
 }
 
 impl RunLink {

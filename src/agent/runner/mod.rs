@@ -16,6 +16,6 @@ mod link;
 
 pub(super) use compact::compact_now;
 pub(super) use env::RunEnv;
-pub(super) use link::{Change, Opening, RunLink, RunMessage, Summary, Turn};
+pub(super) use link::{Change, CompactRequest, Opening, RunLink, RunMessage, Summary, Turn};
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;
