@@ -116,7 +116,7 @@ impl Activity {
     }
 
     /// Takes what was typed since the run was aborted.
-    pub fn take_next(&mut self) -> Vec<Typed> {
+    pub fn take_messages_since_abort(&mut self) -> Vec<Typed> {
         match self {
             Self::Ending { next, .. } => std::mem::take(next),
             _ => Vec::new(),

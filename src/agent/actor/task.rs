@@ -233,7 +233,7 @@ impl Actor {
 
     /// Lets what was typed for the next run go back with the queue of the run that is ending.
     fn recall_next(&mut self) {
-        for (kind, content) in self.activity.take_next() {
+        for (kind, content) in self.activity.take_messages_since_abort() {
             self.queues.push(kind, content);
         }
     }

@@ -7,7 +7,7 @@ use super::sessions::SessionsArgs;
 /// What can be done besides a run.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SubCommand {
-    /// Store API keys, list where keys come from, check whether they are taken.
+    /// Store API keys, list where keys come from, check whether they are accepted.
     Auth {
         /// What about them.
         #[command(subcommand)]
@@ -78,7 +78,7 @@ pub enum AuthCommand {
         /// Whose key.
         provider: String,
     },
-    /// Ask a provider, or all that have a key, whether the key is taken; it costs nothing.
+    /// Ask a provider, or all that have a key, whether the key is accepted; it costs nothing.
     ///
     /// Exit code 0: all are; 1: one is refused or missing; 3: a provider cannot be reached.
     Check {
