@@ -49,6 +49,8 @@ pub struct Loaded {
     pub args: RunArgs,
     /// The settings in force.
     pub settings: Settings,
+    /// What they were made of.
+    pub layers: Layers,
     /// The folder to work in.
     pub cwd: PathBuf,
     /// The session that goes on; none for a new one.
@@ -85,7 +87,8 @@ impl Loaded {
         if args.trust {
             trust.verdict = Verdict::Trusted;
         }
-        let mut settings = settings(&args, dirs, &trust)?;
+        let layers = run_layers(&args, dirs, &trust)?;
+        let mut settings = Settings::resolve(&layers).map_err(StartError::usage)?;
         if settings.permission != "full" {
             return Err(StartError::usage(format!(
                 "--permission {}: not available yet. Use --permission full, which runs everything \
@@ -102,12 +105,30 @@ impl Loaded {
         Ok(Self {
             args,
             settings,
+            layers,
             cwd,
             resumed,
             catalog,
             keys,
             trust,
         })
+    }
+
+    /// What is wrong with the project's settings, which were left out.
+    pub fn project_fault(&self) -> Option<String> {
+        let fault = self.layers.project_fault.as_ref()?;
+        Some(format!("the project's settings were left out: {fault}"))
+    }
+
+    /// Leaves the project's settings out, because of this error.
+    fn leave_project_out(&mut self, fault: String) -> Result<(), StartError> {
+        let mut layers = self.layers.clone().without_project();
+        let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
+        self.settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+        self.settings.tools.bash_secret_env = secret_env;
+        layers.project_fault = Some(fault);
+        self.layers = layers;
+        Ok(())
     }
 }
 
@@ -132,36 +153,28 @@ pub struct Plan {
 impl Plan {
     /// Decides. Reads the user's models, `@FILE`s and piped stdin, for which it waits.
     ///
-    /// `look` asks the model servers of this machine; it is called at most once, and only when
-    /// nothing else says which model is meant.
+    /// `look` asks the model servers of this machine; only when nothing else says which model is
+    /// meant.
     pub fn new(
-        loaded: Loaded,
+        mut loaded: Loaded,
         dirs: &Dirs,
         stdio: Stdio,
-        look: impl FnOnce(&Models) -> Arc<[DiscoveredServer]>,
+        look: impl Fn(&Models) -> Arc<[DiscoveredServer]>,
     ) -> Result<Self, StartError> {
-        let Loaded {
-            args,
-            settings,
-            cwd,
-            catalog,
-            keys,
-            resumed,
-            ..
-        } = &loaded;
-        let models = Arc::new(models(settings, dirs, catalog, keys));
-        let found = LazyCell::new(|| look(&models));
-        let look = || Arc::clone(&found);
-        let session = resumed.as_ref().map(|resumed| &resumed.session);
-        let model = match choose_model(args, settings, session, &models, look)? {
-            None if !args.demo => {
-                let best = best_model(catalog, keys, || Arc::clone(&found));
-                best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
+        let chosen = match Chosen::new(&loaded, dirs, &look) {
+            // A model that only the project's authors have must not keep the user from working.
+            Err(error) if loaded.layers.has_project() => {
+                loaded.leave_project_out(error.message)?;
+                Chosen::new(&loaded, dirs, &look)
             }
-            named => named,
+            chosen => chosen,
         };
-        let fallback = fallback_models(settings, &models, look)?;
-        drop(found);
+        let Chosen {
+            models,
+            model,
+            fallback,
+        } = chosen?;
+        let Loaded { args, cwd, .. } = &loaded;
         let prompt = read_prompt(args, stdio, model.is_some(), cwd)?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
@@ -191,6 +204,49 @@ impl Plan {
     }
 }
 
+/// The models of a run.
+struct Chosen {
+    models: Arc<Models>,
+    model: Option<(Model, ThinkingLevel)>,
+    fallback: Vec<Model>,
+}
+
+impl Chosen {
+    /// Chooses as command line, session and settings say; `look` is called at most once.
+    fn new(
+        loaded: &Loaded,
+        dirs: &Dirs,
+        look: impl Fn(&Models) -> Arc<[DiscoveredServer]>,
+    ) -> Result<Self, StartError> {
+        let Loaded {
+            args,
+            settings,
+            catalog,
+            keys,
+            resumed,
+            ..
+        } = loaded;
+        let models = Arc::new(models(settings, dirs, catalog, keys));
+        let found = LazyCell::new(|| look(&models));
+        let look = || Arc::clone(&found);
+        let session = resumed.as_ref().map(|resumed| &resumed.session);
+        let model = match choose_model(args, settings, session, &models, look)? {
+            None if !args.demo => {
+                let best = best_model(catalog, keys, || Arc::clone(&found));
+                best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
+            }
+            named => named,
+        };
+        let fallback = fallback_models(settings, &models, look)?;
+        drop(found);
+        Ok(Self {
+            models,
+            model,
+            fallback,
+        })
+    }
+}
+
 /// The layers of settings that apply to every command, with those of the project if it is trusted.
 pub fn layers(
     dirs: &Dirs,
@@ -201,8 +257,8 @@ pub fn layers(
     layers
         .add_file(&dirs.config_file())
         .map_err(StartError::usage)?;
-    if let Some(file) = trust.and_then(Trust::settings_file) {
-        layers.add_project_file(&file).map_err(StartError::usage)?;
+    if let Some(trust) = trust {
+        trust.add_settings(&mut layers);
     }
     for assignment in assignments {
         layers
@@ -233,7 +289,8 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
     )
 }
 
-fn settings(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Settings, StartError> {
+/// All layers of settings for a run.
+fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {
     let mut layers = layers(dirs, Some(trust), &args.config)?;
     let mut flag = |name, key, value: Option<toml::Value>| match value {
         Some(value) => layers.add_flag(name, key, value).map_err(StartError::usage),
@@ -261,7 +318,7 @@ fn settings(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Settings, Star
         "agent.max_iterations",
         args.max_iterations.map(|limit| i64::from(limit).into()),
     )?;
-    Settings::resolve(&layers).map_err(StartError::usage)
+    Ok(layers)
 }
 
 /// The folder named with `-C`, or the one tiller was started in.

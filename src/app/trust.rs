@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
-use super::config::set_in_file;
+use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
 use crate::agent::memory::{
     InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_file, project_root,
@@ -69,10 +69,12 @@ impl Trust {
         self.verdict == Verdict::Trusted
     }
 
-    /// The project's settings file, if it counts; it need not exist.
-    pub fn settings_file(&self) -> Option<PathBuf> {
-        let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);
-        self.is_trusted().then_some(file)
+    /// Adds the project's settings to `layers`, if they count.
+    pub fn add_settings(&self, layers: &mut Layers) {
+        if self.is_trusted() {
+            let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);
+            add_project_file(layers, &file, &self.root);
+        }
     }
 
     /// Where instruction files come from when the project is trusted, or is not.

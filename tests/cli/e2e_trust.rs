@@ -20,10 +20,37 @@ fn settings_of_a_project_wait_for_trust_too() {
     fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
     let project = from(&format!("7  # project: {}", file.display()));
     assert!(show().contains(&project), "{}", show());
-    fs::write(&file, "permission.mode = \"full\"\n").unwrap();
-    let ran = sandbox.run(&["-p", "hi"]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("a project may not set it"), "{ran:#?}");
+}
+
+#[test]
+fn a_projects_settings_with_an_error_are_left_out_and_told() {
+    for (text, fault) in [
+        (
+            "agent.max_iteration = 7",
+            "did you mean agent.max_iterations?",
+        ),
+        ("permission.mode = \"full\"", "a project may not set it"),
+        ("[agent]\nmax_iterations = [", "TOML parse error at line 3"),
+        ("agent.steering_mode = \"some\"", "expected one of all, one"),
+        ("models.default = \"acme/none\"", "acme"),
+        ("models.fallback = [\"acme/none\"]", "acme"),
+    ] {
+        let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+        sandbox.write(".tiller/config.toml", &format!("retry.max = 0\n{text}\n"));
+        let mut ask = vec!["-p", "--trust", "hi"];
+        if !text.starts_with("models.default") {
+            ask.extend(["-m", Wire::Anthropic.model()]);
+        } else {
+            let own = format!("models.default = \"{}\"\n", Wire::Anthropic.model());
+            fs::write(sandbox.config().join("config.toml"), own).unwrap();
+        }
+        let ran = sandbox.run(&ask);
+        assert_eq!(ran.code, Some(0), "{text}: {ran:#?}");
+        let left_out = "tiller: the project's settings were left out: ";
+        assert!(ran.stderr.starts_with(left_out), "{text}: {ran:#?}");
+        assert!(ran.stderr.contains(fault), "{text}: {ran:#?}");
+        server.request(0);
+    }
 }
 
 #[test]

@@ -154,6 +154,7 @@ impl RunContext {
                 ));
             }
             notices.push("permission full: every tool runs without asking".to_owned());
+            notices.extend(plan.loaded.project_fault());
             notices.extend(plan.loaded.trust.undecided().map(|files| {
                 format!(
                     "Left out, because this folder is not trusted: {files}. /trust takes \

@@ -98,6 +98,11 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
             "tiller: left out, because this folder is not trusted: {files} (--trust takes it in)"
         ));
     }
+    if let (Some(fault), FrontEnd::Print | FrontEnd::Json | FrontEnd::PlainDemo) =
+        (plan.loaded.project_fault(), plan.front_end)
+    {
+        cli::eprint_line(&format!("tiller: {fault}"));
+    }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
     // A thread that waits for a slow disk or terminal must not hold the exit up.

@@ -1,7 +1,6 @@
 //! Sub-commands: what needs no agent.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
@@ -9,7 +8,7 @@ use tokio::runtime::Runtime;
 use crate::agent::process::Processes;
 use crate::app::args::{AuthCommand, ConfigCommand, SubCommand};
 use crate::app::cli::{self, AuthContext};
-use crate::app::config::Settings;
+use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
@@ -25,22 +24,17 @@ pub(super) fn sub_command(
     env: &HashMap<String, String>,
 ) -> Result<Outcome, StartError> {
     let home = dirs.home.as_deref();
-    let trust = || {
-        let cwd = plan::working_folder(None).ok();
-        let load = |cwd: PathBuf| Trust::load(&dirs.projects_file(), &cwd);
-        cwd.map(load).transpose()
-    };
     match command {
         SubCommand::Config { what } => {
             let assignments = match what {
                 ConfigCommand::Show { config, .. } => config.as_slice(),
                 ConfigCommand::Path => &[],
             };
-            let layers = plan::layers(dirs, trust()?.as_ref(), assignments)?;
+            let layers = layers(dirs, assignments)?;
             Ok(cli::config(what, &layers, &dirs.config_file()))
         }
         SubCommand::Models(what) => {
-            let layers = plan::layers(dirs, trust()?.as_ref(), &what.config)?;
+            let layers = layers(dirs, &what.config)?;
             let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
             if let Some(url) = &what.refresh {
                 return refresh(url, &settings, dirs);
@@ -67,6 +61,20 @@ pub(super) fn sub_command(
         }
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
+}
+
+/// The layers of settings in the working folder, with those of the project if it is trusted. One that
+/// is left out is told.
+fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
+    let cwd = plan::working_folder(None).ok();
+    let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
+    let layers = plan::layers(dirs, trust.transpose()?.as_ref(), assignments)?;
+    if let Some(fault) = &layers.project_fault {
+        cli::eprint_line(&format!(
+            "tiller: the project's settings were left out: {fault}"
+        ));
+    }
+    Ok(layers)
 }
 
 /// All keys there are, for what must show none of them.

@@ -1,5 +1,5 @@
-//! Layers of settings: defaults, the user's file, a trusted project's, `--config`, flags. Later layers win. The defaults are the schema: a key that is not there does not exist, and a value
-//! must be of the default's type. A table that is empty there takes any names, with strings.
+//! Layers of settings: defaults, the user's file, a trusted project's, `--config`, flags. Later layers
+//! win.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,27 +7,10 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use crate::llm::nearest::nearest_few;
+use super::check::{check, collect_keys, dotted, line_of};
 
 /// The default settings, in the form of a user's file.
 pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
-
-/// What a project may set, with all below a name that ends in a dot. No keys, no addresses, nothing
-/// that lets a tool do or see more.
-const PROJECT_SETTINGS: [&str; 12] = [
-    "agent.",
-    "retry.",
-    "models.default",
-    "models.thinking",
-    "models.fallback",
-    "models.favorites",
-    "tools.bash.timeout_seconds",
-    "tools.bash.max_timeout_seconds",
-    "tools.bash.max_output_chars",
-    "tools.bash.max_output_lines",
-    "tools.read.",
-    "tools.search.",
-];
 
 /// Where a value comes from, from weakest to strongest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +25,15 @@ pub enum Origin {
     Command,
     /// A flag of its own, such as `--model`.
     Flag(&'static str),
+}
+
+impl Origin {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::User(path) | Self::Project(path) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Origin {
@@ -59,7 +51,37 @@ impl fmt::Display for Origin {
 /// All layers, weakest first.
 #[derive(Clone, Debug)]
 pub struct Layers {
-    layers: Vec<(Origin, Table)>,
+    layers: Vec<Layer>,
+    /// Why the settings of a trusted project were left out, if they were.
+    pub project_fault: Option<String>,
+}
+
+/// The settings of one origin.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    pub origin: Origin,
+    pub table: Table,
+    /// The file they stand in; empty for those of no file.
+    pub text: String,
+}
+
+impl Layer {
+    fn new(origin: Origin, table: Table) -> Self {
+        let text = String::new();
+        Self {
+            origin,
+            table,
+            text,
+        }
+    }
+
+    /// Where `key` stands: the origin, with the line if it is a file's.
+    pub fn place(&self, key: &str) -> String {
+        match line_of(&self.text, key) {
+            Some(line) => format!("{}:{line}", self.origin),
+            None => self.origin.to_string(),
+        }
+    }
 }
 
 impl Layers {
@@ -68,42 +90,41 @@ impl Layers {
         let table = DEFAULTS.parse();
         let table = table.expect("assets/config.toml is checked by a test");
         Self {
-            layers: vec![(Origin::Default, table)],
+            layers: vec![Layer::new(Origin::Default, table)],
+            project_fault: None,
         }
     }
 
     /// Adds the user's settings file. One that does not exist adds nothing.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not valid TOML, or has a setting that does not exist or a value of
+    /// the wrong type; with the line.
     pub fn add_file(&mut self, path: &Path) -> Result<(), String> {
-        match read(path)? {
-            Some(table) => self.add(Origin::User(path.to_owned()), table),
-            None => Ok(()),
-        }
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(cannot_read(path, &error)),
+        };
+        self.add_text(Origin::User(path.to_owned()), text)
+            .map(|_| ())
     }
 
-    /// Adds the settings file of a trusted project, which may set less. One that does not exist adds
-    /// nothing.
-    pub fn add_project_file(&mut self, path: &Path) -> Result<(), String> {
-        let Some(table) = read(path)? else {
-            return Ok(());
-        };
-        let origin = Origin::Project(path.to_owned());
-        let mut keys = Vec::new();
-        collect_keys(&table, "", &mut keys);
-        let may_set = |key: &String| {
-            let allowed =
-                |name: &&str| *name == key || name.ends_with('.') && key.starts_with(*name);
-            PROJECT_SETTINGS.iter().any(allowed)
-        };
-        let refused = keys.into_iter().find(|key| !may_set(key));
-        // Unknown and wrong values are told first.
-        self.add(origin.clone(), table)?;
-        match refused {
-            Some(key) => Err(format!(
-                "setting {key} ({origin}): a project may not set it; put it into your own settings \
-                 (`tiller config path`)"
-            )),
-            None => Ok(()),
-        }
+    /// Adds the settings of a file.
+    pub(super) fn add_text(&mut self, origin: Origin, text: String) -> Result<&Layer, String> {
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let file = origin.file().unwrap_or(Path::new("settings"));
+            format!(
+                "{} is not valid TOML:\n{}",
+                file.display(),
+                error.to_string().trim_end()
+            )
+        })?;
+        self.add(Layer {
+            origin,
+            table,
+            text,
+        })
     }
 
     /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
@@ -117,7 +138,7 @@ impl Layers {
             .parse::<Table>()
             .or_else(|_| format!("{key} = {string}").parse::<Table>())
             .unwrap_or_else(|_| nested(key, string));
-        self.add(Origin::Command, table)
+        self.add(Layer::new(Origin::Command, table)).map(|_| ())
     }
 
     /// Adds the value of a flag.
@@ -127,14 +148,15 @@ impl Layers {
         key: &str,
         value: impl Into<Value>,
     ) -> Result<(), String> {
-        self.add(Origin::Flag(flag), nested(key, value.into()))
+        self.add(Layer::new(Origin::Flag(flag), nested(key, value.into())))
+            .map(|_| ())
     }
 
     /// Every setting in force: dotted key, value, origin; in the order of the defaults.
     pub fn entries(&self) -> Vec<(String, &Value, &Origin)> {
         let mut keys = Vec::new();
-        if let Some((_, defaults)) = self.layers.first() {
-            collect_keys(defaults, "", &mut keys);
+        if let Some(defaults) = self.layers.first() {
+            collect_keys(&defaults.table, "", &mut keys);
         }
         let mut entries = Vec::new();
         for key in keys {
@@ -161,52 +183,57 @@ impl Layers {
 
     fn string_entries(&self, key: &str) -> BTreeMap<&str, (&Value, &Origin)> {
         let mut entries = BTreeMap::new();
-        for (origin, table) in &self.layers {
-            let table = get(table, key).and_then(Value::as_table);
+        for layer in &self.layers {
+            let table = get(&layer.table, key).and_then(Value::as_table);
             for (name, value) in table.into_iter().flatten() {
-                entries.insert(name.as_str(), (value, origin));
+                entries.insert(name.as_str(), (value, &layer.origin));
             }
         }
         entries
     }
 
-    /// The value in force of a dotted key, and where it comes from.
-    pub fn get(&self, key: &str) -> Option<(&Value, &Origin)> {
-        self.layers
-            .iter()
-            .rev()
-            .find_map(|(origin, table)| get(table, key).map(|value| (value, origin)))
+    /// Whether a project sets anything.
+    pub fn has_project(&self) -> bool {
+        let origins = self.layers.iter().map(|layer| &layer.origin);
+        origins
+            .into_iter()
+            .any(|origin| matches!(origin, Origin::Project(_)))
     }
 
-    fn add(&mut self, origin: Origin, table: Table) -> Result<(), String> {
-        if let Some((_, defaults)) = self.layers.first() {
-            check(defaults, defaults, &table, "", &origin)?;
+    /// Leaves the project's settings out.
+    pub fn without_project(mut self) -> Self {
+        self.layers
+            .retain(|layer| !matches!(layer.origin, Origin::Project(_)));
+        self
+    }
+
+    /// The value in force of a dotted key, and where it comes from.
+    pub fn get(&self, key: &str) -> Option<(&Value, &Origin)> {
+        let (value, layer) = self.find(key)?;
+        Some((value, &layer.origin))
+    }
+
+    /// The value in force of a dotted key, and the layer that has it.
+    pub(super) fn find(&self, key: &str) -> Option<(&Value, &Layer)> {
+        let mut layers = self.layers.iter().rev();
+        layers.find_map(|layer| Some((get(&layer.table, key)?, layer)))
+    }
+
+    fn add(&mut self, layer: Layer) -> Result<&Layer, String> {
+        if let Some(defaults) = self.layers.first() {
+            check(&defaults.table, &layer.table, &|key| layer.place(key))?;
         }
         // Stable order: a file read after a flag must still lose to it.
         let at = self
             .layers
-            .partition_point(|(existing, _)| *existing <= origin);
-        self.layers.insert(at, (origin, table));
-        Ok(())
+            .partition_point(|existing| existing.origin <= layer.origin);
+        self.layers.insert(at, layer);
+        Ok(&self.layers[at])
     }
 }
 
-/// The settings in a file, if there is one.
-fn read(path: &Path) -> Result<Option<Table>, String> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            return Err(format!(
-                "cannot read the settings file {}: {error}",
-                path.display()
-            ));
-        }
-    };
-    let table = text.parse().map_err(|error: toml::de::Error| {
-        format!("{} is not valid TOML:\n{error}", path.display())
-    })?;
-    Ok(Some(table))
+pub(super) fn cannot_read(path: &Path, why: &dyn fmt::Display) -> String {
+    format!("cannot read the settings file {}: {why}", path.display())
 }
 
 fn nested(key: &str, value: Value) -> Table {
@@ -230,16 +257,6 @@ fn get<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     Some(value)
 }
 
-fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
-    for (name, value) in table {
-        let key = dotted(prefix, name);
-        match value {
-            Value::Table(inner) if !inner.is_empty() => collect_keys(inner, &key, out),
-            _ => out.push(key),
-        }
-    }
-}
-
 /// A name as TOML takes it in a dotted key.
 fn quoted(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -250,87 +267,13 @@ fn quoted(name: &str) -> String {
     }
 }
 
-fn dotted(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{prefix}.{name}")
-    }
-}
-
-fn check(
-    root: &Table,
-    schema: &Table,
-    table: &Table,
-    prefix: &str,
-    origin: &Origin,
-) -> Result<(), String> {
-    for (name, value) in table {
-        let key = dotted(prefix, name);
-        match (schema.get(name), value) {
-            (None, Value::String(_)) if schema.is_empty() => {}
-            (None, _) if schema.is_empty() => {
-                return Err(format!(
-                    "setting {key} = {value} ({origin}): expected a string"
-                ));
-            }
-            (None, _) => return Err(unknown(root, &key, origin)),
-            (Some(Value::Table(inner)), Value::Table(given)) => {
-                check(root, inner, given, &key, origin)?;
-            }
-            (Some(expected), given) if !fits(expected, given) => {
-                return Err(format!(
-                    "setting {key} = {given} ({origin}): expected {}, such as {expected}",
-                    kind(expected)
-                ));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn fits(expected: &Value, given: &Value) -> bool {
-    match (expected, given) {
-        (Value::Integer(_), Value::Integer(number)) => *number >= 0,
-        (Value::Array(_), Value::Array(items)) => items.iter().all(Value::is_str),
-        _ => expected.same_type(given),
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::String(_) => "a string",
-        Value::Integer(_) => "a whole number from 0",
-        Value::Float(_) => "a number",
-        Value::Boolean(_) => "true or false",
-        Value::Datetime(_) => "a date",
-        Value::Array(_) => "a list of strings",
-        Value::Table(_) => "a table",
-    }
-}
-
-fn unknown(root: &Table, key: &str, origin: &Origin) -> String {
-    let mut keys = Vec::new();
-    collect_keys(root, "", &mut keys);
-    // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
-    let names = keys.iter().flat_map(|known| {
-        let last = known.rsplit('.').next().unwrap_or(known);
-        [(known.as_str(), known), (last, known)]
-    });
-    let way_out = match nearest_few(key, names, 1).pop() {
-        Some(known) => format!("did you mean {known}?"),
-        None => "`tiller config show` lists all settings".to_owned(),
-    };
-    format!("unknown setting {key} ({origin}): {way_out}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn user(layers: &mut Layers, text: &str) -> Result<(), String> {
-        layers.add(Origin::User("/c/config.toml".into()), text.parse().unwrap())
+        let origin = Origin::User("/c/config.toml".into());
+        layers.add_text(origin, text.to_owned()).map(|_| ())
     }
 
     // A5, A6
@@ -380,7 +323,7 @@ mod tests {
         ] {
             let error = user(&mut layers, text).unwrap_err();
             assert!(
-                error.contains(expected) && error.contains("/c/config.toml"),
+                error.contains(expected) && error.contains("/c/config.toml:"),
                 "{text}: {error}"
             );
         }
@@ -434,51 +377,6 @@ mod tests {
                 "models.aliases.fast = \"lab/c:low\" # --config",
                 "models.aliases.\"v1.5\" = \"lab/b\" # user: /c/config.toml",
             ]
-        );
-    }
-
-    #[test]
-    fn a_project_sets_less() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("config.toml");
-        for (text, refused) in [
-            ("agent.max_iterations = 7\nmodels.default = \"lab/a\"", None),
-            ("[agent.loop_guard]\nenabled = false", None),
-            ("permission.mode = \"full\"", Some("permission.mode")),
-            ("tools.set = \"all\"", Some("tools.set")),
-            ("tools.bash.secret_env = []", Some("tools.bash.secret_env")),
-            ("models.aliases.fast = \"x\"", Some("models.aliases.fast")),
-            (
-                "models.servers.ollama = \"h:1\"",
-                Some("models.servers.ollama"),
-            ),
-            ("models.catalogue_url = \"x\"", Some("models.catalogue_url")),
-            (
-                "auth.env_file_folders = [\"/\"]",
-                Some("auth.env_file_folders"),
-            ),
-        ] {
-            std::fs::write(&path, text).unwrap();
-            let added = Layers::defaults().add_project_file(&path);
-            match refused {
-                None => assert_eq!(added, Ok(()), "{text}"),
-                Some(key) => {
-                    let error = added.unwrap_err();
-                    assert!(
-                        error.starts_with(&format!("setting {key} (project: ")),
-                        "{error}"
-                    );
-                    assert!(error.contains("may not set it"), "{error}");
-                }
-            }
-        }
-        let mut layers = Layers::defaults();
-        std::fs::write(&path, "agent.max_iterations = 7").unwrap();
-        layers.add_project_file(&path).unwrap();
-        user(&mut layers, "agent.max_iterations = 2").unwrap();
-        assert_eq!(
-            layers.get("agent.max_iterations").unwrap().0.as_integer(),
-            Some(7)
         );
     }
 

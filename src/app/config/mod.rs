@@ -1,12 +1,16 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
-//! `layers` reads and checks (raw: the form of the files), `settings` says what they mean
-//! (resolved: the form of the need), `edit` changes one value in a file. Nothing here reads the environment.
+//! `layers` reads files and `check` checks them (raw: the form of the files), `project` says what a
+//! project may set, `settings` says what they mean (resolved: the form of the need), `edit` changes one
+//! value in a file. Nothing here reads the environment.
 
+mod check;
 mod layers;
+mod project;
 mod settings;
 mod edit;
 
 pub use edit::set_in_file;
 pub use layers::Layers;
+pub use project::add_project_file;
 pub use settings::Settings;

@@ -130,9 +130,10 @@ impl Reader<'_> {
         key: &str,
         convert: impl Fn(&Value) -> Result<T, String>,
     ) -> Result<T, String> {
-        let value = self.0.get(key);
-        let (value, origin) = value.ok_or_else(|| format!("setting {key} has no value"))?;
-        convert(value).map_err(|error| format!("setting {key} = {value} ({origin}): {error}"))
+        let value = self.0.find(key);
+        let (value, layer) = value.ok_or_else(|| format!("setting {key} has no value"))?;
+        convert(value)
+            .map_err(|error| format!("setting {key} = {value} ({}): {error}", layer.place(key)))
     }
 
     fn one_of(&self, key: &str, words: &[&str]) -> Result<String, String> {

@@ -1,0 +1,153 @@
+//! Whether settings exist and are of the right type. The defaults are the schema: a key that is not
+//! there does not exist, and a value must be of the default's type. A table that is empty there takes
+//! any names, with strings.
+
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use crate::llm::nearest::nearest_few;
+
+/// Whether all that `table` sets exists in `defaults` and is of the same type; `place` says where a
+/// key of it stands.
+///
+/// # Errors
+/// The first that is not, where it stands, and what is expected.
+pub fn check(
+    defaults: &Table,
+    table: &Table,
+    place: &dyn Fn(&str) -> String,
+) -> Result<(), String> {
+    check_table(defaults, defaults, table, "", place)
+}
+
+fn check_table(
+    root: &Table,
+    schema: &Table,
+    table: &Table,
+    prefix: &str,
+    place: &dyn Fn(&str) -> String,
+) -> Result<(), String> {
+    for (name, value) in table {
+        let key = dotted(prefix, name);
+        match (schema.get(name), value) {
+            (None, Value::String(_)) if schema.is_empty() => {}
+            (None, _) if schema.is_empty() => {
+                return Err(format!(
+                    "setting {key} = {value} ({}): expected a string",
+                    place(&key)
+                ));
+            }
+            (None, _) => return Err(unknown(root, &key, &place(&key))),
+            (Some(Value::Table(inner)), Value::Table(given)) => {
+                check_table(root, inner, given, &key, place)?;
+            }
+            (Some(expected), given) if !fits(expected, given) => {
+                return Err(format!(
+                    "setting {key} = {given} ({}): expected {}, such as {expected}",
+                    place(&key),
+                    kind(expected)
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn fits(expected: &Value, given: &Value) -> bool {
+    match (expected, given) {
+        (Value::Integer(_), Value::Integer(number)) => *number >= 0,
+        (Value::Array(_), Value::Array(items)) => items.iter().all(Value::is_str),
+        _ => expected.same_type(given),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a string",
+        Value::Integer(_) => "a whole number from 0",
+        Value::Float(_) => "a number",
+        Value::Boolean(_) => "true or false",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "a list of strings",
+        Value::Table(_) => "a table",
+    }
+}
+
+fn unknown(root: &Table, key: &str, place: &str) -> String {
+    let mut keys = Vec::new();
+    collect_keys(root, "", &mut keys);
+    // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
+    let names = keys.iter().flat_map(|known| {
+        let last = known.rsplit('.').next().unwrap_or(known);
+        [(known.as_str(), known), (last, known)]
+    });
+    let way_out = match nearest_few(key, names, 1).pop() {
+        Some(known) => format!("did you mean {known}?"),
+        None => "`tiller config show` lists all settings".to_owned(),
+    };
+    format!("unknown setting {key} ({place}): {way_out}")
+}
+
+/// The dotted keys of all values in `table`, each behind `prefix`.
+pub fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
+    for (name, value) in table {
+        let key = dotted(prefix, name);
+        match value {
+            Value::Table(inner) if !inner.is_empty() => collect_keys(inner, &key, out),
+            _ => out.push(key),
+        }
+    }
+}
+
+/// The key `name` in the table `prefix`.
+pub fn dotted(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{prefix}.{name}")
+    }
+}
+
+/// The line of `text`, a settings file, that a dotted key stands on.
+pub fn line_of(text: &str, key: &str) -> Option<usize> {
+    let (start, _) = find_key(DeTable::parse(text).ok()?.get_ref(), "", key)?;
+    Some(text.get(..start)?.matches('\n').count() + 1)
+}
+
+/// Where the name of `wanted`, below the table at `prefix`, begins and ends in the file.
+fn find_key(table: &DeTable, prefix: &str, wanted: &str) -> Option<(usize, usize)> {
+    table.iter().find_map(|(name, value)| {
+        let key = dotted(prefix, name.get_ref());
+        if key == wanted {
+            return Some((name.span().start, name.span().end));
+        }
+        match value.get_ref() {
+            DeValue::Table(inner) if wanted.starts_with(&format!("{key}.")) => {
+                find_key(inner, &key, wanted)
+            }
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_on_its_line() {
+        let text = "# one\n[agent]\nmax_iterations = 3\n\n[tools]\nbash.timeout_seconds = 4\n\
+                    [models.aliases]\n\"v1\" = \"x\"\n";
+        for (key, line) in [
+            ("agent.max_iterations", Some(3)),
+            ("tools.bash.timeout_seconds", Some(6)),
+            ("models.aliases.v1", Some(8)),
+            ("models.aliases", Some(7)),
+            ("agent.max", None),
+        ] {
+            assert_eq!(line_of(text, key), line, "{key}");
+        }
+        assert_eq!(line_of("[", "agent"), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! The settings of a trusted project, `.tiller/config.toml`. It may set less than the user: nothing that
+//! runs a program, names an address or a key, or lets a tool do or see more. A file with an error is
+//! left out whole, and told: somebody else's mistake must not keep the user from working.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::check::collect_keys;
+use super::layers::{Layer, Layers, Origin, cannot_read};
+use super::settings::Settings;
+
+/// What a project may set, with all below a name that ends in a dot.
+const PROJECT_SETTINGS: [&str; 12] = [
+    "agent.",
+    "retry.",
+    "models.default",
+    "models.thinking",
+    "models.fallback",
+    "models.favorites",
+    "tools.bash.timeout_seconds",
+    "tools.bash.max_timeout_seconds",
+    "tools.bash.max_output_chars",
+    "tools.bash.max_output_lines",
+    "tools.read.",
+    "tools.search.",
+];
+/// Most bytes of the file.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Adds the settings file of a trusted project in `root`. One that does not exist adds nothing; what is
+/// wrong with one that was left out, with the line, is `project_fault` then.
+pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
+    layers.project_fault = try_to_add(layers, path, root).err();
+}
+
+fn try_to_add(layers: &mut Layers, path: &Path, root: &Path) -> Result<(), String> {
+    let Some(text) = read(path, root)? else {
+        return Ok(());
+    };
+    let mut with_project = layers.clone();
+    // Unknown and wrong values are told first.
+    let added = with_project.add_text(Origin::Project(path.to_owned()), text)?;
+    check_permitted(added)?;
+    // A word without meaning is only seen here; a fault of the user's own is not the project's.
+    if let Err(error) = Settings::resolve(&with_project)
+        && Settings::resolve(layers).is_ok()
+    {
+        return Err(error);
+    }
+    *layers = with_project;
+    Ok(())
+}
+
+/// Whether a project may set all that `layer` sets.
+fn check_permitted(layer: &Layer) -> Result<(), String> {
+    let mut keys = Vec::new();
+    collect_keys(&layer.table, "", &mut keys);
+    let permitted = |key: &String| {
+        let allowed = |name: &&str| *name == key || name.ends_with('.') && key.starts_with(*name);
+        PROJECT_SETTINGS.iter().any(allowed)
+    };
+    match keys.into_iter().find(|key| !permitted(key)) {
+        Some(key) => Err(format!(
+            "setting {key} ({}): a project may not set it; put it into your own settings (`tiller \
+             config path`)",
+            layer.place(&key)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The text of the file, if it is there: a plain file within `root`.
+fn read(path: &Path, root: &Path) -> Result<Option<String>, String> {
+    let error = |why: &dyn std::fmt::Display| cannot_read(path, why);
+    let real = match path.canonicalize() {
+        Ok(real) => real,
+        Err(io) if io.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(io) => return Err(error(&io)),
+    };
+    if !root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
+        return Err(error(&"it is a link to a file outside the project"));
+    }
+    if !real.is_file() {
+        return Err(error(&"it is not a file"));
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(&real).map_err(|io| error(&io))?;
+    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+    read.map_err(|io| error(&io))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(error(&"it is larger than 1 MiB"));
+    }
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn added(text: &str) -> Result<(), String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, text).unwrap();
+        let mut layers = Layers::defaults();
+        let added = try_to_add(&mut layers, &path, dir.path());
+        if added.is_err() {
+            let entries = |layers: &Layers| format!("{:?}", layers.entries());
+            assert_eq!(entries(&layers), entries(&Layers::defaults()), "{text}");
+        }
+        added
+    }
+
+    #[test]
+    fn a_project_sets_less() {
+        for (text, refused) in [
+            ("agent.max_iterations = 7\nmodels.default = \"lab/a\"", None),
+            ("[agent.loop_guard]\nenabled = false", None),
+            ("permission.mode = \"full\"", Some("permission.mode")),
+            ("tools.set = \"all\"", Some("tools.set")),
+            ("tools.bash.secret_env = []", Some("tools.bash.secret_env")),
+            ("models.aliases.fast = \"x\"", Some("models.aliases.fast")),
+            (
+                "models.servers.ollama = \"h:1\"",
+                Some("models.servers.ollama"),
+            ),
+            ("models.catalogue_url = \"x\"", Some("models.catalogue_url")),
+            (
+                "auth.env_file_folders = [\"/\"]",
+                Some("auth.env_file_folders"),
+            ),
+        ] {
+            match (added(text), refused) {
+                (added, None) => assert_eq!(added, Ok(()), "{text}"),
+                (added, Some(key)) => {
+                    let error = added.unwrap_err();
+                    let start = format!("setting {key} (project: ");
+                    assert!(error.starts_with(&start), "{error}");
+                    assert!(
+                        error.contains("/config.toml:1): a project may not"),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_with_an_error_adds_nothing_and_the_line_is_told() {
+        for (text, line, expected) in [
+            ("\nagent.max = 3", 2, "did you mean agent.max_iterations?"),
+            ("[agent]\n\nmax_iterations = \"x\"", 3, "a whole number"),
+            (
+                "[agent]\nsteering_mode = \"some\"",
+                2,
+                "expected one of all, one",
+            ),
+        ] {
+            let error = added(text).unwrap_err();
+            let place = format!("/config.toml:{line})");
+            assert!(
+                error.contains(&place) && error.contains(expected),
+                "{error}"
+            );
+        }
+        let error = added("a = 1\nb\n").unwrap_err();
+        assert!(
+            error.contains("config.toml is not valid TOML") && error.contains("line 2"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn only_a_plain_file_of_the_project_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("p");
+        fs::create_dir(&root).unwrap();
+        let path = root.join("config.toml");
+        let read = || try_to_add(&mut Layers::defaults(), &path, &root);
+        assert_eq!(read(), Ok(()));
+        fs::write(dir.path().join("outside"), "secret").unwrap();
+        std::os::unix::fs::symlink("../outside", &path).unwrap();
+        let error = read().unwrap_err();
+        assert!(
+            error.ends_with("a link to a file outside the project"),
+            "{error}"
+        );
+        fs::remove_file(&path).unwrap();
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(read().unwrap_err().ends_with("it is not a file"));
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "#".repeat(MAX_BYTES as usize + 1)).unwrap();
+        assert!(read().unwrap_err().ends_with("larger than 1 MiB"));
+    }
+}
