@@ -130,6 +130,8 @@ pub enum AgentEvent {
         path: Option<PathBuf>,
         /// The name the user gave it.
         name: Option<String>,
+        /// What the user said first in it.
+        first_prompt: Option<String>,
     },
     /// The model or thinking level for the next call changed.
     ModelChanged {

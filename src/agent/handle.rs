@@ -125,6 +125,10 @@ pub struct OpenSession {
     pub history: History,
     /// Folder for outputs too long for the model.
     pub spill_dir: PathBuf,
+    /// The model it goes on with; none keeps the one in use.
+    pub model: Option<Arc<Model>>,
+    /// The thinking level it goes on with; none keeps the one in use.
+    pub thinking: Option<ThinkingLevel>,
 }
 
 impl AgentHandle {

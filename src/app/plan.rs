@@ -72,17 +72,19 @@ impl Loaded {
     ) -> Result<Self, StartError> {
         let mut cwd = working_folder(args.cd.as_deref())?;
         let choice = Choice::of(&args, &dirs.sessions(), &cwd)?;
-        if let (Some(choice), None) = (&choice, &args.cd) {
+        if args.cd.is_none() {
             cwd = choice.folder()?.unwrap_or(cwd);
         }
         let at = args.at.as_deref();
-        if let (None, Some(at)) = (&choice, at) {
+        if let (Choice::New, Some(at)) = (&choice, at) {
             return Err(StartError::usage(format!(
                 "--at {at}: of which session? Name it with -c, --session or --fork"
             )));
         }
-        let resumed = choice.map(|choice| choice.open(&dirs.sessions(), &cwd, at));
-        let resumed = resumed.transpose()?;
+        let resumed = match choice {
+            Choice::New => None,
+            stored => Some(stored.open(&dirs.sessions(), &cwd, at)?),
+        };
         let mut trust = Trust::load(&dirs.projects_file(), &cwd)?;
         if args.trust {
             trust.verdict = Verdict::Trusted;

@@ -389,6 +389,8 @@ async fn a_running_agent_goes_on_with_another_session() {
     let open = || {
         let (session, _) = stored.open();
         OpenSession {
+            model: None,
+            thinking: None,
             history: session.history(),
             spill_dir: stored.path.with_extension(""),
             session,
@@ -424,6 +426,8 @@ async fn no_other_session_is_opened_while_a_run_is_under_way() {
     gate.reached().await;
     let session = Session::unstored(Path::new("/w"));
     agent.handle.open(OpenSession {
+        model: None,
+        thinking: None,
         history: session.history(),
         spill_dir: "/nonexistent".into(),
         session,
@@ -433,4 +437,77 @@ async fn no_other_session_is_opened_while_a_run_is_under_way() {
     gate.open();
     agent.settled().await;
     assert_eq!(agent.stored(), ["user: first", "assistant: done"]);
+}
+
+// Opening a session only to look at it must not change its file.
+#[tokio::test]
+async fn another_session_goes_on_with_its_model_and_level_and_stays_as_it_is_until_a_prompt() {
+    let mut agent = agent(vec![fixture::say("one"), fixture::say("two")], vec![]);
+    agent.prompt("first");
+    agent.settled().await;
+    let entry = |id: &str, parent: Option<&str>, fields: Value| {
+        let mut entry = json!({"id": id, "parentId": parent, "timestamp": "T"});
+        entry.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        entry
+    };
+    let change = json!({"type": "model_change", "provider": "test", "modelId": "test-1"});
+    let level = json!({"type": "thinking_level_change", "thinkingLevel": "low"});
+    let stored = Stored::lines(&[
+        entry("m", None, change),
+        entry("t", Some("m"), level),
+        user("a", Some("t"), "of old"),
+    ]);
+    let (session, _) = stored.open();
+    assert_eq!(session.thinking(), Some(ThinkingLevel::Low));
+    let before = stored.text();
+    agent.handle.open(OpenSession {
+        model: None,
+        thinking: session.thinking(),
+        history: session.history(),
+        spill_dir: stored.path.with_extension(""),
+        session,
+    });
+    let told = |event: &AgentEvent| {
+        matches!(
+            event,
+            AgentEvent::ModelChanged {
+                thinking: ThinkingLevel::Low,
+                ..
+            }
+        )
+    };
+    agent.until(told).await;
+    assert_eq!(stored.text(), before);
+    agent.prompt("and on");
+    agent.settled().await;
+    let text = String::from_utf8(stored.text()).unwrap();
+    assert_eq!(text.matches("thinking_level_change").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn a_new_session_says_which_model_it_is_on() {
+    let mut agent = agent(vec![fixture::say("one"), fixture::say("two")], vec![]);
+    agent.prompt("first");
+    agent.settled().await;
+    let folder = tempfile::tempdir().unwrap();
+    let session = Session::create(folder.path(), Path::new("/w"));
+    let path = session.path().unwrap().to_owned();
+    agent.handle.open(OpenSession {
+        model: None,
+        thinking: None,
+        history: session.history(),
+        spill_dir: path.with_extension(""),
+        session,
+    });
+    let opened = |event: &AgentEvent| matches!(event, AgentEvent::SessionOpened { .. });
+    agent.until(opened).await;
+    agent.prompt("of the new one");
+    agent.settled().await;
+    let text = fs::read_to_string(path).unwrap();
+    let kinds: Vec<&str> = ["model_change", "thinking_level_change", "of the new one"]
+        .into_iter()
+        .filter(|kind| text.contains(kind))
+        .collect();
+    assert_eq!(kinds.len(), 3, "{text}");
+    assert!(text.find("model_change") < text.find("of the new one"));
 }

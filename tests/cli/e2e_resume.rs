@@ -104,3 +104,22 @@ fn what_cannot_go_on_says_why_and_the_way_out() {
         }
     }
 }
+
+#[test]
+fn entries_that_cannot_be_read_are_told_at_the_start() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
+    let model = Wire::Anthropic.model();
+    assert_eq!(sandbox.run(&["-p", "-m", model, "first"]).code, Some(0));
+    let file = sandbox.session_files()[0].clone();
+    let text = fs::read_to_string(&file).unwrap();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let broken = serde_json::json!({
+        "type": "message", "id": "broken01", "parentId": last["id"], "timestamp": "T",
+        "message": { "role": "user", "content": 5 },
+    });
+    fs::write(&file, format!("{text}{broken}\n")).unwrap();
+    let ran = sandbox.run(&["-p", "-c", "second"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let told = "1 entry of the conversation cannot be read";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+}

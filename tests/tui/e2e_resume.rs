@@ -83,3 +83,47 @@ fn a_session_killed_in_the_middle_of_an_answer_goes_on() {
         leave(&screen);
     }
 }
+
+#[test]
+fn looking_at_another_session_leaves_its_file_as_it_is() {
+    let (server, sandbox) = job::stage_with(["One.", "Two.", "Three."].map(Reply::text).to_vec());
+    let (anthropic, chat) = (Wire::Anthropic.model(), Wire::Chat.model());
+    let first = ["-p", "-m", anthropic, "--thinking", "low", "first"];
+    assert_eq!(sandbox.run(&first).code, Some(0));
+    let file = sandbox.session_files()[0].clone();
+    let before = std::fs::read(&file).unwrap();
+    let screen = open_with(&sandbox, &["-m", chat, "--thinking", "high"]);
+    screen.keys("/resume<enter>");
+    screen.wait_for("first");
+    screen.keys("<enter>");
+    screen.wait_for("One.");
+    // Its own model and level, its title, and nothing is written.
+    let id = anthropic.rsplit('/').next().unwrap();
+    screen.wait_until("the session in the status line", |view| {
+        let line = view.lines().pop().unwrap();
+        line.contains(id) && line.contains("low") && line.contains("first")
+    });
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    screen.keys("second<enter>");
+    screen.wait_for("Two.");
+    assert_eq!(server.request(1).body["model"], server.request(0).body["model"]);
+    screen.wait_gone("Esc stops");
+    let after = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(after.matches("model_change").count(), 1);
+    // A new one goes on with that model, and says so.
+    screen.keys("/new<enter>");
+    screen.wait_gone("Two.");
+    screen.keys("third<enter>");
+    screen.wait_for("Three.");
+    leave(&screen);
+    let files = sandbox.session_files();
+    let new = files.iter().find(|path| **path != file).unwrap();
+    let text = std::fs::read_to_string(new).unwrap();
+    assert!(text.contains("\"model_change\"") && text.contains("\"thinkingLevel\":\"low\""));
+    // The end names it from the start, and its name is in the status line.
+    let screen = open_with(&sandbox, &["--session", new.to_str().unwrap()]);
+    screen.wait_until("its title", |view| {
+        view.lines().pop().unwrap().contains("third")
+    });
+    leave(&screen);
+}

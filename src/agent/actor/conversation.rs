@@ -71,6 +71,7 @@ impl Conversation {
             messages,
             path: self.session.path().map(Path::to_owned),
             name: self.session.tree().name().map(str::to_owned),
+            first_prompt: self.session.first_prompt(),
         });
         before
     }

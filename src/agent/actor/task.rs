@@ -78,7 +78,6 @@ impl Actor {
         };
         let mut conversation = Conversation::new(options.session, prompts, history);
         conversation.instructions = options.instructions;
-        conversation.store_model(&model, options.thinking);
         Self {
             env: Arc::new(env),
             processes: options.processes,
@@ -174,8 +173,16 @@ impl Actor {
             return self.conversation.notice(NoticeLevel::Warning, text);
         }
         self.compact_next = None;
+        let waiting = self.queues.take_all();
+        self.give_back(waiting);
+        self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
+        self.thinking = open.thinking.unwrap_or(self.thinking);
         self.env = Arc::new(self.env.for_session(open.session.id(), open.spill_dir));
         let mut before = (self.conversation).open(open.session, open.history, &self.model);
+        self.conversation.send(AgentEvent::ModelChanged {
+            model: Arc::clone(&self.model),
+            thinking: self.thinking,
+        });
         tokio::spawn(async move { before.close().await });
     }
 
@@ -300,6 +307,8 @@ impl Actor {
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
+        // Not when the session is opened: looking at one leaves its file as it is.
+        self.conversation.store_model(&self.model, self.thinking);
         let first = self.conversation.context.messages().len();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
         self.activity = Activity::Running(Run::start(cancel, processes, first, compacting, task));

@@ -74,6 +74,20 @@ impl Session {
         history.read(self, &path[at + 1..]);
         history
     }
+
+    /// What the user said first on the way to the leaf; none where nothing was said.
+    pub fn first_prompt(&self) -> Option<String> {
+        let tree = self.tree();
+        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
+        let mut user = path.into_iter().filter(|node| tree.node(*node).kind == Kind::User);
+        user.find_map(|node| match &*self.load(node).ok()? {
+            Body::Message { message } => match &**message {
+                Message::User(user) if user.origin.is_none() => Some(message.text()),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
 }
 
 impl History {

@@ -1,11 +1,15 @@
 //! Which sessions are stored: file names, sizes and times. Opens none of them.
 
 use std::fs;
-use std::io;
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use super::entry::Header;
 use super::head::SessionHead;
+
+/// Longest first line, in bytes.
+const LONGEST_HEADER: u64 = 1024 * 1024;
 
 /// One stored session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +74,15 @@ impl StoredSession {
             changed: 0,
             size: 0,
         }
+    }
+
+    /// The folder it works in; none where its first line does not say.
+    pub fn cwd(&self) -> Option<String> {
+        let mut line = Vec::new();
+        let file = fs::File::open(&self.path).ok()?.take(LONGEST_HEADER);
+        io::BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+        let header = Header::read(&line)?;
+        Some(header.cwd().to_owned()).filter(|cwd| !cwd.is_empty())
     }
 
     /// Reads what a list shows of it; nothing where it cannot be read.

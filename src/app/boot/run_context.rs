@@ -14,7 +14,7 @@ use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan};
-use crate::app::sessions::Opened;
+use crate::app::sessions::{Opened, title_of};
 use crate::app::tui::app::{SessionInfo, Start, Status};
 use crate::app::{keys, log, tui};
 use crate::llm::local::LocalServer;
@@ -31,8 +31,10 @@ pub(super) struct RunContext {
     /// Where outputs too long for the model go: beside the session, else to a folder that is made
     /// when needed.
     spill_dir: PathBuf,
+    /// The session as the screen shows it.
+    session: Option<SessionInfo>,
     /// What the user should read about the session.
-    notices: Vec<String>,
+    pub notices: Vec<String>,
 }
 
 impl RunContext {
@@ -42,7 +44,7 @@ impl RunContext {
         resumed: Option<Opened>,
         dirs: &Dirs,
         env: &HashMap<String, String>,
-    ) -> Result<(Self, Session), StartError> {
+    ) -> Result<(Self, Session, History), StartError> {
         let (scratch, model, thinking) = match &plan.model {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
@@ -61,11 +63,16 @@ impl RunContext {
             let filter = env.get("TILLER_LOG").map(String::as_str);
             log::start(&dirs.log(), filter, plan.loaded.keys.redactor());
         }
-        let (session, notices) = match resumed {
-            Some(resumed) => (resumed.session, resumed.notices),
-            None if keep => (Session::create(&dirs.sessions(), &cwd), Vec::new()),
-            None => (Session::unstored(&cwd), Vec::new()),
+        let opened = match resumed {
+            Some(resumed) => resumed,
+            None if keep => Opened::new(&dirs.sessions(), &cwd),
+            None => Opened::unstored(&cwd),
         };
+        let Opened {
+            session,
+            history,
+            notices,
+        } = opened;
         let session_file = session.path().map(Path::to_owned);
         let spill_dir = match &session_file {
             Some(file) => file.with_extension(""),
@@ -79,11 +86,16 @@ impl RunContext {
             model,
             thinking,
             scratch,
+            session: session_file.clone().map(|file| SessionInfo {
+                name: session.tree().name().map(str::to_owned),
+                title: title_of(&session.first_prompt().unwrap_or_default()),
+                file,
+            }),
             session_file,
             spill_dir,
             notices,
         };
-        Ok((context, session))
+        Ok((context, session, history))
     }
 
     pub fn start_agent(
@@ -170,10 +182,7 @@ impl RunContext {
             trust: self.scratch.is_none().then(|| plan.loaded.trust.clone()),
             models: Arc::clone(&plan.models),
             status: Status {
-                session: self
-                    .session_file
-                    .clone()
-                    .map(|file| SessionInfo { name: None, file }),
+                session: self.session.clone(),
                 permission: settings.permission.clone(),
                 ..Status::new(&self.cwd, self.model.clone(), self.thinking)
             },

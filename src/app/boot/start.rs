@@ -143,9 +143,8 @@ async fn run_plan(
     env: &HashMap<String, String>,
 ) -> Result<ExitCode, StartError> {
     let resumed = plan.loaded.resumed.take();
-    let (context, session) = RunContext::new(&plan, resumed, dirs, env)?;
+    let (context, session, history) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
-    let history = session.history();
     let messages = history.messages.clone();
     let handle = context.start_agent(session, history, &plan, dirs, env)?;
     let mut sink: Box<dyn Sink> = match plan.front_end {
@@ -162,6 +161,9 @@ async fn run_plan(
         FrontEnd::PlainDemo => Box::new(PlainDemo::default()),
         FrontEnd::Json => Box::new(Json::new(header)),
     };
+    for notice in &context.notices {
+        cli::eprint_line(&format!("tiller: {notice}"));
+    }
     let prompt = match context.scratch {
         Some(_) => vec![Content::text(demo_script().prompt)],
         None => plan.prompt,

@@ -147,10 +147,20 @@ impl Status {
 /// The session behind the screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionInfo {
-    /// Its name, when it has one.
+    /// The name the user gave it.
     pub name: Option<String>,
+    /// A title made from its first prompt; empty before that.
+    pub title: String,
     /// Its file.
     pub file: PathBuf,
+}
+
+impl SessionInfo {
+    /// What it is called: its name, or else its title.
+    pub fn label(&self) -> Option<&str> {
+        let title = Some(self.title.as_str()).filter(|title| !title.is_empty());
+        self.name.as_deref().or(title)
+    }
 }
 
 /// Figures of the run under way.

@@ -1,12 +1,12 @@
 //! Side effects that `update` asks for, as data. The event loop performs those on the terminal, the
 //! `EffectRunner` all others.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::composer::SavedDraft;
 use super::options::ExitKind;
 use crate::agent::QueueKind;
+use crate::app::sessions::{Choice, SessionScope};
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
@@ -50,9 +50,9 @@ pub enum Effect {
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
     /// Read which sessions there are.
-    ListSessions,
-    /// Go on with the session in this file; with a new one where there is none.
-    OpenSession(Option<PathBuf>),
+    ListSessions(SessionScope),
+    /// Go on with another session.
+    OpenSession(Choice),
     /// Trust the project, or not, from now on.
     Trust(bool),
     /// Name the session.

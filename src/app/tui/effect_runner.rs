@@ -14,9 +14,10 @@ use super::git::branch;
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
 use super::storage::{Job, Storage};
+use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession, QueueKind};
 use crate::app::models::Models;
-use crate::app::sessions::{self, Choice, Opened};
+use crate::app::sessions::{self, Choice, Opened, SessionScope};
 use crate::app::trust::Trust;
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
@@ -76,8 +77,8 @@ impl EffectRunner {
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),
             Effect::GoOn => self.handle.go_on(),
-            Effect::ListSessions => self.list_sessions(),
-            Effect::OpenSession(path) => self.open_session(path),
+            Effect::ListSessions(scope) => self.list_sessions(scope),
+            Effect::OpenSession(choice) => self.open_session(choice),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
@@ -152,35 +153,44 @@ impl EffectRunner {
         }
     }
 
-    fn list_sessions(&self) {
+    fn list_sessions(&self, scope: SessionScope) {
         if let Some(root) = self.sessions.clone() {
             let cwd = self.cwd.clone();
-            self.block(move || EffectResult::Sessions(sessions::rows(&root, &cwd)));
+            self.block(move || EffectResult::Sessions(sessions::rows(&root, &cwd, scope)));
         }
     }
 
-    fn open_session(&self, path: Option<PathBuf>) {
+    fn open_session(&self, choice: Choice) {
         let Some(root) = self.sessions.clone() else {
             return;
         };
         let (cwd, handle) = (self.cwd.clone(), self.handle.clone());
-        self.block(move || {
-            let opened = match path {
-                Some(path) => Choice::Open(path).open(&root, &cwd, None),
-                None => Ok(Opened::new(&root, &cwd)),
+        let models = Arc::clone(&self.models);
+        self.spawn(async move {
+            let folder = root.clone();
+            let opened = tokio::task::spawn_blocking(move || choice.open(&folder, &cwd, None));
+            let Opened {
+                session,
+                history,
+                mut notices,
+            } = match opened.await {
+                Ok(Ok(opened)) => opened,
+                Ok(Err(refused)) => return EffectResult::Opened(Err(refused)),
+                Err(error) => return EffectResult::Failed(format!("Internal error: {error}")),
             };
-            let Opened { session, notices } = match opened {
-                Ok(opened) => opened,
-                Err(error) => return EffectResult::Failed(error.message),
-            };
-            let model = session.model();
-            let model = model.map(|model| format!("{}/{}", model.provider, model.model_id));
+            let model = model_of(&session, &models).await;
+            let model = model.unwrap_or_else(|notice| {
+                notices.push(notice);
+                None
+            });
             handle.open(OpenSession {
-                history: session.history(),
+                thinking: session.thinking(),
                 spill_dir: session.path().unwrap_or(&root).with_extension(""),
                 session,
+                history,
+                model,
             });
-            EffectResult::Opened(notices, model)
+            EffectResult::Opened(Ok(notices))
         });
     }
 
@@ -239,5 +249,17 @@ impl EffectRunner {
             });
             EffectResult::Favorites(found.collect(), direction)
         });
+    }
+}
+
+/// The model that `session` was on; none if it does not say.
+async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
+    let Some(model) = session.model() else {
+        return Ok(None);
+    };
+    let id = format!("{}/{}", model.provider, model.model_id);
+    match models.resolve(&id).await {
+        Ok((model, _)) => Ok(Some(Arc::new(model))),
+        Err(error) => Err(format!("The session was on {id}, which cannot be used: {error}")),
     }
 }

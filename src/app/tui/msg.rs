@@ -12,7 +12,7 @@ use super::options::ExitKind;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
 use crate::app::models::{KeyState, ModelList};
-use crate::app::sessions::SessionRow;
+use crate::app::sessions::{Refused, SessionRow};
 use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
@@ -68,9 +68,8 @@ pub enum EffectResult {
     History(Vec<String>),
     /// The sessions of this folder, or why they cannot be read.
     Sessions(Result<Vec<SessionRow>, String>),
-    /// Another session is being opened, with what the user should read, and the model it goes on
-    /// with.
-    Opened(Vec<String>, Option<String>),
+    /// Another session is being opened, with what the user should read, or it cannot be.
+    Opened(Result<Vec<String>, Refused>),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model that was meant, or why there is none.

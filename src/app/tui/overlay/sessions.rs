@@ -17,7 +17,7 @@ impl SessionPicker {
     pub fn search(&mut self) {
         let query = self.picker.query().to_lowercase();
         let fits = |row: &SessionRow| {
-            let title = row.title.to_lowercase();
+            let title = row.label().to_lowercase();
             query.split_whitespace().all(|word| title.contains(word))
         };
         let rows = self.rows.iter().flatten().enumerate();

@@ -7,7 +7,9 @@ use crate::agent::{
 };
 use crate::app::action::Action;
 use crate::app::tui::app::{App, LastRun, Resume, SessionInfo, Status};
+use crate::app::sessions::title_of;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
@@ -19,6 +21,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::State(run) => app.set_run(run.clone()),
         AgentEvent::MessageUpdate { event } => count(app, event),
         AgentEvent::MessageEnd { message } => {
+            if let (Message::User(user), Some(session)) = (&**message, &mut app.status.session)
+                && session.title.is_empty()
+                && user.origin.is_none()
+            {
+                session.title = title_of(&message.text());
+            }
             if let Message::Assistant(message) = &**message {
                 app.stats.output += message.usage.output;
                 account(&mut app.status, message);
@@ -42,13 +50,17 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             messages,
             path,
             name,
+            first_prompt,
         } => {
             show(app, messages);
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
+                title: title_of(first_prompt.as_deref().unwrap_or_default()),
                 file,
             });
             app.stats.last = None;
+            app.resume = None;
+            app.timeline = Timeline::default();
         }
         AgentEvent::CompactionEnd {
             outcome: CompactionOutcome::Done { tokens_after, .. },

@@ -88,7 +88,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
         EffectResult::Sessions(rows) => sessions::listed(app, rows),
-        EffectResult::Opened(notices, model) => return sessions::opened(app, notices, model),
+        EffectResult::Opened(opened) => sessions::opened(app, opened),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::History(older) => overlay::history_loaded(app, older),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),

@@ -1,11 +1,10 @@
 //! Going on with another session: the list, what is chosen, and the conversation that takes the place
 //! of the one before.
 
-use std::path::PathBuf;
-
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
-use crate::app::sessions::SessionRow;
+use crate::app::outcome::StartError;
+use crate::app::sessions::{Choice, Refused, SessionRow, SessionScope};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Overlay, SessionPicker};
@@ -26,13 +25,13 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Resume => {
             app.overlays
                 .push(Overlay::Sessions(SessionPicker::default()));
-            vec![Effect::ListSessions]
+            vec![Effect::ListSessions(SessionScope::Folder)]
         }
         Action::NameSession => {
             session.name = (!argument.is_empty()).then(|| argument.to_owned());
             vec![Effect::NameSession(argument.to_owned())]
         }
-        _ => open(app, None),
+        _ => open(app, Choice::New),
     }
 }
 
@@ -58,25 +57,31 @@ pub fn listed(app: &mut App, rows: Result<Vec<SessionRow>, String>) {
 /// Takes the chosen session.
 pub fn choose(app: &mut App, sessions: &SessionPicker) -> Vec<Effect> {
     match sessions.chosen() {
-        Some(row) => open(app, Some(row.path.clone())),
+        Some(row) => open(app, Choice::Open(row.path.clone())),
         None => Vec::new(),
     }
 }
 
-fn open(app: &mut App, path: Option<PathBuf>) -> Vec<Effect> {
+fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     if app.is_running() {
         let stop = app.key(Action::Cancel);
         app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
         return Vec::new();
     }
-    vec![Effect::OpenSession(path)]
+    vec![Effect::OpenSession(choice)]
 }
 
-/// Another session is being opened.
-pub fn opened(app: &mut App, notices: Vec<String>, model: Option<String>) -> Vec<Effect> {
-    for notice in notices {
-        app.transcript.push_notice(NoticeLevel::Warning, notice);
+/// Another session is being opened, or not.
+pub fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
+    match opened {
+        Ok(notices) => {
+            for notice in notices {
+                app.transcript.push_notice(NoticeLevel::Warning, notice);
+            }
+        }
+        Err(refused) => {
+            let error = StartError::from(refused).message;
+            app.transcript.push_notice(NoticeLevel::Error, error);
+        }
     }
-    let model = model.filter(|model| *model != app.status.model.full_id());
-    model.map(Effect::FindModel).into_iter().collect()
 }

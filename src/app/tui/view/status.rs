@@ -70,7 +70,7 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledL
     let session = status
         .session
         .as_ref()
-        .and_then(|session| session.name.as_deref());
+        .and_then(|session| session.label());
     if let Some(name) = session.filter(|_| most >= Detail::Session) {
         left.push(format!("   {}", ellipsis(name, 30)), theme.status);
     }

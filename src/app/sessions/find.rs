@@ -1,0 +1,50 @@
+//! Finds sessions by what users call them.
+
+use std::path::{Path, PathBuf};
+
+use crate::agent::session::{StoredSession, all_sessions};
+use crate::app::outcome::StartError;
+
+/// Most sessions an error lists.
+const LISTED: usize = 5;
+/// Characters of a short id.
+const SHORT_ID: usize = 12;
+
+/// The file of the session that `wanted` names: its id, the beginning or the end of it, or its file.
+pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
+    let path = Path::new(wanted);
+    if wanted.contains('/') || path.extension().is_some_and(|it| it == "jsonl") {
+        let missing = || StartError::usage(format!("no session file '{wanted}'"));
+        return path.is_file().then(|| path.to_owned()).ok_or_else(missing);
+    }
+    let stored = all_sessions(root)
+        .map_err(|error| StartError::failed(format!("cannot read {}: {error}", root.display())))?;
+    let mut fitting = stored.iter();
+    let fits = |it: &&StoredSession| it.id.starts_with(wanted) || it.id.ends_with(wanted);
+    let fitting: Vec<&StoredSession> = fitting.by_ref().filter(fits).collect();
+    let whole = fitting.iter().find(|it| it.id == wanted);
+    match (whole, fitting.as_slice()) {
+        (Some(one), _) | (None, [one]) if !wanted.is_empty() => Ok(one.path.clone()),
+        (_, []) => Err(StartError::usage(format!(
+            "no session '{wanted}': tiller sessions --all lists them"
+        ))),
+        (_, several) => {
+            let ids: Vec<&str> = several
+                .iter()
+                .take(LISTED)
+                .map(|it| it.id.as_str())
+                .collect();
+            Err(StartError::usage(format!(
+                "'{wanted}' names {} sessions, among them {}: type more of the id",
+                several.len(),
+                ids.join(", ")
+            )))
+        }
+    }
+}
+
+/// What names a session to users: the random end of its id, not the time it begins with.
+pub fn short_id(id: &str) -> &str {
+    let start = id.char_indices().rev().nth(SHORT_ID - 1);
+    start.map_or(id, |(start, _)| &id[start..])
+}

@@ -1,0 +1,96 @@
+//! The sessions of a folder, or of all of them, as rows of a list.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::title::title_of;
+use crate::agent::session::folder::folder_for;
+use crate::agent::session::{
+    SessionIndex, SessionState, StoredSession, all_sessions, live_sessions, sessions_in,
+};
+
+/// Whose sessions a list holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SessionScope {
+    /// Those of the folder worked in.
+    #[default]
+    Folder,
+    /// Those of all folders.
+    All,
+}
+
+/// A stored session in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its id.
+    pub id: String,
+    /// The name the user gave it.
+    pub name: Option<String>,
+    /// A title made from its first prompt.
+    pub title: String,
+    /// The folder it works in; empty where its file does not say.
+    pub cwd: String,
+    /// When it was last written to, as Unix time in milliseconds.
+    pub changed: i64,
+    /// Bytes of its file.
+    pub size: u64,
+    /// What it is doing in the program that has it open.
+    pub state: SessionState,
+}
+
+impl SessionRow {
+    /// What it is called: its name, or else its title.
+    pub fn label(&self) -> &str {
+        match self.name.as_deref().unwrap_or(&self.title) {
+            "" => "(no prompt)",
+            label => label,
+        }
+    }
+
+    /// Whether a program has it open.
+    pub fn is_open(&self) -> bool {
+        self.state != SessionState::Closed
+    }
+}
+
+/// The sessions in `scope` as seen from the folder `cwd`, the last used first.
+pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionRow>, String> {
+    let folder = match scope {
+        SessionScope::Folder => folder_for(root, cwd),
+        SessionScope::All => root.to_owned(),
+    };
+    let stored = match scope {
+        SessionScope::Folder => sessions_in(&folder),
+        SessionScope::All => all_sessions(root),
+    };
+    let stored = stored.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let states = states(root);
+    let mut index = SessionIndex::load(root);
+    let row = |session: StoredSession| {
+        let head = index.head(&session);
+        SessionRow {
+            title: title_of(&head.title),
+            name: head.name,
+            cwd: head.cwd,
+            changed: session.changed,
+            size: session.size,
+            state: states
+                .get(&session.path)
+                .copied()
+                .unwrap_or(SessionState::Closed),
+            id: session.id,
+            path: session.path,
+        }
+    };
+    let rows = stored.into_iter().map(row).collect();
+    index.save();
+    Ok(rows)
+}
+
+/// What the sessions that some program has open are doing.
+pub fn states(root: &Path) -> HashMap<PathBuf, SessionState> {
+    let live = live_sessions(root).into_iter();
+    live.map(|record| (record.path, record.state)).collect()
+}

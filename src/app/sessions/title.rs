@@ -1,0 +1,54 @@
+//! The name that a session goes by until the user gives it one: made from its first prompt, without a
+//! model.
+
+/// Characters of a title.
+const LONGEST: usize = 60;
+
+/// A title of what was typed first: its first line with words, without marks of markdown, cut between
+/// words. Empty where there are none.
+pub fn title_of(prompt: &str) -> String {
+    let line = prompt.lines().map(plain).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default();
+    let Some((end, _)) = line.char_indices().nth(LONGEST) else {
+        return line.trim_end_matches(['.', ':', ',', ';']).to_owned();
+    };
+    let cut = &line[..end];
+    // One word that is longer than all of it is cut in its middle.
+    let end = cut.rfind(' ').filter(|end| *end > cut.len() / 2);
+    let kept = cut[..end.unwrap_or(cut.len())].trim_end_matches([' ', '.', ':', ',', ';']);
+    format!("{kept}…")
+}
+
+/// A line without the marks before its words, its spaces single.
+fn plain(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let marks = |word: &&str| word.chars().all(|c| "#>*-=`~".contains(c));
+    let begin = words.iter().take_while(|word| marks(word)).count();
+    words[begin..].join(" ").replace(['`', '*'], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_with_words() {
+        let long = "word ".repeat(30);
+        for (prompt, title) in [
+            ("Fix the login.", "Fix the login"),
+            ("\n\n  Fix   the\tlogin\nand more", "Fix the login"),
+            ("# Task\n\ndo it", "Task"),
+            ("```\n---\n- **bold** `code` thing:", "bold code thing"),
+            ("", ""),
+            ("  \n\t", ""),
+            ("größe 日本 🦀?", "größe 日本 🦀?"),
+            (
+                &long,
+                "word word word word word word word word word word word word…",
+            ),
+            (&"x".repeat(100), &format!("{}…", "x".repeat(60))),
+        ] {
+            assert_eq!(title_of(prompt), title, "{prompt:?}");
+        }
+    }
+}
