@@ -447,7 +447,10 @@ async fn another_session_goes_on_with_its_model_and_level_and_stays_as_it_is_unt
     agent.settled().await;
     let entry = |id: &str, parent: Option<&str>, fields: Value| {
         let mut entry = json!({"id": id, "parentId": parent, "timestamp": "T"});
-        entry.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        entry
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
         entry
     };
     let change = json!({"type": "model_change", "provider": "test", "modelId": "test-1"});

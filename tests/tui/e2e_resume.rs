@@ -106,7 +106,10 @@ fn looking_at_another_session_leaves_its_file_as_it_is() {
     assert_eq!(std::fs::read(&file).unwrap(), before);
     screen.keys("second<enter>");
     screen.wait_for("Two.");
-    assert_eq!(server.request(1).body["model"], server.request(0).body["model"]);
+    assert_eq!(
+        server.request(1).body["model"],
+        server.request(0).body["model"]
+    );
     screen.wait_gone("Esc stops");
     let after = std::fs::read_to_string(&file).unwrap();
     assert_eq!(after.matches("model_change").count(), 1);

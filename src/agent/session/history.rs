@@ -79,7 +79,9 @@ impl Session {
     pub fn first_prompt(&self) -> Option<String> {
         let tree = self.tree();
         let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let mut user = path.into_iter().filter(|node| tree.node(*node).kind == Kind::User);
+        let mut user = path
+            .into_iter()
+            .filter(|node| tree.node(*node).kind == Kind::User);
         user.find_map(|node| match &*self.load(node).ok()? {
             Body::Message { message } => match &**message {
                 Message::User(user) if user.origin.is_none() => Some(message.text()),

@@ -260,6 +260,8 @@ async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model
     let id = format!("{}/{}", model.provider, model.model_id);
     match models.resolve(&id).await {
         Ok((model, _)) => Ok(Some(Arc::new(model))),
-        Err(error) => Err(format!("The session was on {id}, which cannot be used: {error}")),
+        Err(error) => Err(format!(
+            "The session was on {id}, which cannot be used: {error}"
+        )),
     }
 }

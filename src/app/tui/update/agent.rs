@@ -6,8 +6,8 @@ use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
 use crate::app::action::Action;
-use crate::app::tui::app::{App, LastRun, Resume, SessionInfo, Status};
 use crate::app::sessions::title_of;
+use crate::app::tui::app::{App, LastRun, Resume, SessionInfo, Status};
 use crate::app::tui::effect::Effect;
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};

@@ -147,7 +147,11 @@ fn draw_sessions(
     let drawn = draw_matches(app, picker, none, list, buffer, |at, style| {
         let row = &shown[at];
         let age = humanize::age(app.now - row.changed);
-        let open = if row.is_open() { "  open elsewhere" } else { "" };
+        let open = if row.is_open() {
+            "  open elsewhere"
+        } else {
+            ""
+        };
         StyledLine::of(format!("{age:>8}  "), style.patch(app.theme.dim))
             .with(row.label(), style)
             .with(open, style.patch(app.theme.warning))

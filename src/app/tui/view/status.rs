@@ -67,10 +67,7 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledL
     if let Some(branch) = status.branch.as_deref().filter(|_| most >= Detail::Place) {
         left.push(format!(" {}", ellipsis(branch, 30)), theme.status);
     }
-    let session = status
-        .session
-        .as_ref()
-        .and_then(|session| session.label());
+    let session = status.session.as_ref().and_then(|session| session.label());
     if let Some(name) = session.filter(|_| most >= Detail::Session) {
         left.push(format!("   {}", ellipsis(name, 30)), theme.status);
     }
