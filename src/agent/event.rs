@@ -285,6 +285,17 @@ pub struct Queued {
     pub kind: QueueKind,
     /// Text and images.
     pub content: Vec<Content>,
+    /// Where it came from, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); none when
+    /// it was typed here.
+    pub origin: Option<String>,
+}
+
+/// The `origin` of messages that the user sent from another program.
+pub const STEER_ORIGIN: &str = "steer";
+
+/// Whether the user said it, here or from another program, and not the program in their place.
+pub fn is_from_user(origin: Option<&str>) -> bool {
+    matches!(origin, None | Some(STEER_ORIGIN))
 }
 
 /// Which queue a message waits in.

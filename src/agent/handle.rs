@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::event::{Event, QueueKind, Queued, RunState};
+use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
 use super::session::{History, Session};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
@@ -83,6 +83,15 @@ pub enum Command {
     /// A message of the user: it waits in one of the queues while a run is under way, else it
     /// starts one.
     Message(QueueKind, Vec<Content>),
+    /// A message of the user from another program, and what became of it.
+    External(
+        Box<ExternalMessage>,
+        oneshot::Sender<Result<Delivery, Refused>>,
+    ),
+    /// Other programs can speak to the agent at this socket; none: no longer.
+    Listening(Option<PathBuf>),
+    /// Something the user should read.
+    Notify(NoticeLevel, String),
     /// Interrupts the running call or stream and delivers the waiting steering messages now.
     SteerNow,
     /// Gives waiting messages back as `QueueReturned`: this one, or all.
@@ -114,6 +123,59 @@ pub enum Command {
     Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
     /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
     Shutdown(oneshot::Sender<()>),
+}
+
+/// A message of the user from another program.
+#[derive(Clone, Debug)]
+pub struct ExternalMessage {
+    /// Which queue it waits in while a run is under way.
+    pub kind: QueueKind,
+    /// What it says.
+    pub text: String,
+    /// The id of the session it is meant for; any when there is none.
+    pub session: Option<String>,
+    /// Whether it may start a run.
+    pub when_idle: WhenIdle,
+}
+
+/// What a message of another program does when no run is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenIdle {
+    /// It starts one.
+    Start,
+    /// It is refused: the program is about to end.
+    Refuse,
+}
+
+/// What became of a message of another program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It started a run, or starts the next one when an aborted run has ended.
+    Started,
+    /// It waits in this queue.
+    Queued(QueueKind),
+}
+
+/// Why a message of another program was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It says nothing.
+    #[error("the message is empty")]
+    Empty,
+    /// The program has another session open now.
+    #[error("the session {wanted} is no longer open here; {open} is")]
+    OtherSession {
+        /// The one it was meant for.
+        wanted: String,
+        /// The one that is open.
+        open: String,
+    },
+    /// No run is under way, and none may start.
+    #[error("no run is under way, and this program ends with its run")]
+    NoRun,
+    /// The agent is ending.
+    #[error("the session is being closed")]
+    Leaving,
 }
 
 /// A session to go on with.
@@ -160,6 +222,24 @@ impl AgentHandle {
     /// Sends a message of the user: starts a run when idle, else goes out when the agent would stop.
     pub fn follow_up(&self, content: Vec<Content>) {
         self.send(Command::Message(QueueKind::FollowUp, content));
+    }
+
+    /// Sends a message of the user from another program and answers what became of it. Until it
+    /// answers with success, nothing was taken.
+    pub async fn send_external(&self, message: ExternalMessage) -> Result<Delivery, Refused> {
+        let (answer, delivery) = oneshot::channel();
+        self.send(Command::External(Box::new(message), answer));
+        delivery.await.unwrap_or(Err(Refused::Leaving))
+    }
+
+    /// Says where other programs can speak to the agent, for those who look for its session.
+    pub fn listening(&self, socket: Option<PathBuf>) {
+        self.send(Command::Listening(socket));
+    }
+
+    /// Tells all subscribers something the user should read.
+    pub fn notify(&self, level: NoticeLevel, text: String) {
+        self.send(Command::Notify(level, text));
     }
 
     /// Interrupts what runs and delivers the waiting steering messages.

@@ -18,9 +18,12 @@ pub mod process;
 pub use actor::{Context, start};
 pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
-    RunOutcome, RunState, ToolStatus,
+    RunOutcome, RunState, STEER_ORIGIN, ToolStatus, is_from_user,
 };
-pub use handle::{AgentHandle, Command, OpenSession, SlowReader, Snapshot};
+pub use handle::{
+    AgentHandle, Command, Delivery, ExternalMessage, OpenSession, Refused, SlowReader, Snapshot,
+    WhenIdle,
+};
 pub use options::AgentOptions;
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};

@@ -15,6 +15,8 @@ pub struct Dirs {
     /// Sessions and prompt history.
     pub data: PathBuf,
     pub state: PathBuf,
+    /// Where sockets may be, best first.
+    pub sockets: Vec<PathBuf>,
     /// The home folder, when known.
     pub home: Option<PathBuf>,
 }
@@ -48,13 +50,23 @@ impl Dirs {
                  {name} to a folder"
             ))
         };
+        let config = var("TILLER_CONFIG_DIR")
+            .or_else(|| xdg("XDG_CONFIG_HOME", ".config"))
+            .ok_or_else(|| missing("TILLER_CONFIG_DIR"))?;
+        let data = var("TILLER_DATA_DIR")
+            .or_else(|| xdg("XDG_DATA_HOME", ".local/share"))
+            .ok_or_else(|| missing("TILLER_DATA_DIR"))?;
+        let runtime = var("XDG_RUNTIME_DIR").filter(|path| path.is_absolute());
+        // The last one for paths that are too long for a socket.
+        let user = Uid::effective();
+        let temporary = std::env::temp_dir().join(format!("tiller-{user}"));
+        let mut sockets: Vec<PathBuf> =
+            runtime.map(|path| path.join("tiller")).into_iter().collect();
+        sockets.extend([data.join("run"), temporary]);
         Ok(Self {
-            config: var("TILLER_CONFIG_DIR")
-                .or_else(|| xdg("XDG_CONFIG_HOME", ".config"))
-                .ok_or_else(|| missing("TILLER_CONFIG_DIR"))?,
-            data: var("TILLER_DATA_DIR")
-                .or_else(|| xdg("XDG_DATA_HOME", ".local/share"))
-                .ok_or_else(|| missing("TILLER_DATA_DIR"))?,
+            sockets,
+            config,
+            data,
             state: xdg("XDG_STATE_HOME", ".local/state")
                 .ok_or_else(|| missing("XDG_STATE_HOME"))?,
             home,

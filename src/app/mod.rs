@@ -20,6 +20,8 @@ pub(crate) mod plan;
 pub mod boot;
 pub(crate) mod log;
 pub(crate) mod records;
+pub(crate) mod steer;
 pub(crate) mod cli;
+pub(crate) mod serve;
 pub mod demo;
 pub mod tui;

@@ -239,6 +239,7 @@ fn record(id: &str) -> PresenceRecord {
         cwd: "/home/me/shop".into(),
         model: "lab/m1".into(),
         path: "/s/x.jsonl".into(),
+        socket: None,
     }
 }
 

@@ -12,6 +12,7 @@ mod e2e_redaction;
 mod e2e_resume;
 mod e2e_sessions;
 mod e2e_stdout;
+mod e2e_steer;
 mod e2e_trust;
 mod export;
 mod models;

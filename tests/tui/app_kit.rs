@@ -225,6 +225,7 @@ pub fn queued(kind: QueueKind, texts: &[&str]) -> Vec<Queued> {
         id: id as u64,
         kind,
         content: vec![Content::text(*text)],
+        origin: None,
     };
     texts.iter().enumerate().map(with_id).collect()
 }

@@ -12,7 +12,12 @@ use crate::agent::runner::{RunLink, RunMessage};
 use crate::llm::{Content, Model};
 
 /// A message of the user with the queue it is for.
-pub(super) type Typed = (QueueKind, Vec<Content>);
+pub(super) struct Typed {
+    pub kind: QueueKind,
+    pub content: Vec<Content>,
+    /// Where it came from; none when it was typed here.
+    pub origin: Option<String>,
+}
 
 /// What the agent is doing.
 #[derive(Default)]

@@ -1,12 +1,12 @@
 //! The conversation with its session file and its subscribers: nothing is sent to a subscriber
 //! before it is stored. Decides nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::context::Context;
 use super::subscribers::Subscribers;
-use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, now_ms};
+use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, now_ms};
 use crate::agent::memory::compaction::{Files, tokens};
 use crate::agent::memory::{InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
@@ -34,6 +34,8 @@ pub(super) struct Conversation {
     session: Session,
     /// What other programs see of the session.
     presence: Option<Presence>,
+    /// Where other programs can speak to it.
+    socket: Option<PathBuf>,
 }
 
 impl Conversation {
@@ -51,6 +53,7 @@ impl Conversation {
             subscribers: Subscribers::default(),
             session,
             presence: None,
+            socket: None,
         }
     }
 
@@ -95,11 +98,25 @@ impl Conversation {
             cwd: session.header().cwd().to_owned(),
             model: model.full_id(),
             path: path.to_owned(),
+            socket: self.socket.clone(),
         };
         match Presence::open(root, record) {
             Ok(presence) => self.presence = Some(presence),
             Err(error) => tracing::warn!("other programs cannot see this session: {error}"),
         }
+    }
+
+    /// Other programs can speak to the agent at `socket`, or no longer.
+    pub fn listening(&mut self, socket: Option<PathBuf>) {
+        self.socket.clone_from(&socket);
+        if let Some(presence) = &mut self.presence {
+            presence.set_socket(socket);
+        }
+    }
+
+    /// The id of the session.
+    pub fn session_id(&self) -> &str {
+        self.session.id()
     }
 
     /// Shows other programs what the session is doing.
@@ -160,7 +177,7 @@ impl Conversation {
     /// there is something to answer, and the prompt for the next call is in force.
     pub fn deliver(
         &mut self,
-        due: Vec<Vec<Content>>,
+        due: Vec<Queued>,
         advice: Option<String>,
         model: &Model,
         toolbox: &Toolbox,
@@ -175,8 +192,8 @@ impl Conversation {
         if let Some(text) = advice {
             self.tell_model(vec![Content::text(text)], Some(LOOP_GUARD_ORIGIN));
         }
-        for content in due {
-            self.tell_model(content, None);
+        for queued in due {
+            self.tell_model(queued.content, queued.origin.as_deref());
         }
         let messages = self.view.messages.len();
         let begun = self.prompts.begin(format, toolbox, messages, user_spoke);

@@ -4,6 +4,7 @@
 mod task;
 mod turns;
 mod compaction;
+mod external;
 mod activity;
 mod conversation;
 mod context;

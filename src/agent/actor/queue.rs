@@ -4,9 +4,9 @@
 
 use std::collections::VecDeque;
 
+use super::activity::Typed;
 use crate::agent::event::{QueueKind, Queued};
 use crate::agent::rules::QueueMode;
-use crate::llm::Content;
 
 /// Both queues, and the messages the next turn opens with.
 #[derive(Debug, Default)]
@@ -19,15 +19,16 @@ pub(super) struct Queues {
 
 impl Queues {
     /// Lets a message wait in the queue of its `kind`.
-    pub fn push(&mut self, kind: QueueKind, content: Vec<Content>) {
-        let queued = self.number(kind, content);
-        self.queue(kind).push_back(queued);
+    pub fn push(&mut self, typed: Typed) {
+        let queued = self.number(typed);
+        self.queue(queued.kind).push_back(queued);
     }
 
     /// Adds a message that opens the next turn. It is not shown as waiting, because it is sent at
     /// once.
-    pub fn push_opening(&mut self, content: Vec<Content>) {
-        let queued = self.number(QueueKind::Steering, content);
+    pub fn push_opening(&mut self, typed: Typed) {
+        let kind = QueueKind::Steering;
+        let queued = self.number(Typed { kind, ..typed });
         self.opening.push_back(queued);
     }
 
@@ -83,12 +84,13 @@ impl Queues {
         (list(&self.steering), list(&self.follow_up))
     }
 
-    fn number(&mut self, kind: QueueKind, content: Vec<Content>) -> Queued {
+    fn number(&mut self, typed: Typed) -> Queued {
         self.last_id += 1;
         Queued {
             id: self.last_id,
-            kind,
-            content,
+            kind: typed.kind,
+            content: typed.content,
+            origin: typed.origin,
         }
     }
 

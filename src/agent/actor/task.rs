@@ -9,11 +9,11 @@ use tokio::select;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::activity::{Activity, Run};
+use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
 use super::queue::Queues;
 use crate::agent::event::{
-    AgentEvent, NoticeLevel, QueueKind, Queued, RunOutcome, RunState, now_ms,
+    AgentEvent, NoticeLevel, Queued, RunOutcome, RunState, now_ms,
 };
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
 use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
@@ -23,7 +23,7 @@ use crate::agent::rules::LoopRules;
 use crate::agent::runner::{CompactRequest, RunEnv, RunLink, RunMessage, run};
 use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
-use crate::llm::{Content, Model, ThinkingLevel};
+use crate::llm::{Model, ThinkingLevel};
 
 /// How long the last events wait for slow subscribers when the agent shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
@@ -137,7 +137,19 @@ impl Actor {
 
     fn on_command(&mut self, command: Option<Command>) {
         match command {
-            Some(Command::Message(kind, content)) => self.enqueue(kind, content),
+            Some(Command::Message(kind, content)) => {
+                let origin = None;
+                self.enqueue(Typed {
+                    kind,
+                    content,
+                    origin,
+                });
+            }
+            Some(Command::External(message, answer)) => {
+                let _ = answer.send(self.receive(*message));
+            }
+            Some(Command::Listening(socket)) => self.conversation.listening(socket),
+            Some(Command::Notify(level, text)) => self.conversation.notice(level, text),
             Some(Command::SteerNow) => self.steer_now(),
             Some(Command::TakeBack(id)) => {
                 let messages = self.queues.take_back(id);
@@ -188,21 +200,21 @@ impl Actor {
 
     /// A message of the user: it waits while a run is under way, else it starts one. One
     /// without content is none.
-    fn enqueue(&mut self, kind: QueueKind, content: Vec<Content>) {
-        if content.is_empty() {
+    pub(super) fn enqueue(&mut self, typed: Typed) {
+        if typed.content.is_empty() {
             return;
         }
         match &mut self.activity {
             Activity::Idle => {
-                self.queues.push_opening(content);
+                self.queues.push_opening(typed);
                 self.start_run();
             }
             // Also when the run is cancelled: its `Abort` was sent later than this message.
             Activity::Running(_) => {
-                self.queues.push(kind, content);
+                self.queues.push(typed);
                 self.show_queues();
             }
-            Activity::Ending { next, .. } => next.push((kind, content)),
+            Activity::Ending { next, .. } => next.push(typed),
             Activity::Leaving { .. } => {}
         }
     }
@@ -240,8 +252,8 @@ impl Actor {
 
     /// Lets what was typed for the next run go back with the queue of the run that is ending.
     fn recall_next(&mut self) {
-        for (kind, content) in self.activity.take_messages_since_abort() {
-            self.queues.push(kind, content);
+        for typed in self.activity.take_messages_since_abort() {
+            self.queues.push(typed);
         }
     }
 
@@ -382,8 +394,8 @@ impl Actor {
             // What was typed after the run's last look at the queue.
             self.resume();
         }
-        for (kind, content) in next {
-            self.enqueue(kind, content);
+        for typed in next {
+            self.enqueue(typed);
         }
         if self.activity.run().is_none()
             && let Some(request) = self.compact_next.take()

@@ -76,7 +76,6 @@ impl Actor {
         if shown {
             self.show_queues();
         }
-        let due = due.into_iter().map(|queued| queued.content).collect();
         let model = Arc::clone(self.asked());
         self.conversation
             .deliver(due, advice, &model, &self.toolbox);

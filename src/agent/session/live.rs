@@ -76,6 +76,9 @@ pub struct PresenceRecord {
     pub model: String,
     /// The session file; it appears with the first message.
     pub path: PathBuf,
+    /// The socket that takes messages for it; none when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
 }
 
 /// The record of a session that this process has open. Dropping it takes it away.
@@ -128,6 +131,14 @@ impl Presence {
     pub fn set_model(&mut self, model: String) {
         if self.record.model != model {
             self.record.model = model;
+            self.update();
+        }
+    }
+
+    /// Shows where other programs can speak to the session.
+    pub fn set_socket(&mut self, socket: Option<PathBuf>) {
+        if self.record.socket != socket {
+            self.record.socket = socket;
             self.update();
         }
     }

@@ -27,6 +27,9 @@ pub enum SubCommand {
     Sessions(SessionsArgs),
     /// Say what the open sessions are doing: idle, processing, awaiting_input or closed.
     Status(StatusArgs),
+    /// Say something to an open session from outside; when it is idle, a run starts.
+    #[command(override_usage = "tiller steer [--follow-up] [SESSION] TEXT|-")]
+    Steer(SteerArgs),
 }
 
 /// Which models to list, and how.
@@ -85,6 +88,19 @@ pub enum AuthCommand {
         /// Whose key; without it, all that there are.
         provider: Option<String>,
     },
+}
+
+/// What to say, and to whom.
+#[derive(Clone, Debug, Args)]
+pub struct SteerArgs {
+    /// Whom: the id of an open session, its beginning or end, or its file; without it, the one that is
+    /// open in this folder. Then what to say, in quotes; `-` reads it from stdin.
+    #[arg(value_names = ["SESSION", "TEXT"], num_args = 1..=2, required = true)]
+    pub words: Vec<String>,
+
+    /// Let it wait until the run is done, instead of before the next tool or model call.
+    #[arg(long)]
+    pub follow_up: bool,
 }
 
 /// Whose state is asked for.

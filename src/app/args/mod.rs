@@ -4,7 +4,7 @@ mod run;
 mod commands;
 mod sessions;
 
-pub use commands::{AuthCommand, ConfigCommand, ModelsArgs, StatusArgs, SubCommand};
+pub use commands::{AuthCommand, ConfigCommand, ModelsArgs, StatusArgs, SteerArgs, SubCommand};
 pub use run::{Args, OutputMode, RunArgs};
 pub use sessions::{
     ExportArgs, ExportFormat, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,

@@ -122,7 +122,7 @@ pub struct RunArgs {
 }
 
 /// Sub-commands of similar programs. They are no prompts either.
-const FOREIGN_COMMANDS: [&str; 9] = [
+const FOREIGN_COMMANDS: [&str; 8] = [
     "acp",
     "completions",
     "doctor",
@@ -131,7 +131,6 @@ const FOREIGN_COMMANDS: [&str; 9] = [
     "man",
     "mcp",
     "resume",
-    "steer",
 ];
 
 impl RunArgs {

@@ -14,12 +14,14 @@ use tokio::runtime::Runtime;
 
 use super::run_context::RunContext;
 use super::sub_command::{discover, sub_command};
+use crate::agent::WhenIdle;
 use crate::agent::process::Secrets;
 use crate::app::args::Args;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
+use crate::app::serve::SteerSocket;
 use crate::app::{keys, tui};
 use crate::llm::Content;
 use crate::llm::scripted::demo_script;
@@ -146,7 +148,14 @@ async fn run_plan(
     let (context, session, history) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
     let messages = history.messages.clone();
+    let is_stored = session.path().is_some();
     let handle = context.start_agent(session, history, &plan, dirs, env)?;
+    let when_idle = match plan.front_end {
+        FrontEnd::Screen => WhenIdle::Start,
+        _ => WhenIdle::Refuse,
+    };
+    let _socket = is_stored
+        .then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
     let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Screen => {
             let end = tui::run(context.screen(&plan, messages, dirs, handle.clone())).await;

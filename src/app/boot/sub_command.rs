@@ -59,6 +59,7 @@ pub(super) fn sub_command(
             };
             cli::sessions(what, &place)
         }
+        SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
 }

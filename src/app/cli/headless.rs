@@ -13,6 +13,7 @@ use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::app::signals::Signals;
 use crate::llm::Content;
+use crate::llm::message::content_text;
 
 pub trait Sink {
     /// Nothing was asked yet. An error means that stdout cannot be written; then nothing is.
@@ -68,6 +69,7 @@ async fn drive(
     // What ended the run from outside; the run then ends as aborted.
     let mut stopped = None;
     let mut ended = None;
+    let mut waiting = Vec::new();
     loop {
         let event = tokio::select! {
             biased;
@@ -96,9 +98,18 @@ async fn drive(
         }
         match &event.kind {
             AgentEvent::AgentEnd { outcome, .. } => ended = Some(outcome.clone()),
+            AgentEvent::QueueUpdate {
+                steering,
+                follow_up,
+            } => waiting = [steering.as_slice(), follow_up].concat(),
+            AgentEvent::QueueReturned { messages } => waiting.clone_from(messages),
             AgentEvent::AgentSettled { .. } => break,
             _ => {}
         }
+    }
+    for queued in waiting {
+        let text = content_text(&queued.content);
+        eprint_line(&format!("not sent to the model: {text}"));
     }
     if let Err(error) = sink.end() {
         let outcome = out::write_failed(&error);

@@ -11,6 +11,7 @@ mod password_prompt;
 mod auth;
 mod sessions;
 mod models;
+mod steer;
 
 pub use self::print::{Output, Print};
 pub use auth::AuthContext;
@@ -21,3 +22,4 @@ pub use models::models;
 pub use out::{eprint_line, eprint_panics, print, write_failed};
 pub use plain_demo::PlainDemo;
 pub use sessions::{SessionsPlace, sessions, status};
+pub use steer::steer;

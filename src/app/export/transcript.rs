@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use crate::agent::is_from_user;
 use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
 use crate::llm::auth::Redactor;
 use crate::llm::{AssistantMessage, Message, ToolCall, Usage};
@@ -172,7 +173,9 @@ impl Transcript {
 
     fn first_prompt(&self) -> String {
         let text = self.entries.iter().find_map(|entry| match entry.message() {
-            Some(Message::User(message)) if message.origin.is_none() => entry.message(),
+            Some(Message::User(message)) if is_from_user(message.origin.as_deref()) => {
+                entry.message()
+            }
             _ => None,
         });
         let text = text.map(Message::text).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::calls;
 use super::cell::{Cell, CellBody, ThinkingState, ToolState, user_text};
 use super::cells::Cells;
 use super::notices::{self, Retrying};
-use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus};
+use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{
     AssistantMessage, Content, Message, StopReason, StreamEvent, Text, Thinking, ToolCall, overflow,
 };
@@ -35,8 +35,15 @@ pub(super) fn apply(
 ) -> bool {
     match event {
         AgentEvent::MessageStart { message } => match &**message {
-            Message::User(message) if message.origin.is_some() => {
+            Message::User(message) if !is_from_user(message.origin.as_deref()) => {
                 notices::push_advice(cells, message);
+            }
+            Message::User(message) if message.origin.is_some() => {
+                cells.push(CellBody::User {
+                    text: user_text(&message.content),
+                    confirmed: true,
+                    is_external: true,
+                });
             }
             Message::User(message) => confirm_user(cells, user_text(&message.content)),
             Message::Assistant(_) => {
@@ -271,7 +278,9 @@ fn finish_block(cells: &mut Cells, index: usize, block: &Content, time: Option<i
 
 fn confirm_user(cells: &mut Cells, message: String) {
     let confirmed = cells.change_newest(UNCONFIRMED_CELLS, |cell| match &mut cell.body {
-        CellBody::User { text, confirmed } if !*confirmed && *text == message => {
+        CellBody::User {
+            text, confirmed, ..
+        } if !*confirmed && *text == message => {
             *confirmed = true;
             true
         }
@@ -281,6 +290,7 @@ fn confirm_user(cells: &mut Cells, message: String) {
         cells.push(CellBody::User {
             text: message,
             confirmed: true,
+            is_external: false,
         });
     }
 }

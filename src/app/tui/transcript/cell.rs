@@ -29,6 +29,8 @@ pub enum CellBody {
         text: String,
         /// Whether the agent has confirmed it.
         confirmed: bool,
+        /// Whether it came from another program.
+        is_external: bool,
     },
     Assistant {
         text: String,

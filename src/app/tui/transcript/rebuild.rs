@@ -9,7 +9,7 @@ use super::apply::{close_open_cells, finish_message};
 use super::cell::{CellBody, user_text};
 use super::state::Transcript;
 use super::{calls, notices};
-use crate::agent::event::ToolStatus;
+use crate::agent::event::{ToolStatus, is_from_user};
 use crate::agent::tool::{Details, TextDetails};
 use crate::llm::message::content_text;
 use crate::llm::{Message, ToolResultMessage};
@@ -21,13 +21,14 @@ impl Transcript {
         let cells = &mut transcript.cells;
         for message in messages {
             match &**message {
-                Message::User(message) if message.origin.is_some() => {
+                Message::User(message) if !is_from_user(message.origin.as_deref()) => {
                     notices::push_advice(cells, message);
                 }
                 Message::User(message) => {
                     cells.push(CellBody::User {
                         text: user_text(&message.content),
                         confirmed: true,
+                        is_external: message.origin.is_some(),
                     });
                 }
                 Message::Assistant(message) => finish_message(cells, Vec::new(), message, None),

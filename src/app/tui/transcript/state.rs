@@ -85,6 +85,7 @@ impl Transcript {
         self.cells.push(CellBody::User {
             text: text.into(),
             confirmed: false,
+            is_external: false,
         });
     }
 

@@ -33,11 +33,14 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next().unwrap_or("(picture)").trim();
         let mut left = StyledLine::of(mark, style).with(first, app.theme.queue_text);
-        let more = match lines.count() {
+        let mut more = match lines.count() {
             0 => String::new(),
             1 => "  +1 line".to_owned(),
             many => format!("  +{many} lines"),
         };
+        if queued.origin.is_some() {
+            more.push_str("  from another program");
+        }
         if left.width() + more.len() + 2 <= usize::from(area.width) {
             left.push(more, app.theme.dim);
         }

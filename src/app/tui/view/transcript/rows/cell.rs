@@ -82,7 +82,9 @@ impl CellRows {
             Some(markdown)
         };
         match &cell.body {
-            CellBody::User { text, .. } => user(context, text, &mut rows.head),
+            CellBody::User {
+                text, is_external, ..
+            } => user(context, text, *is_external, &mut rows.head),
             CellBody::Assistant { text, live } => rows.markdown = render(&context, text, *live),
             CellBody::Thinking { text, state } => {
                 rows.head.push(thinking_title(context, *state, options.now));
@@ -171,7 +173,10 @@ fn gap(previous: Option<&Cell>, cell: &Cell) -> usize {
     }
 }
 
-fn user(context: RenderContext<'_>, text: &str, rows: &mut Vec<Row>) {
+/// Below a message that was not typed here.
+const EXTERNAL: &str = "from another program";
+
+fn user(context: RenderContext<'_>, text: &str, is_external: bool, rows: &mut Vec<Row>) {
     let style = context.theme.user;
     let from_row = rows.len();
     let margin = " ".repeat(context.margin);
@@ -186,6 +191,11 @@ fn user(context: RenderContext<'_>, text: &str, rows: &mut Vec<Row>) {
         [style, style],
         rows,
     );
+    if is_external {
+        let dim = style.patch(context.theme.dim);
+        let note = format!("{margin}  {EXTERNAL}");
+        rows.push(Line::of(note, dim).into_row());
+    }
     for row in &mut rows[from_row..] {
         row.fill = Style { fg: None, ..style };
     }

@@ -1,0 +1,183 @@
+//! `tiller steer`: a message for an open session, from another terminal or a program. Says what
+//! became of it.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use super::out;
+use crate::agent::session::{PresenceRecord, live_sessions};
+use crate::app::args::SteerArgs;
+use crate::app::humanize::abbreviate_home;
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::plan::working_folder;
+use crate::app::sanitize::for_terminal;
+use crate::app::sessions::short_id;
+use crate::app::steer::{
+    Disposition, MAX_LINE, MAX_MESSAGE, SteerCommand, SteerRequest, SteerResponse, to_line,
+};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Most sessions an error lists.
+const LISTED: usize = 8;
+
+/// Sends what the command line says to the session it means.
+pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
+    let (wanted, text) = match what.words.as_slice() {
+        [session, text] => (Some(session.as_str()), text),
+        [text, ..] => (None, text),
+        [] => return Err(StartError::usage("no message")),
+    };
+    let message = if text == "-" {
+        piped()?
+    } else {
+        text.clone()
+    };
+    if message.trim().is_empty() {
+        return Err(StartError::usage("the message is empty; nothing was sent"));
+    }
+    let live = live_sessions(root);
+    let record = choose(&live, wanted, home)?;
+    let command = if what.follow_up {
+        SteerCommand::FollowUp
+    } else {
+        SteerCommand::Steer
+    };
+    let request = SteerRequest {
+        id: None,
+        r#type: command,
+        message,
+        session: Some(record.id.clone()),
+    };
+    let response = ask(record, &request)?;
+    let session = short_id(&record.id);
+    let text = match (response.data, command) {
+        (Some(taken), _) if taken.disposition == Disposition::Started => {
+            format!("Started a run in session {session}.\n")
+        }
+        (Some(_), SteerCommand::Steer) => format!(
+            "Steers session {session}: goes out before its next tool or model call.\n"
+        ),
+        (Some(_), SteerCommand::FollowUp) => {
+            format!("Waits in session {session} until its run is done.\n")
+        }
+        (None, _) => {
+            let error = response.error.unwrap_or_default();
+            return Err(StartError::failed(format!(
+                "session {session} did not take the message: {error}"
+            )));
+        }
+    };
+    Ok(out::print(&for_terminal(&text)))
+}
+
+/// The open session that is meant: the one named, else the only one of this folder.
+fn choose<'a>(
+    live: &'a [PresenceRecord],
+    wanted: Option<&str>,
+    home: Option<&Path>,
+) -> Result<&'a PresenceRecord, StartError> {
+    let cwd = working_folder(None);
+    let fits = |record: &&PresenceRecord| match (wanted, &cwd) {
+        (Some(wanted), _) => {
+            !wanted.is_empty()
+                && (record.id.starts_with(wanted)
+                    || record.id.ends_with(wanted)
+                    || record.path == Path::new(wanted))
+        }
+        (None, Ok(cwd)) => Path::new(&record.cwd) == cwd,
+        (None, Err(_)) => false,
+    };
+    let fitting: Vec<&PresenceRecord> = live.iter().filter(fits).collect();
+    if let [one] = fitting.as_slice() {
+        return Ok(one);
+    }
+    let (candidates, what) = match (wanted, fitting.is_empty()) {
+        (Some(wanted), true) => (live.iter().collect(), format!("no open session '{wanted}'")),
+        (Some(wanted), false) => (fitting, format!("'{wanted}' could be several sessions")),
+        (None, true) => (
+            live.iter().collect(),
+            "no session is open in this folder".to_owned(),
+        ),
+        (None, false) => (fitting, "several sessions are open in this folder".to_owned()),
+    };
+    let way_out = if candidates.is_empty() {
+        "; none is open anywhere. Start one with tiller".to_owned()
+    } else {
+        let list = candidates.iter().take(LISTED);
+        let list: Vec<String> = list.map(|record| line(record, home)).collect();
+        format!(
+            ". Name one as in tiller steer {} \"TEXT\", TEXT in quotes:\n{}",
+            short_id(&candidates[0].id),
+            list.join("\n")
+        )
+    };
+    Err(StartError::usage(format!("{what}{way_out}")))
+}
+
+fn line(record: &PresenceRecord, home: Option<&Path>) -> String {
+    format!(
+        "  {}  {}  {}",
+        short_id(&record.id),
+        record.state.as_str(),
+        abbreviate_home(Path::new(&record.cwd), home)
+    )
+}
+
+/// Sends one line and reads one.
+fn ask(record: &PresenceRecord, request: &SteerRequest) -> Result<SteerResponse, StartError> {
+    let session = short_id(&record.id);
+    let Some(socket) = &record.socket else {
+        return Err(StartError::failed(format!(
+            "session {session} (process {}) has no socket yet, or could not make one: try again, or see \
+             its log",
+            record.pid
+        )));
+    };
+    let failed = |error: io::Error| {
+        let text = match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
+                "session {session} (process {}) did not answer within {} s; it may be stopped, and take \
+                 the message when it goes on",
+                record.pid,
+                PATIENCE.as_secs()
+            ),
+            _ => format!(
+                "session {session} cannot be reached at {}: {error}; tiller status lists the open ones",
+                socket.display()
+            ),
+        };
+        StartError::failed(text)
+    };
+    let exchange = || {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(&to_line(request))?;
+        let mut line = Vec::new();
+        BufReader::new(stream)
+            .take(MAX_LINE as u64)
+            .read_until(b'\n', &mut line)?;
+        Ok(serde_json::from_slice(&line)?)
+    };
+    exchange().map_err(failed)
+}
+
+/// What was piped in.
+fn piped() -> Result<String, StartError> {
+    let mut bytes = Vec::new();
+    let read = io::stdin()
+        .lock()
+        .take(MAX_MESSAGE as u64 + 1)
+        .read_to_end(&mut bytes);
+    read.map_err(|error| StartError::failed(format!("cannot read stdin: {error}")))?;
+    if bytes.len() > MAX_MESSAGE {
+        return Err(StartError::usage(
+            "more than 1 MiB was piped in: write it to a file and name the file in the message",
+        ));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}

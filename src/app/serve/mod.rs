@@ -1,0 +1,7 @@
+//! Front ends for other programs: clients of the agent's handle that no user looks at. They never
+//! hold the agent up, whatever is sent to them or not read from them.
+
+mod socket_file;
+mod steer_socket;
+
+pub use steer_socket::SteerSocket;
