@@ -60,8 +60,10 @@ impl Dirs {
         // The last one for paths that are too long for a socket.
         let user = Uid::effective();
         let temporary = std::env::temp_dir().join(format!("tiller-{user}"));
-        let mut sockets: Vec<PathBuf> =
-            runtime.map(|path| path.join("tiller")).into_iter().collect();
+        let mut sockets: Vec<PathBuf> = runtime
+            .map(|path| path.join("tiller"))
+            .into_iter()
+            .collect();
         sockets.extend([data.join("run"), temporary]);
         Ok(Self {
             sockets,

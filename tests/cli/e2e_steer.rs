@@ -97,7 +97,10 @@ fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     assert_eq!(mode(socket.parent().unwrap()), 0o700);
 
     let ran = sandbox.run(&["steer", "Begin from afar"]);
-    assert!(said(&ran).starts_with("Started a run in session "), "{ran:#?}");
+    assert!(
+        said(&ran).starts_with("Started a run in session "),
+        "{ran:#?}"
+    );
     screen.wait_for("❯ Begin from afar");
     screen.wait_for("from another program");
     screen.wait_for("until [ -e go ]");
@@ -107,7 +110,9 @@ fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     assert!(said(&ran).ends_with("until its run is done."), "{ran:#?}");
     screen.wait_until("the queue", |view| {
         let steer = view.line_with("↳ steer  Use the").unwrap_or_default();
-        let then = view.line_with("▸ then   Then the changelog").unwrap_or_default();
+        let then = view
+            .line_with("▸ then   Then the changelog")
+            .unwrap_or_default();
         steer.contains("+1 line  from another program") && then.contains("from another program")
     });
     sandbox.write("go", "");
@@ -118,8 +123,12 @@ fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     assert_eq!(requests[2].last_user(), "Then the changelog");
     assert_eq!(
         users(&sandbox),
-        ["Begin from afar", "Use the\nother way", "Then the changelog"]
-            .map(|text| (text.to_owned(), json!("steer")))
+        [
+            "Begin from afar",
+            "Use the\nother way",
+            "Then the changelog"
+        ]
+        .map(|text| (text.to_owned(), json!("steer")))
     );
     screen.keys("<c-d>");
     assert_eq!(screen.wait_exit().code, 0);
@@ -171,10 +180,7 @@ fn runs_without_a_screen_are_steered_too() {
 #[test]
 fn what_a_run_that_failed_did_not_hear_is_told() {
     let failed = Reply::http(400, "application/json", "{}");
-    let replies = vec![
-        Reply::call("bash", json!({"command": GATE})),
-        failed,
-    ];
+    let replies = vec![Reply::call("bash", json!({"command": GATE})), failed];
     let (server, sandbox) = job::stage_with(replies);
     let child = start_headless(&sandbox, "text");
     wait_processing(&sandbox, &server);
@@ -245,20 +251,48 @@ fn hostile_input_harms_nobody() {
     let other = json!({"type": "steer", "message": "x", "session": "another"}).to_string();
     for (what, bytes, error) in [
         ("nothing", &b""[..], "not a line such as"),
-        ("half a line", br#"{"type":"steer","mess"#, "not a line such as"),
+        (
+            "half a line",
+            br#"{"type":"steer","mess"#,
+            "not a line such as",
+        ),
         ("no JSON", b"\x00\x00\x00\n", "not a line such as"),
         (
             "no UTF-8",
             b"{\"type\":\"steer\",\"message\":\"\xff\xfe\"}\n",
             "not a line such as",
         ),
-        ("another type", br#"{"type":"abort","message":"x"}"#, "unknown variant"),
-        ("no text", br#"{"type":"steer","message":" \n"}"#, "is empty"),
-        ("no string", br#"{"type":"steer","message":7}"#, "not a line such as"),
+        (
+            "another type",
+            br#"{"type":"abort","message":"x"}"#,
+            "unknown variant",
+        ),
+        (
+            "no text",
+            br#"{"type":"steer","message":" \n"}"#,
+            "is empty",
+        ),
+        (
+            "no string",
+            br#"{"type":"steer","message":7}"#,
+            "not a line such as",
+        ),
         ("too long", long.as_bytes(), "longer than 1 MiB"),
-        ("far too long", &vec![b'x'; 3 * 1024 * 1024], "longer than 2 MiB"),
-        ("deeply nested", "[".repeat(100_000).as_bytes(), "not a line such as"),
-        ("for another session", other.as_bytes(), "no longer open here"),
+        (
+            "far too long",
+            &vec![b'x'; 3 * 1024 * 1024],
+            "longer than 2 MiB",
+        ),
+        (
+            "deeply nested",
+            "[".repeat(100_000).as_bytes(),
+            "not a line such as",
+        ),
+        (
+            "for another session",
+            other.as_bytes(),
+            "no longer open here",
+        ),
     ] {
         let answer = send(&socket, bytes);
         let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| json!({}));
@@ -291,7 +325,10 @@ fn hostile_input_harms_nobody() {
     );
     screen.wait_for("Alive.");
     assert_eq!(server.requests().len(), 1);
-    assert_eq!(server.request(0).last_user(), "nul\u{fffd} and \u{1b}[2J esc");
+    assert_eq!(
+        server.request(0).last_user(),
+        "nul\u{fffd} and \u{1b}[2J esc"
+    );
     screen.keys("<c-c><c-d>");
     assert_eq!(screen.wait_exit().code, 0);
 }
@@ -306,8 +343,14 @@ fn which_session_is_meant_must_be_clear() {
     let ids: Vec<&str> = open.iter().map(|it| it["id"].as_str().unwrap()).collect();
     let ends: Vec<&str> = ids.iter().map(|id| &id[id.len() - 12..]).collect();
     for (arguments, words) in [
-        (&["steer", "hello"][..], &["several sessions are open in this folder"][..]),
-        (&["steer", "say", "hello"], &["no open session 'say'", "TEXT in quotes"]),
+        (
+            &["steer", "hello"][..],
+            &["several sessions are open in this folder"][..],
+        ),
+        (
+            &["steer", "say", "hello"],
+            &["no open session 'say'", "TEXT in quotes"],
+        ),
         (&["steer", "0", "hello"], &["'0' could be several sessions"]),
         (&["steer", "", "hello"], &["no open session ''"]),
     ] {

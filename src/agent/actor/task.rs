@@ -12,9 +12,7 @@ use tokio::time::timeout;
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
 use super::queue::Queues;
-use crate::agent::event::{
-    AgentEvent, NoticeLevel, Queued, RunOutcome, RunState, now_ms,
-};
+use crate::agent::event::{AgentEvent, NoticeLevel, Queued, RunOutcome, RunState, now_ms};
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
 use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
 use crate::agent::options::AgentOptions;

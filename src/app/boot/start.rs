@@ -154,8 +154,8 @@ async fn run_plan(
         FrontEnd::Screen => WhenIdle::Start,
         _ => WhenIdle::Refuse,
     };
-    let _socket = is_stored
-        .then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
+    let _socket =
+        is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
     let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Screen => {
             let end = tui::run(context.screen(&plan, messages, dirs, handle.clone())).await;

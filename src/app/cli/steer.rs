@@ -30,11 +30,7 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
         [text, ..] => (None, text),
         [] => return Err(StartError::usage("no message")),
     };
-    let message = if text == "-" {
-        piped()?
-    } else {
-        text.clone()
-    };
+    let message = if text == "-" { piped()? } else { text.clone() };
     if message.trim().is_empty() {
         return Err(StartError::usage("the message is empty; nothing was sent"));
     }
@@ -57,9 +53,9 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
         (Some(taken), _) if taken.disposition == Disposition::Started => {
             format!("Started a run in session {session}.\n")
         }
-        (Some(_), SteerCommand::Steer) => format!(
-            "Steers session {session}: goes out before its next tool or model call.\n"
-        ),
+        (Some(_), SteerCommand::Steer) => {
+            format!("Steers session {session}: goes out before its next tool or model call.\n")
+        }
         (Some(_), SteerCommand::FollowUp) => {
             format!("Waits in session {session} until its run is done.\n")
         }
@@ -101,7 +97,10 @@ fn choose<'a>(
             live.iter().collect(),
             "no session is open in this folder".to_owned(),
         ),
-        (None, false) => (fitting, "several sessions are open in this folder".to_owned()),
+        (None, false) => (
+            fitting,
+            "several sessions are open in this folder".to_owned(),
+        ),
     };
     let way_out = if candidates.is_empty() {
         "; none is open anywhere. Start one with tiller".to_owned()
