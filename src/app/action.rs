@@ -81,6 +81,8 @@ pub enum Action {
     NewSession,
     /// Name the session.
     NameSession,
+    /// Write the session into a file for others.
+    Export,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -262,6 +264,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     slash(row(Resume, "resume", "Go on with another session of this folder: type to filter, Enter opens", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     argument(row(NameSession, "name_session", "Name the session; alone, take its name away", Program), "name", "NAME"),
+    argument(row(Export, "export", "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program), "export", "FILE"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
     argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md counts. With `no`: never, and nothing asks again", Program), "trust", "no"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),

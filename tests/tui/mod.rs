@@ -26,6 +26,7 @@ mod transcript_patch;
 
 mod e2e_abort;
 mod e2e_demo;
+mod e2e_export;
 mod e2e_job;
 mod e2e_kept;
 mod e2e_models;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 /// What to do with sessions: list them unless a sub-command says something else.
 #[derive(Clone, Debug, Args)]
@@ -108,34 +108,20 @@ pub struct ExportArgs {
     /// Its id, the beginning or end of it, or its file.
     pub session: String,
 
-    /// The form: a page with all branches, the current branch as Markdown, or all lines for programs.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ExportFormat,
+    /// The form: a page with all branches, the current branch as Markdown, or the lines for
+    /// programs. Without it, what FILE ends with, else html.
+    #[arg(long, value_parser = ["html", "md", "jsonl"])]
+    pub format: Option<String>,
+
+    /// The current branch only; Markdown never has more.
+    #[arg(long)]
+    pub branch: bool,
 
     /// Write to FILE; - is stdout. Without it, to a new file in this folder.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
 
-/// The form of an exported session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// One page that needs nothing else.
-    #[default]
-    Html,
-    /// Markdown.
-    Md,
-    /// The lines of the file, which pi reads too.
-    Jsonl,
-}
-
-impl ExportFormat {
-    /// The name, which files of it end with.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Md => "md",
-            Self::Jsonl => "jsonl",
-        }
-    }
+    /// Replace FILE if it is there.
+    #[arg(long)]
+    pub force: bool,
 }

@@ -12,6 +12,7 @@ use crate::agent::session::{History, Session};
 use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
+use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan};
 use crate::app::sessions::{Opened, title_of};
@@ -181,6 +182,7 @@ impl RunContext {
             handle,
             trust: self.scratch.is_none().then(|| plan.loaded.trust.clone()),
             models: Arc::clone(&plan.models),
+            secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {
                 session: self.session.clone(),
                 permission: settings.permission.clone(),

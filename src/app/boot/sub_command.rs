@@ -10,11 +10,11 @@ use crate::app::args::{AuthCommand, ConfigCommand, SubCommand};
 use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
+use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
 use crate::app::{catalogue, keys, plan};
-use crate::llm::Keys;
 use crate::llm::local::{self, DiscoveredServer};
 
 /// What needs no agent.
@@ -55,7 +55,7 @@ pub(super) fn sub_command(
                 root: dirs.sessions(),
                 trash: dirs.trash(),
                 home,
-                redactor: &|| Ok(registered_keys(dirs, env)?.redactor().clone()),
+                redactor: &|| Ok(known_secrets(dirs, env)?.redactor()),
             };
             cli::sessions(what, &place)
         }
@@ -79,12 +79,15 @@ fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
 }
 
 /// All keys there are, for what must show none of them.
-fn registered_keys(dirs: &Dirs, env: &HashMap<String, String>) -> Result<Keys, StartError> {
+fn known_secrets(dirs: &Dirs, env: &HashMap<String, String>) -> Result<KnownSecrets, StartError> {
     let settings = Settings::resolve(&plan::layers(dirs, None, &[])?).map_err(StartError::usage)?;
     let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
     let catalog = Arc::new(plan::catalog(&settings, dirs)?);
-    keys.register(&catalog.current().key_variables());
-    Ok(keys)
+    Ok(KnownSecrets::new(
+        &keys,
+        &catalog,
+        &settings.tools.bash_secret_env,
+    ))
 }
 
 /// Fetches a newer catalogue of models from `url`, or from where the settings say.

@@ -1,6 +1,8 @@
 //! A session for other people and programs: as one HTML page, as Markdown, and as the lines of its
-//! file. Every text goes through the redactor first. Prints nothing and writes no file.
+//! file. Every text goes through the redactor first. Prints nothing.
 
+mod format;
+mod redact;
 mod transcript;
 mod lines;
 mod escape;
@@ -8,8 +10,12 @@ mod content;
 mod tool;
 mod page;
 mod markdown;
+mod exported;
+mod write;
+mod on_request;
 
-pub use lines::jsonl;
-pub use markdown::markdown;
-pub use page::page;
-pub use transcript::{Transcript, problems};
+pub use exported::Export;
+pub use format::{Format, Scope};
+pub use on_request::export_on_request;
+pub use transcript::problems;
+pub(crate) use write::{IfExists, same_file, write_file, write_new};

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::io;
 
+use super::format::Scope;
+use super::redact::redact_line;
 use crate::agent::is_from_user;
 use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
 use crate::llm::auth::Redactor;
@@ -49,11 +51,11 @@ pub(super) struct Shown {
 }
 
 impl Transcript {
-    /// Reads all entries of a session.
+    /// Reads the entries of a session.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read(session: &SessionView, redactor: &Redactor) -> io::Result<Self> {
+    pub fn read(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Result<Self> {
         let clean = |text: &str| redactor.redact(text).into_owned();
         let header = session.header();
         let tree = session.tree();
@@ -65,9 +67,13 @@ impl Transcript {
             ..Self::default()
         };
         let mut shown: HashMap<NodeId, usize> = HashMap::new();
-        for node in tree.nodes() {
+        let nodes = match scope {
+            Scope::All => tree.nodes().collect(),
+            Scope::Branch => session.branch(),
+        };
+        for node in nodes {
             let line = session.bytes(node)?;
-            let line = redactor.redact_bytes(&line);
+            let line = redact_line(&line, redactor);
             let entry = StoredEntry::read(&line).ok();
             let (time, body) = entry.map_or((String::new(), None), |it| (it.timestamp, it.body));
             // What cannot be understood is told where it would be a part of the conversation.

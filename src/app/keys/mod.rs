@@ -7,7 +7,9 @@ mod load;
 mod env_file;
 mod commands;
 mod scrub;
+mod known;
 
 pub use commands::run_in_shell;
+pub use known::KnownSecrets;
 pub(crate) use load::load;
 pub use scrub::scrub_environ;

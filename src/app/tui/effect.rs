@@ -55,6 +55,8 @@ pub enum Effect {
     OpenSession(Choice),
     /// Trust the project, or not, from now on.
     Trust(bool),
+    /// Write the session in this file into another, as the text behind the command says.
+    Export(PathBuf, String),
     /// Name the session.
     NameSession(String),
     /// Read the git branch of the folder.

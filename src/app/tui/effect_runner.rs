@@ -16,6 +16,8 @@ use super::options::StoredFiles;
 use super::storage::{Job, Storage};
 use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession, QueueKind};
+use crate::app::export::export_on_request;
+use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::sessions::{self, Choice, Opened, SessionScope};
 use crate::app::trust::Trust;
@@ -29,10 +31,10 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 /// already, and an Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-#[derive(Debug)]
 pub struct EffectRunner {
     handle: AgentHandle,
     models: Arc<Models>,
+    secrets: KnownSecrets,
     trust: Option<Trust>,
     cwd: PathBuf,
     /// None where nothing is stored.
@@ -47,6 +49,7 @@ impl EffectRunner {
     pub fn new(
         handle: AgentHandle,
         models: Arc<Models>,
+        secrets: KnownSecrets,
         trust: Option<Trust>,
         cwd: PathBuf,
         files: Option<StoredFiles>,
@@ -56,6 +59,7 @@ impl EffectRunner {
         Self {
             handle,
             models,
+            secrets,
             trust,
             cwd,
             history,
@@ -79,6 +83,7 @@ impl EffectRunner {
             Effect::GoOn => self.handle.go_on(),
             Effect::ListSessions(scope) => self.list_sessions(scope),
             Effect::OpenSession(choice) => self.open_session(choice),
+            Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
@@ -191,6 +196,16 @@ impl EffectRunner {
                 model,
             });
             EffectResult::Opened(Ok(notices))
+        });
+    }
+
+    fn export(&self, session: PathBuf, argument: String) {
+        let (cwd, secrets) = (self.cwd.clone(), self.secrets.clone());
+        self.block(move || {
+            match export_on_request(&session, &argument, &cwd, &secrets.redactor()) {
+                Ok(text) => EffectResult::Said(text),
+                Err(text) => EffectResult::Failed(text),
+            }
         });
     }
 

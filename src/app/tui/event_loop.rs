@@ -119,6 +119,7 @@ impl Tui {
             effects: EffectRunner::new(
                 options.handle,
                 options.models,
+                options.secrets,
                 options.trust,
                 options.status.cwd,
                 options.storage,

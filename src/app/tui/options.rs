@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use crate::agent::{AgentHandle, Event};
+use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::trust::Trust;
 
@@ -20,6 +21,8 @@ pub struct TuiOptions {
     pub trust: Option<Trust>,
     /// Everything that can be chosen.
     pub models: Arc<Models>,
+    /// What stands in no text that is given away.
+    pub secrets: KnownSecrets,
     /// What the status line shows.
     pub status: Status,
     /// What happens by itself at the start.

@@ -87,6 +87,16 @@ impl Keys {
         set(&self.environment, name)
     }
 
+    /// The names of all variables, also those of a `.env` file that counts.
+    pub fn variables(&self) -> Vec<String> {
+        let files = self.files();
+        let file = files
+            .env_file
+            .iter()
+            .flat_map(|(_, variables)| variables.keys());
+        self.environment.keys().chain(file).cloned().collect()
+    }
+
     /// The value `name` has in the `.env` file, and that file.
     pub fn env_file(&self, name: &str) -> Option<(String, PathBuf)> {
         let files = self.files();

@@ -55,22 +55,35 @@ impl Redactor {
 
     /// `text` with every secret redacted.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.redact_bytes(text.as_bytes()) {
-            Cow::Borrowed(_) => Cow::Borrowed(text),
-            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-        }
+        as_text(text, self.redact_bytes(text.as_bytes()))
+    }
+
+    /// The same for the word or id of a format: a secret as short as `user` stays there.
+    pub fn redact_word<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        as_text(text, self.redact_if(text.as_bytes(), |form| !form.alone))
     }
 
     /// The same for bytes.
     pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.redact_if(bytes, |_| true)
+    }
+
+    fn redact_if<'a>(&self, bytes: &'a [u8], wanted: impl Fn(&Form) -> bool) -> Cow<'a, [u8]> {
         let forms = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Cow::Borrowed(bytes);
-        for form in forms.iter() {
+        for form in forms.iter().filter(|form| wanted(form)) {
             if let Some(redacted) = form.redact(&bytes) {
                 bytes = Cow::Owned(redacted);
             }
         }
         bytes
+    }
+}
+
+fn as_text<'a>(text: &'a str, redacted: Cow<'a, [u8]>) -> Cow<'a, str> {
+    match redacted {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
 }
 

@@ -11,7 +11,7 @@ use super::builtin::BuiltIn;
 use super::family::Family;
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 use crate::llm::api::Api;
-use crate::llm::auth::{KeyLocation, KeySpec, Keys, ProviderAuth};
+use crate::llm::auth::{KeyLocation, KeySpec, Keys, ProviderAuth, Secret};
 use crate::llm::model::Model;
 use crate::llm::options;
 use crate::llm::quirks::Quirks;
@@ -241,6 +241,19 @@ impl Snapshot {
             }));
         }
         names
+    }
+
+    /// The keys that are written in `models.toml` themselves.
+    pub fn literal_keys(&self) -> Vec<Secret> {
+        let written = self
+            .user()
+            .values()
+            .filter_map(|entry| entry.api_key.as_ref());
+        let literal = written.filter_map(|text| match KeySpec::parse(text) {
+            KeySpec::Literal(key) => Some(key),
+            _ => None,
+        });
+        literal.collect()
     }
 
     /// Where `model` is reached: its own address, or what the environment puts in its place

@@ -75,7 +75,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ThinkingDown
         | Action::Thinking
         | Action::SaveModel => return models::act(app, action, argument),
-        Action::Resume | Action::NewSession | Action::NameSession => {
+        Action::Resume | Action::NewSession | Action::NameSession | Action::Export => {
             return sessions::act(app, action, argument);
         }
         Action::ToggleOutput

@@ -31,6 +31,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             session.name = (!argument.is_empty()).then(|| argument.to_owned());
             vec![Effect::NameSession(argument.to_owned())]
         }
+        Action::Export => {
+            let (file, argument) = (session.file.clone(), argument.to_owned());
+            app.say("Exporting …", SAY_MS);
+            vec![Effect::Export(file, argument)]
+        }
         _ => open(app, Choice::New),
     }
 }

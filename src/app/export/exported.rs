@@ -1,0 +1,41 @@
+//! One export: a session in a form, ready to be written.
+
+use std::io;
+
+use super::format::{Format, Scope};
+use super::lines::jsonl;
+use super::markdown::markdown;
+use super::page::page;
+use super::transcript::Transcript;
+use crate::agent::session::SessionView;
+use crate::llm::auth::Redactor;
+
+/// A session in a form.
+pub struct Export {
+    /// What the file should hold.
+    pub bytes: Vec<u8>,
+    /// The name of the session, or the beginning of its first prompt.
+    pub title: String,
+}
+
+impl Export {
+    /// Brings `session` into a form, without what `redactor` knows.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn new(
+        session: &SessionView,
+        format: Format,
+        scope: Scope,
+        redactor: &Redactor,
+    ) -> io::Result<Self> {
+        let transcript = Transcript::read(session, scope, redactor)?;
+        let bytes = match format {
+            Format::Html => page(&transcript).into_bytes(),
+            Format::Md => markdown(&transcript).into_bytes(),
+            Format::Jsonl => jsonl(session, scope, redactor)?,
+        };
+        let title = transcript.title;
+        Ok(Self { bytes, title })
+    }
+}

@@ -1,0 +1,143 @@
+//! `/export` as typed on the screen: which file, in which form, and what to tell the user.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::exported::Export;
+use super::format::{Format, Scope};
+use super::write::{IfExists, same_file, write_file, write_new};
+use crate::agent::session::SessionView;
+use crate::app::humanize::grouped;
+use crate::llm::auth::Redactor;
+
+/// Exports the session in `file` as `argument` says: `[--branch] [--force] [FILE]`, where FILE is
+/// seen from `cwd`. Answers what to tell the user.
+///
+/// # Errors
+/// Nothing was written; why, for the user.
+pub fn export_on_request(
+    file: &Path,
+    argument: &str,
+    cwd: &Path,
+    redactor: &Redactor,
+) -> Result<String, String> {
+    let request = Request::parse(argument)?;
+    if !file.exists() {
+        return Err(String::from("Nothing was said yet that could be exported"));
+    }
+    let failed = |error: io::Error| format!("The session cannot be exported: {error}");
+    let session = SessionView::open(file).map_err(failed)?;
+    let target = request.target.as_deref().map(|target| cwd.join(target));
+    let is_folder = target.as_deref().is_none_or(Path::is_dir);
+    let format = match target.as_deref() {
+        Some(target) if !is_folder => Format::of_file(target).ok_or_else(|| {
+            let target = target.display();
+            format!("{target}: end the name in .html, .md or .jsonl; nothing was written")
+        })?,
+        _ => Format::default(),
+    };
+    let export = Export::new(&session, format, request.scope, redactor).map_err(failed)?;
+    let written = match &target {
+        Some(target) if same_file(target, file) => {
+            let target = target.display();
+            return Err(format!("{target} is the session itself; name another file"));
+        }
+        Some(target) if !is_folder => write_file(target, &export.bytes, request.if_exists)
+            .map(|()| target.clone())
+            .map_err(|error| (target.clone(), error)),
+        folder => {
+            let folder = folder.as_deref().unwrap_or(cwd);
+            write_new(folder, &export.title, format.as_str(), &export.bytes)
+        }
+    };
+    match written {
+        Ok(path) => {
+            let what = match (format, request.scope) {
+                (Format::Md, _) | (_, Scope::Branch) => "the current branch",
+                _ => "all branches",
+            };
+            let size = grouped(export.bytes.len().div_ceil(1000) as u64);
+            let path = path.strip_prefix(cwd).unwrap_or(&path).display();
+            Ok(format!(
+                "Exported to {path} ({what}, {size} KB, keys struck out)"
+            ))
+        }
+        Err((path, error)) => {
+            let path = path.display();
+            Err(match error.kind() {
+                io::ErrorKind::AlreadyExists => format!(
+                    "{path} is there already; name another file, or /export --force FILE replaces it"
+                ),
+                _ => format!("{path} cannot be written: {error}"),
+            })
+        }
+    }
+}
+
+/// What stands behind the command.
+#[derive(Debug, PartialEq, Eq)]
+struct Request {
+    scope: Scope,
+    if_exists: IfExists,
+    target: Option<PathBuf>,
+}
+
+impl Request {
+    fn parse(argument: &str) -> Result<Self, String> {
+        let mut request = Self {
+            scope: Scope::All,
+            if_exists: IfExists::Refuse,
+            target: None,
+        };
+        let mut rest = argument.trim();
+        while let Some(option) = rest.strip_prefix("--") {
+            let (word, after) = option
+                .split_once(char::is_whitespace)
+                .unwrap_or((option, ""));
+            match word {
+                "branch" => request.scope = Scope::Branch,
+                "force" => request.if_exists = IfExists::Replace,
+                other => return Err(format!("/export has no --{other}: --branch, --force")),
+            }
+            rest = after.trim_start();
+        }
+        let home = rest.strip_prefix("~/").zip(std::env::home_dir());
+        request.target = match home {
+            Some((below, home)) => Some(home.join(below)),
+            None => (!rest.is_empty()).then(|| PathBuf::from(rest)),
+        };
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_come_before_a_name_that_may_hold_spaces() {
+        let request = |scope, if_exists, target: &str| {
+            let target = (!target.is_empty()).then(|| PathBuf::from(target));
+            Ok(Request {
+                scope,
+                if_exists,
+                target,
+            })
+        };
+        for (typed, expected) in [
+            ("", request(Scope::All, IfExists::Refuse, "")),
+            (" a b.md ", request(Scope::All, IfExists::Refuse, "a b.md")),
+            ("--branch", request(Scope::Branch, IfExists::Refuse, "")),
+            (
+                "--force  --branch x.jsonl",
+                request(Scope::Branch, IfExists::Replace, "x.jsonl"),
+            ),
+            (
+                "--all x",
+                Err("/export has no --all: --branch, --force".into()),
+            ),
+        ] {
+            assert_eq!(Request::parse(typed), expected, "{typed}");
+        }
+    }
+}
