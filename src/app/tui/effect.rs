@@ -1,6 +1,7 @@
 //! Side effects that `update` asks for, as data. The event loop performs those on the terminal, the
 //! `EffectRunner` all others.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::composer::SavedDraft;
