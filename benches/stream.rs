@@ -12,7 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tiller::agent::AgentEvent;
 use tiller::app::tui::theme::{ColorDepth, Theme};
-use tiller::app::tui::transcript::{ScrollBy, Transcript};
+use tiller::app::tui::transcript::{Drawn, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::{TranscriptCache, draw};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
 
@@ -165,7 +165,16 @@ fn conversation(lines: usize) -> Transcript {
             ..AssistantMessage::default()
         })));
     }
-    Transcript::from_messages(&messages)
+    let mut transcript = Transcript::new();
+    for message in messages {
+        let start = AgentEvent::MessageStart {
+            message: Arc::clone(&message),
+        };
+        transcript.apply(&start, 0);
+        transcript.apply(&AgentEvent::MessageEnd { message }, 0);
+    }
+    transcript.after_draw(&Drawn::default());
+    transcript
 }
 
 /// The fold of one delta alone.

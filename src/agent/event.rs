@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::session::SessionBranch;
 use super::tool::Details;
 use crate::llm::{Content, Message, Model, StreamEvent, ThinkingLevel};
 
@@ -124,8 +125,10 @@ pub enum AgentEvent {
     State(RunState),
     /// Another session took the place of the one before.
     SessionOpened {
-        /// Its conversation so far.
+        /// Its conversation so far, as a model reads it.
         messages: Vec<Arc<Message>>,
+        /// The same as the user reads it.
+        branch: Arc<SessionBranch>,
         /// Its file; none for one that is not stored.
         path: Option<PathBuf>,
         /// The name the user gave it.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
-use super::session::{History, Session};
+use super::session::{History, Session, SessionBranch};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
@@ -67,8 +67,10 @@ pub enum SlowReader {
 /// Where an agent stands.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The conversation so far.
+    /// The conversation so far, as a model reads it.
     pub messages: Vec<Arc<Message>>,
+    /// The same as the user reads it.
+    pub branch: Arc<SessionBranch>,
     /// What the agent does.
     pub state: RunState,
     /// Messages that wait to be delivered between tool calls.

@@ -39,7 +39,7 @@ fn enter_sends_and_the_run_shows_at_once() {
         tui.frame().contains("Esc stops"),
         "before the agent said anything"
     );
-    assert_eq!(tui.app.transcript.cells().len(), 1);
+    assert_eq!(tui.app.transcript.end(), 1);
 }
 
 #[test]
@@ -649,7 +649,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
     assert!(effects.contains(&Effect::Prompt(whole)));
     assert!(tui.frame().contains("[image/png]"));
     assert_eq!(
-        tui.app.transcript.cells().len(),
+        tui.app.transcript.end(),
         2,
         "the notice, then the prompt"
     );

@@ -12,6 +12,7 @@ use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::Message;
 
 use super::app_kit::TestTui;
+use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
     TestTui::new(80, 24)
@@ -57,7 +58,8 @@ fn list(tui: &mut TestTui) {
 
 fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
     AgentEvent::SessionOpened {
-        messages: vec![Arc::new(Message::user(first_prompt, 1))],
+        messages: Vec::new(),
+        branch: branch(&[Arc::new(Message::user(first_prompt, 1))]),
         path: Some("/s/b.jsonl".into()),
         name: name.map(str::to_owned),
         first_prompt: Some(first_prompt.into()),

@@ -127,7 +127,7 @@ fn the_limit_is_said() {
 fn a_rebuilt_transcript_gives_the_same_picture() {
     let mut live = played(86, 80);
     let mut rebuilt = Stage::new(86, 80);
-    rebuilt.transcript = Transcript::from_messages(&stored());
+    rebuilt.transcript = Transcript::of_branch(branch(&stored()));
     // Stored messages do not say how long the model thought.
     assert_eq!(rebuilt.text(), live.text().replace(" for 4 s", ""));
 }
@@ -139,13 +139,13 @@ fn another_conversation_takes_the_place_of_the_one_before() {
     let messages = [Arc::new(tiller::llm::Message::user("elsewhere", 0))];
     stage
         .transcript
-        .replace(Transcript::from_messages(&messages));
+        .replace(Transcript::of_branch(branch(&messages)));
     assert_eq!(stage.text().trim(), "❯ elsewhere");
     let mut again = Stage::new(86, 80);
-    again.transcript = Transcript::from_messages(&stored());
+    again.transcript = Transcript::of_branch(branch(&stored()));
     stage
         .transcript
-        .replace(Transcript::from_messages(&stored()));
+        .replace(Transcript::of_branch(branch(&stored())));
     assert_eq!(stage.text(), again.text());
 }
 
@@ -359,7 +359,7 @@ fn rows_refer_to_the_source_of_their_cell() {
     let mut exact = 0;
     for at in drawn.rows.iter().flatten() {
         let row = stage.cache.row(*at).unwrap();
-        let source = stage.transcript.cells()[at.cell].source();
+        let source = stage.transcript.source(at.cell).unwrap();
         assert!(row.source.start <= row.source.end, "{row:?}");
         assert!(
             before.0 != at.cell || before.1 <= row.source.start,
@@ -402,7 +402,7 @@ fn a_frame_lays_out_what_is_visible() {
         let messages: Vec<_> = (0..prompts)
             .map(|index| Arc::new(tiller::llm::Message::user(format!("prompt {index}"), 0)))
             .collect();
-        stage.transcript = Transcript::from_messages(&messages);
+        stage.transcript = Transcript::of_branch(branch(&messages));
         // Resumed cells count as changed once; only their heights are guessed.
         stage.draw();
         let first = stage.cache.kept_rows();

@@ -36,7 +36,7 @@ fn draft(stage: &mut Stage, name: &str, custom: bool, text: &str) -> String {
 
 /// What the draft shows, without gutter and colors.
 fn source(stage: &Stage) -> String {
-    stage.transcript.cells()[0].source().into_owned()
+    stage.transcript.source(0).unwrap().into_owned()
 }
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.rs\n@@ fn a\n one\n-two\n+2\n*** Add \

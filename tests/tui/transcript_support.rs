@@ -1,10 +1,12 @@
 //! A transcript and its screen, without a terminal.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::json;
+use tiller::agent::session::{Body, Session, SessionBranch};
 use tiller::agent::tool::{CommandDetails, DiffDetails, FilesDetails, MatchesDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
@@ -34,7 +36,18 @@ impl Stage {
         }
     }
 
+    /// Draws, with all pages that what is looked at needs.
     pub fn draw(&mut self) -> (Drawn, Buffer) {
+        loop {
+            let frame = self.draw_once();
+            match self.transcript.request() {
+                Some(request) => self.transcript.insert(request.load()),
+                None => return frame,
+            }
+        }
+    }
+
+    pub fn draw_once(&mut self) -> (Drawn, Buffer) {
         let area = Rect::new(0, 0, self.width, self.height);
         let mut buffer = Buffer::empty(area);
         let drawn = draw(
@@ -364,6 +377,16 @@ fn results() -> Vec<CallResult> {
         ms,
     })
     .collect()
+}
+
+/// A conversation as a session gives it to the screen.
+pub fn branch(messages: &[Arc<Message>]) -> Arc<SessionBranch> {
+    let mut session = Session::unstored(Path::new("/w"));
+    for message in messages {
+        let message = Arc::clone(message);
+        session.append(Body::Message { message });
+    }
+    Arc::new(session.branch())
 }
 
 /// The same run as `play`, as it is stored.

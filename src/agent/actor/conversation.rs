@@ -12,7 +12,7 @@ use crate::agent::memory::{InstructionSources, NOTE_ORIGIN, SessionPrompt, Sessi
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::Compaction;
 use crate::agent::session::{
-    Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionState,
+    Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionBranch, SessionState,
 };
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
@@ -72,11 +72,17 @@ impl Conversation {
         self.appear(model);
         self.subscribers.send(AgentEvent::SessionOpened {
             messages,
+            branch: Arc::new(self.session.branch()),
             path: self.session.path().map(Path::to_owned),
             name: self.session.tree().name().map(str::to_owned),
             first_prompt: self.session.first_prompt(),
         });
         before
+    }
+
+    /// The conversation as the user reads it.
+    pub fn branch(&self) -> Arc<SessionBranch> {
+        Arc::new(self.session.branch())
     }
 
     /// Names the session.

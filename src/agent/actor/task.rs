@@ -426,6 +426,7 @@ impl Actor {
         let (steering, follow_up) = self.queues.shown();
         Snapshot {
             messages: self.conversation.context.messages().to_vec(),
+            branch: self.conversation.branch(),
             state: self.state.clone(),
             steering,
             follow_up,

@@ -389,6 +389,24 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it says something to the user.
+    pub(super) fn is_shown(self) -> bool {
+        match self {
+            Self::User
+            | Self::Assistant
+            | Self::ToolResult
+            | Self::OtherMessage
+            | Self::CustomMessage
+            | Self::Compaction
+            | Self::BranchSummary => true,
+            Self::ContextEdit
+            | Self::ModelChange
+            | Self::ThinkingLevelChange
+            | Self::Prompt
+            | Self::Other => false,
+        }
+    }
+
     /// The kind of an entry of this `type`, with the `role` of its message or its `customType`.
     pub(super) fn of(r#type: &str, role: Option<&str>, custom_type: Option<&str>) -> Self {
         match (r#type, role, custom_type) {

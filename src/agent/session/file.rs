@@ -76,8 +76,8 @@ impl SessionFile {
     }
 
     /// The open file; none as long as nothing was written.
-    pub fn open_file(&self) -> Option<&File> {
-        self.disk.as_ref().map(|disk| &*disk.file)
+    pub fn open_file(&self) -> Option<&Arc<File>> {
+        self.disk.as_ref().map(|disk| &disk.file)
     }
 
     /// How many lines wait to be written.

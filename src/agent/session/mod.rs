@@ -2,6 +2,7 @@
 //! file, the tree of its entries, and the conversation at a leaf of it. Beside it, what other
 //! programs can see: which sessions are open and what they do, and which are stored.
 
+mod branch;
 pub mod entry;
 mod file;
 mod find_text;
@@ -19,6 +20,7 @@ mod trash;
 pub mod tree;
 mod view;
 
+pub use branch::SessionBranch;
 pub use entry::{Body, Header};
 pub use find_text::{Found, Words};
 pub use head::SessionHead;

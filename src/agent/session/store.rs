@@ -236,12 +236,8 @@ impl Session {
         match &self.tree.node(node).place {
             Place::Memory(body) => Ok(Arc::clone(body)),
             Place::File { offset, length } => {
-                let file = self
-                    .stored
-                    .as_ref()
-                    .and_then(|stored| stored.file.open_file());
-                let file = file.ok_or(io::ErrorKind::NotFound)?;
-                reader::body(file, *offset, *length).map(Arc::new)
+                let file = self.open_file().ok_or(io::ErrorKind::NotFound)?;
+                reader::body(&file, *offset, *length).map(Arc::new)
             }
         }
     }
@@ -256,6 +252,12 @@ impl Session {
         Some(failure(format!(
             "The end of the session could not be saved to {path}: {error}"
         )))
+    }
+
+    /// The file that entries are read from; none where nothing is stored yet.
+    pub(super) fn open_file(&self) -> Option<Arc<File>> {
+        let stored = self.stored.as_ref()?;
+        stored.file.open_file().map(Arc::clone)
     }
 
     fn store_below(&mut self, root: &Path, cwd: &Path) {

@@ -24,6 +24,10 @@ pub struct Tree {
 pub struct NodeId(u32);
 
 impl NodeId {
+    fn at(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     /// Its position among the entries in the order of their lines.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -64,7 +68,7 @@ impl Tree {
             kind,
             place,
         };
-        let at = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        let at = NodeId::at(self.nodes.len());
         let mut key: Box<str> = id.into();
         let mut copy = 1;
         while self.nodes.contains_key(&key) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::agent::memory::InstructionSources;
 use crate::agent::process::Processes;
 use crate::agent::session::folder::folder_for;
-use crate::agent::session::{History, Session};
+use crate::agent::session::{History, Session, SessionBranch};
 use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
@@ -151,7 +151,7 @@ impl RunContext {
     pub fn screen(
         &self,
         plan: &Plan,
-        history: Vec<Arc<Message>>,
+        history: (Arc<SessionBranch>, Vec<Arc<Message>>),
         dirs: &Dirs,
         handle: AgentHandle,
     ) -> tui::TuiOptions {

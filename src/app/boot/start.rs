@@ -147,7 +147,7 @@ async fn run_plan(
     let resumed = plan.loaded.resumed.take();
     let (context, session, history) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
-    let messages = history.messages.clone();
+    let shown = (Arc::new(session.branch()), history.messages.clone());
     let is_stored = session.path().is_some();
     let handle = context.start_agent(session, history, &plan, dirs, env)?;
     let when_idle = match plan.front_end {
@@ -158,7 +158,7 @@ async fn run_plan(
         is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
     let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Screen => {
-            let end = tui::run(context.screen(&plan, messages, dirs, handle.clone())).await;
+            let end = tui::run(context.screen(&plan, shown, dirs, handle.clone())).await;
             handle.shutdown().await;
             if let tui::ExitKind::Unusable(why) = &end {
                 return Err(StartError::usage(why));

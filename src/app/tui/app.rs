@@ -16,6 +16,7 @@ use super::overlay::{ModelsState, Overlay};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
+use crate::agent::session::SessionBranch;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
@@ -74,15 +75,15 @@ pub struct App {
 }
 
 /// What happens by itself at the start.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Start {
     /// A prompt that is sent at once; empty when there is none.
     pub prompt: Vec<Content>,
     /// The prompt of a demonstration, and when it is sent unless the user types first (Unix ms; 0
     /// until the first frame is drawn).
     pub demo: Option<(String, i64)>,
-    /// The conversation so far, of a session that goes on.
-    pub history: Vec<Arc<Message>>,
+    /// The conversation so far, of a session that goes on, as the user and as a model reads it.
+    pub history: (Arc<SessionBranch>, Vec<Arc<Message>>),
     /// Whether the list of sessions is opened.
     pub resume: bool,
     /// What the user should read; shown on the empty screen, then part of the transcript.

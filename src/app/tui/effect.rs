@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::composer::SavedDraft;
 use super::options::ExitKind;
+use super::transcript::PageRequest;
 use crate::agent::QueueKind;
 use crate::app::sessions::{Choice, SessionScope};
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -60,6 +61,8 @@ pub enum Effect {
     Export(PathBuf, String),
     /// Name the session.
     NameSession(String),
+    /// Read a page of the stored conversation.
+    ReadPage(PageRequest),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.

@@ -85,6 +85,7 @@ impl EffectRunner {
             Effect::OpenSession(choice) => self.open_session(choice),
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
+            Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
                 self.block(move || EffectResult::Branch(branch(&cwd)));

@@ -306,7 +306,9 @@ impl Tui {
 
     /// Tells the state where the parts of the frame are. That changes nothing on the screen.
     fn settle(&mut self, drawn: ScreenDrawn) {
-        update(&mut self.app, self.clock.now(), Msg::Drawn(drawn));
+        for effect in update(&mut self.app, self.clock.now(), Msg::Drawn(drawn)) {
+            self.effects.run(effect);
+        }
     }
 
     fn refine(&mut self) {

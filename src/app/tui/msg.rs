@@ -9,6 +9,7 @@ use super::composer::SavedDraft;
 use super::effect::Direction;
 use super::input::InputEvent;
 use super::options::ExitKind;
+use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
 use crate::app::models::{KeyState, ModelList};
@@ -60,6 +61,8 @@ pub struct FoundModel {
 pub enum EffectResult {
     /// The text given to the external editor, and the one it left, or why there is none.
     Edited(String, Result<String, String>),
+    /// A page of the stored conversation.
+    Page(LoadedPage),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
     /// What an earlier run could not send.

@@ -1,24 +1,149 @@
 //! The cells of a conversation, and which of them changed since the last frame.
 
 use std::collections::{BTreeSet, HashMap};
+use std::iter;
 
 use super::cell::{Cell, CellBody, CellClass, Fold};
+use super::pages::{Page, cell_at, page_of, place_of};
 
-/// The cells, from the oldest. Whoever changes one says so, so that it is laid out anew.
-#[derive(Clone, Debug, Default)]
+/// What stands beside a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Neighbor {
+    /// The cell with this number.
+    Cell(usize),
+    /// A page whose cells are not there.
+    Unread(usize),
+    /// Nothing: the conversation begins or ends here.
+    None,
+}
+
+/// The cells, from the oldest, in pages; the last page is always there. Whoever changes a cell says
+/// so, so that it is laid out anew.
+#[derive(Clone, Debug)]
 pub struct Cells {
-    list: Vec<Cell>,
+    pages: Vec<Page>,
     /// The cell of each tool call, by the call's id.
     calls: HashMap<String, usize>,
     /// Cells that changed since the last frame.
     dirty: BTreeSet<usize>,
     thinking_fold: Fold,
     tool_fold: Fold,
+    /// How often a page was read.
+    reads: u32,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self::behind(Vec::new())
+    }
 }
 
 impl Cells {
-    pub(super) fn as_slice(&self) -> &[Cell] {
-        &self.list
+    /// No cells yet, behind stored ones.
+    pub(super) fn behind(mut pages: Vec<Page>) -> Self {
+        pages.push(Page::live());
+        Self {
+            pages,
+            calls: HashMap::new(),
+            dirty: BTreeSet::new(),
+            thinking_fold: Fold::default(),
+            tool_fold: Fold::default(),
+            reads: 0,
+        }
+    }
+
+    pub(super) fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Cell> {
+        let cells = self.pages.get(page_of(index))?.cells.as_ref()?;
+        cells.get(place_of(index))
+    }
+
+    fn get_mut(&mut self, index: usize) -> Option<&mut Cell> {
+        let cells = self.pages.get_mut(page_of(index))?.cells.as_mut()?;
+        cells.get_mut(place_of(index))
+    }
+
+    /// The number that the next cell gets.
+    pub(super) fn end(&self) -> usize {
+        let last = self.pages.len() - 1;
+        let cells = self.pages[last].cells.as_ref();
+        cell_at(last, cells.map_or(0, Vec::len))
+    }
+
+    /// What stands before the cell with this number.
+    pub(super) fn before(&self, index: usize) -> Neighbor {
+        if place_of(index) > 0 {
+            return Neighbor::Cell(index - 1);
+        }
+        for page in (0..page_of(index).min(self.pages.len())).rev() {
+            match self.pages[page].cells.as_deref() {
+                None => return Neighbor::Unread(page),
+                Some([]) => {}
+                Some(cells) => return Neighbor::Cell(cell_at(page, cells.len() - 1)),
+            }
+        }
+        Neighbor::None
+    }
+
+    /// The cell with this number, or the first behind it.
+    pub(super) fn at_or_after(&self, index: usize) -> Neighbor {
+        let mut place = place_of(index);
+        for page in page_of(index)..self.pages.len() {
+            match self.pages[page].cells.as_deref() {
+                None => return Neighbor::Unread(page),
+                Some(cells) if place < cells.len() => {
+                    return Neighbor::Cell(cell_at(page, place));
+                }
+                Some(_) => place = 0,
+            }
+        }
+        Neighbor::None
+    }
+
+    /// The numbers of the cells from the newest, as far as they are there without a hole.
+    pub(super) fn newest(&self) -> impl Iterator<Item = usize> {
+        let before = |index: &usize| match self.before(*index) {
+            Neighbor::Cell(cell) => Some(cell),
+            _ => None,
+        };
+        iter::successors(before(&self.end()), before)
+    }
+
+    /// Puts cells that were read in their place.
+    pub(super) fn insert(&mut self, page: usize, mut cells: Vec<Cell>) {
+        let (thinking, tool) = (self.thinking_fold, self.tool_fold);
+        let Some(page) = self.pages.get_mut(page).filter(|it| it.cells.is_none()) else {
+            return;
+        };
+        self.reads = self.reads.wrapping_add(1);
+        for cell in &mut cells {
+            // Unlike that of any rows which may still be known.
+            cell.revision = cell.revision.wrapping_add(self.reads << 8);
+            match cell.class() {
+                Some(CellClass::Thinking) => cell.fold = thinking,
+                Some(CellClass::Tool) => cell.fold = tool,
+                None => {}
+            }
+        }
+        page.cells = Some(cells);
+    }
+
+    /// Lets go of a page that can be read again.
+    pub(super) fn let_go(&mut self, page: usize) {
+        if let Some(page) = self.pages.get_mut(page).filter(|it| it.entries.is_some()) {
+            page.cells = None;
+        }
+    }
+
+    /// All cells of the last page, which is taken apart.
+    pub(super) fn into_live(mut self) -> Vec<Cell> {
+        self.pages
+            .pop()
+            .and_then(|page| page.cells)
+            .unwrap_or_default()
     }
 
     pub(super) fn dirty(&self) -> &BTreeSet<usize> {
@@ -30,11 +155,11 @@ impl Cells {
     }
 
     pub(super) fn last(&self) -> Option<usize> {
-        self.list.len().checked_sub(1)
+        self.newest().next()
     }
 
     pub(super) fn body(&self, index: usize) -> Option<&CellBody> {
-        self.list.get(index).map(|cell| &cell.body)
+        self.get(index).map(|cell| &cell.body)
     }
 
     pub(super) fn of_call(&self, call_id: &str) -> Option<usize> {
@@ -42,7 +167,7 @@ impl Cells {
     }
 
     pub(super) fn push(&mut self, body: CellBody) -> usize {
-        let index = self.list.len();
+        let index = self.end();
         let fold = match &body {
             CellBody::Thinking { .. } => self.thinking_fold,
             CellBody::Tool(tool) => {
@@ -51,14 +176,16 @@ impl Cells {
             }
             _ => Fold::Open,
         };
-        self.list.push(Cell::new(body, fold));
+        if let Some(cells) = self.pages.last_mut().and_then(|page| page.cells.as_mut()) {
+            cells.push(Cell::new(body, fold));
+        }
         self.touch(index);
         index
     }
 
     /// Changes a cell; `change` answers whether there was anything to change.
     pub(super) fn change(&mut self, index: usize, change: impl FnOnce(&mut Cell) -> bool) -> bool {
-        let changed = self.list.get_mut(index).is_some_and(change);
+        let changed = self.get_mut(index).is_some_and(change);
         if changed {
             self.touch(index);
         }
@@ -67,9 +194,9 @@ impl Cells {
 
     /// Changes the last `count` cells where `change` finds something to change.
     pub(super) fn change_last(&mut self, count: usize, change: impl Fn(&mut Cell) -> bool) -> bool {
-        let first = self.list.len().saturating_sub(count);
+        let last: Vec<usize> = self.newest().take(count).collect();
         let mut changed = false;
-        for index in first..self.list.len() {
+        for index in last.into_iter().rev() {
             changed |= self.change(index, &change);
         }
         changed
@@ -81,12 +208,13 @@ impl Cells {
         count: usize,
         change: impl Fn(&mut Cell) -> bool,
     ) -> bool {
-        let mut newest = (0..self.list.len()).rev().take(count);
+        let newest: Vec<usize> = self.newest().take(count).collect();
+        let mut newest = newest.into_iter();
         newest.any(|index| self.change(index, &change))
     }
 
     fn touch(&mut self, index: usize) {
-        if let Some(cell) = self.list.get_mut(index) {
+        if let Some(cell) = self.get_mut(index) {
             cell.revision = cell.revision.wrapping_add(1);
             self.dirty.insert(index);
         }
@@ -106,13 +234,18 @@ impl Cells {
             CellClass::Thinking => self.thinking_fold = fold,
             CellClass::Tool => self.tool_fold = fold,
         }
-        self.change_last(usize::MAX, |cell| {
-            let changes = cell.class() == Some(class) && cell.fold != fold;
-            if changes {
-                cell.fold = fold;
+        for page in 0..self.pages.len() {
+            let count = self.pages[page].cells.as_ref().map_or(0, Vec::len);
+            for place in 0..count {
+                self.change(cell_at(page, place), |cell| {
+                    let changes = cell.class() == Some(class) && cell.fold != fold;
+                    if changes {
+                        cell.fold = fold;
+                    }
+                    changes
+                });
             }
-            changes
-        });
+        }
     }
 
     /// Opens or folds one cell. Answers whether it folds at all.

@@ -9,10 +9,14 @@ mod apply;
 mod calls;
 mod draft;
 mod notices;
+mod pages;
 mod rebuild;
 
 pub(crate) use cell::{Cell, CellBody, ThinkingState, ToolCell, ToolState};
 pub use cell::{CellClass, Fold};
+pub(crate) use cells::Neighbor;
+pub use pages::{LoadedPage, PageRequest};
+pub(crate) use pages::{Page, cell_at, page_of, place_of};
 pub use state::Transcript;
 pub(crate) use viewport::{Anchor, RowRef};
 pub use viewport::{Drawn, Position, ScrollBy};

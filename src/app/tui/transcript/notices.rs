@@ -28,14 +28,11 @@ pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String
 pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
     let first_line = first_line(message);
     // The same failure after another prompt is news.
-    let since_prompt = cells
-        .as_slice()
-        .iter()
-        .rev()
-        .take_while(|cell| !matches!(cell.body, CellBody::User { .. }));
-    let known = since_prompt.take(2).any(
-        |cell| matches!(&cell.body, CellBody::Notice { text, .. } if text.contains(first_line)),
-    );
+    let newest = cells.newest().filter_map(|cell| cells.body(cell));
+    let since_prompt = newest.take_while(|body| !matches!(body, CellBody::User { .. }));
+    let known = since_prompt
+        .take(2)
+        .any(|body| matches!(body, CellBody::Notice { text, .. } if text.contains(first_line)));
     if !known {
         push(cells, level, message);
     }
@@ -150,6 +147,11 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     }
     let text = format!("The model goes in circles\nIt is told: {advice}");
     push(cells, NoticeLevel::Warning, text);
+}
+
+/// What stands in the place of what was said before.
+pub(super) fn push_summary(cells: &mut Cells, title: &str, summary: &str) {
+    push(cells, NoticeLevel::Info, format!("{title}\n{summary}"));
 }
 
 fn first_line(text: &str) -> &str {

@@ -1,51 +1,78 @@
-//! A transcript from stored messages, for resuming: the same picture as when they came in, except
+//! Cells from stored entries, for resuming: the same picture as when they came in, except
 //! that stored messages do not say how long the model thought.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::apply::{close_open_cells, finish_message};
-use super::cell::{CellBody, user_text};
-use super::state::Transcript;
+use super::cell::{Cell, CellBody, user_text};
+use super::cells::Cells;
 use super::{calls, notices};
+use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
+use crate::agent::session::{Body, SessionBranch};
 use crate::agent::tool::{Details, TextDetails};
+use crate::app::humanize::grouped;
 use crate::llm::message::content_text;
 use crate::llm::{Message, ToolResultMessage};
 
-impl Transcript {
-    /// The transcript of a stored conversation.
-    pub fn from_messages(messages: &[Arc<Message>]) -> Self {
-        let mut transcript = Self::new();
-        let cells = &mut transcript.cells;
-        for message in messages {
-            match &**message {
-                Message::User(message) if !is_from_user(message.origin.as_deref()) => {
-                    notices::push_advice(cells, message);
-                }
-                Message::User(message) => {
-                    cells.push(CellBody::User {
-                        text: user_text(&message.content),
-                        confirmed: true,
-                        is_external: message.origin.is_some(),
-                    });
-                }
-                Message::Assistant(message) => finish_message(cells, Vec::new(), message, None),
-                Message::ToolResult(result) => calls::end(
-                    cells,
-                    (&result.tool_call_id, &result.tool_name),
-                    status(result),
-                    &result.content,
-                    &Arc::new(details(result)),
-                    result.duration_ms,
-                ),
+/// The cells of stored entries.
+pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cell> {
+    let mut cells = Cells::default();
+    push_entries(&mut cells, branch, entries);
+    close_open_cells(&mut cells);
+    cells.into_live()
+}
+
+/// Appends the cells of stored entries.
+pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: Range<usize>) {
+    for body in branch.read(entries) {
+        match body.as_deref() {
+            Ok(Body::Message { message }) => push_message(cells, message),
+            Ok(Body::Compaction(compaction)) => {
+                let tokens = grouped(compaction.tokens_before);
+                let title = format!("Conversation compacted: {tokens} tokens before");
+                notices::push_summary(cells, &title, &compaction.summary);
+            }
+            Ok(Body::BranchSummary(branch)) => {
+                notices::push_summary(cells, "Another branch was left", &branch.summary);
+            }
+            Ok(Body::CustomMessage(custom)) if custom.display => {
+                let text = user_text(&custom.content);
+                notices::push_summary(cells, &custom.custom_type, &text);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let text = format!("An entry of the session cannot be shown: {error}");
+                notices::push(cells, NoticeLevel::Warning, text);
             }
         }
-        close_open_cells(cells);
-        // Nothing changed since a frame that never was: heights are estimated, not measured.
-        cells.clear_dirty();
-        transcript
+    }
+}
+
+fn push_message(cells: &mut Cells, message: &Message) {
+    match message {
+        Message::User(message) if !is_from_user(message.origin.as_deref()) => {
+            notices::push_advice(cells, message);
+        }
+        Message::User(message) => {
+            cells.push(CellBody::User {
+                text: user_text(&message.content),
+                confirmed: true,
+                is_external: message.origin.is_some(),
+            });
+        }
+        Message::Assistant(message) => finish_message(cells, Vec::new(), message, None),
+        Message::ToolResult(result) => calls::end(
+            cells,
+            (&result.tool_call_id, &result.tool_name),
+            status(result),
+            &result.content,
+            &Arc::new(details(result)),
+            result.duration_ms,
+        ),
     }
 }
 

@@ -1,17 +1,24 @@
 //! The conversation as the screen holds it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::apply::{self, Pending};
 use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState, user_text};
-use super::cells::Cells;
-use super::notices;
+use super::cells::{Cells, Neighbor};
+use super::pages::{self, LoadedPage, Page, PageRequest, page_of};
 use super::viewport::{Drawn, ScrollBy, Viewport};
+use super::{notices, rebuild};
+use crate::agent::session::SessionBranch;
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::llm::Content;
 
 /// Cells at the end among which all that run are: there are never more parallel calls.
 const RUNNING_CELLS: usize = 64;
+/// Stored pages that are kept, and bytes of them.
+const PAGES: usize = 16;
+const BYTES: u64 = 4 * 1024 * 1024;
 
 /// The conversation as the screen holds it.
 #[derive(Clone, Debug, Default)]
@@ -26,9 +33,29 @@ pub struct Transcript {
     ticked: i64,
     /// The key that opens tool output, as users write it.
     fold_key: String,
+    /// Where stored pages are read from.
+    branch: Arc<SessionBranch>,
+    /// The page that is being read.
+    reading: Option<usize>,
 }
 
 impl Transcript {
+    /// The transcript of a stored conversation, of which only the end is read.
+    pub fn of_branch(branch: Arc<SessionBranch>) -> Self {
+        let mut pages = pages::pages_of(&branch, 0..branch.len());
+        let end = pages.pop().and_then(|page| page.entries);
+        let mut cells = Cells::behind(pages);
+        rebuild::push_entries(&mut cells, &branch, end.unwrap_or_default());
+        apply::close_open_cells(&mut cells);
+        // Nothing changed since a frame that never was: heights are estimated, not measured.
+        cells.clear_dirty();
+        Self {
+            cells,
+            branch,
+            ..Self::default()
+        }
+    }
+
     /// An empty transcript.
     pub fn new() -> Self {
         Self::default()
@@ -48,14 +75,38 @@ impl Transcript {
         self.generation
     }
 
-    /// The cells, from the oldest.
-    pub fn cells(&self) -> &[Cell] {
-        self.cells.as_slice()
-    }
-
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.cells().is_empty()
+        self.cells.before(self.cells.end()) == Neighbor::None
+    }
+
+    /// The cell with this number, if there is one and its page is there.
+    pub(crate) fn cell(&self, index: usize) -> Option<&Cell> {
+        self.cells.get(index)
+    }
+
+    /// The text of the cell with this number, which copying and searching are about.
+    pub fn source(&self, index: usize) -> Option<Cow<'_, str>> {
+        self.cell(index).map(Cell::source)
+    }
+
+    /// The number that the next cell gets.
+    pub fn end(&self) -> usize {
+        self.cells.end()
+    }
+
+    /// What stands before the cell with this number.
+    pub(crate) fn before(&self, index: usize) -> Neighbor {
+        self.cells.before(index)
+    }
+
+    /// The cell with this number, or the first behind it.
+    pub(crate) fn at_or_after(&self, index: usize) -> Neighbor {
+        self.cells.at_or_after(index)
+    }
+
+    pub(crate) fn pages(&self) -> &[Page] {
+        self.cells.pages()
     }
 
     /// The time that running things are measured against (Unix ms).
@@ -145,6 +196,51 @@ impl Transcript {
     pub fn after_draw(&mut self, drawn: &Drawn) {
         self.viewport.after_draw(drawn);
         self.cells.clear_dirty();
+        self.let_go(drawn.unread);
+    }
+
+    /// The page to read for what the user looks at, asked for once.
+    pub fn request(&mut self) -> Option<PageRequest> {
+        let page = self.viewport.unread().filter(|_| self.reading.is_none())?;
+        let entries = self.pages().get(page)?.entries.clone()?;
+        self.reading = Some(page);
+        Some(PageRequest {
+            generation: self.generation,
+            page,
+            entries,
+            branch: Arc::clone(&self.branch),
+        })
+    }
+
+    /// Takes in a page that was read.
+    pub fn insert(&mut self, page: LoadedPage) {
+        if page.generation == self.generation {
+            self.reading = None;
+            self.cells.insert(page.page, page.cells);
+        }
+    }
+
+    /// Lets go of the pages farthest from the screen, once there are too many.
+    fn let_go(&mut self, wanted: Option<usize>) {
+        let visible = || self.viewport.visible_cells().map(page_of);
+        let (Some(first), Some(last)) = (visible().min(), visible().max()) else {
+            return;
+        };
+        let distance = |page: usize| first.saturating_sub(page).max(page.saturating_sub(last));
+        let there = self.pages().iter().enumerate().filter(|(page, it)| {
+            it.cells.is_some() && it.entries.is_some() && Some(*page) != wanted
+        });
+        let mut there: Vec<(usize, usize, u64)> = there
+            .map(|(page, it)| (distance(page), page, it.bytes))
+            .collect();
+        there.sort_unstable();
+        let (mut pages, mut bytes) = (0, 0);
+        for (distance, page, size) in there {
+            (pages, bytes) = (pages + 1, bytes + size);
+            if distance > 1 && (pages > PAGES || bytes > BYTES) {
+                self.cells.let_go(page);
+            }
+        }
     }
 
     /// Opens or folds the cell at `row` of the transcript's area, in place. Answers whether there
@@ -156,11 +252,10 @@ impl Transcript {
 
     /// Opens or folds the last cell on the screen that folds.
     pub fn toggle_recent(&mut self) -> bool {
-        let cells = self.cells();
         let visible = self.viewport.visible_cells().rev();
         let recent = visible
-            .chain((0..cells.len()).rev())
-            .find(|&cell| cells.get(cell).is_some_and(|cell| cell.class().is_some()));
+            .chain(self.cells.newest())
+            .find(|&cell| self.cell(cell).is_some_and(|cell| cell.class().is_some()));
         recent.is_some_and(|cell| self.toggle(cell))
     }
 

@@ -69,6 +69,10 @@ pub struct Drawn {
     pub rows: Vec<Option<RowRef>>,
     /// The end of what the user has seen: the first row that was never on the screen.
     pub seen: Anchor,
+    /// A page that must be read before more can be shown.
+    pub unread: Option<usize>,
+    /// Scrolls that wait for it.
+    pub waiting: Vec<ScrollBy>,
 }
 
 /// The part of the conversation that the user looks at.
@@ -90,6 +94,10 @@ impl Viewport {
 
     pub fn seen(&self) -> Anchor {
         self.drawn.seen
+    }
+
+    pub(super) fn unread(&self) -> Option<usize> {
+        self.drawn.unread
     }
 
     /// The cells on the screen, from the top, one entry a row.
@@ -129,6 +137,6 @@ impl Viewport {
 
     pub(super) fn after_draw(&mut self, drawn: &Drawn) {
         self.drawn.clone_from(drawn);
-        self.pending_scrolls.clear();
+        self.pending_scrolls.clone_from(&drawn.waiting);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::session::SessionBranch;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
@@ -48,11 +49,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         }
         AgentEvent::SessionOpened {
             messages,
+            branch,
             path,
             name,
             first_prompt,
         } => {
-            show(app, messages);
+            show(app, branch, messages);
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
@@ -95,7 +97,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
-    show(app, &snapshot.messages);
+    show(app, &snapshot.branch, &snapshot.messages);
     for (class, fold) in folds {
         app.transcript.set_all(class, fold);
     }
@@ -108,9 +110,10 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Shows a conversation in place of the one so far.
-pub fn show(app: &mut App, messages: &[Arc<Message>]) {
-    app.transcript.replace(Transcript::from_messages(messages));
+/// Shows a conversation in place of the one so far. `messages` are those of it that a model reads.
+pub fn show(app: &mut App, branch: &Arc<SessionBranch>, messages: &[Arc<Message>]) {
+    let transcript = Transcript::of_branch(Arc::clone(branch));
+    app.transcript.replace(transcript);
     app.status.total = Usage::default();
     app.status.context = 0;
     for message in messages {

@@ -33,7 +33,8 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(drawn) => {
             app.areas = drawn.areas;
             app.transcript.after_draw(&drawn.transcript);
-            return Vec::new();
+            let request = app.transcript.request();
+            return request.map(Effect::ReadPage).into_iter().collect();
         }
         Msg::Tick => tick(app),
         Msg::Done(result) => done(app, result),
@@ -80,6 +81,7 @@ fn tick(app: &mut App) -> Vec<Effect> {
 fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
     match result {
         EffectResult::Edited(given, left) => editor::edited(app, &given, left),
+        EffectResult::Page(page) => app.transcript.insert(page),
         EffectResult::Branch(branch) => app.status.branch = branch,
         EffectResult::Models(listing) => models::listed(app, listing),
         EffectResult::Model(found) => return models::found(app, found),

@@ -3,13 +3,16 @@
 //! when they matter.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::heights::Heights;
-use super::rows::{CellRows, LayoutOptions, estimate};
+use super::heights::PageHeights;
+use super::rows::{CellRows, LayoutOptions, estimate, estimate_stored};
 use crate::app::tui::text::{HighlightCache, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{Cell, RowRef, Transcript};
+use crate::app::tui::transcript::{
+    Cell, Neighbor, Page, RowRef, Transcript, cell_at, page_of, place_of,
+};
 
 /// Cells whose rows are kept, beyond those on the screen.
 const KEPT_CELLS: usize = 256;
@@ -27,9 +30,8 @@ pub struct TranscriptCache {
     /// The conversation that everything here is of.
     generation: u32,
     pub(super) width: u16,
-    pub(super) heights: Heights,
-    /// Whether a height was measured, cell by cell.
-    measured: Vec<bool>,
+    /// Of each page.
+    heights: Vec<PageHeights>,
     /// Cells with an estimated height, and some that were measured since.
     estimated: Vec<usize>,
     cells: HashMap<usize, Kept>,
@@ -73,11 +75,11 @@ impl TranscriptCache {
         let options = LayoutOptions::new(theme, self.width, transcript);
         let mut no_colors = HighlightCache::default();
         while let Some(&index) = self.estimated.last() {
-            if self.measured.get(index) == Some(&false) {
+            if self.is_guess(index) {
                 if start.elapsed() >= budget {
                     return true;
                 }
-                if let Some(cell) = transcript.cells().get(index) {
+                if let Some(cell) = transcript.cell(index) {
                     let previous = previous(transcript, index);
                     let rows = CellRows::new(options, cell, index, previous, None, &mut no_colors);
                     self.set_height(index, rows.len(), true);
@@ -101,7 +103,6 @@ impl TranscriptCache {
     /// Gets ready for a frame: knows all cells, and has seen what changed.
     pub(super) fn begin(&mut self, transcript: &Transcript, theme: &Theme, width: u16) {
         self.frame += 1;
-        let cells = transcript.cells();
         if self.generation != transcript.generation() {
             self.clear();
             self.generation = transcript.generation();
@@ -109,23 +110,41 @@ impl TranscriptCache {
         if self.width != width {
             self.width = width;
             self.cells.clear();
-            self.heights = Heights::default();
-            self.measured.clear();
+            self.heights.clear();
             self.estimated.clear();
         }
-        for (index, cell) in cells.iter().enumerate().skip(self.heights.len()) {
-            self.heights.push(estimate(cell, width) as u32);
-            self.measured.push(false);
-            self.estimated.push(index);
+        self.heights
+            .resize_with(transcript.pages().len(), PageHeights::default);
+        let pages = transcript.pages().iter().zip(&mut self.heights);
+        for (number, (page, known)) in pages.enumerate() {
+            let guessed = estimate_page(page, known, width);
+            let guessed = guessed.map(|place| cell_at(number, place));
+            self.estimated.extend(guessed);
         }
         let dirty = transcript.dirty_cells();
         for &index in dirty {
+            let Some(cell) = transcript.cell(index) else {
+                continue;
+            };
             if dirty.len() > DIRTY_AT_ONCE && !self.cells.contains_key(&index) {
-                self.set_height(index, estimate(&cells[index], width), false);
+                self.set_height(index, estimate(cell, width), false);
             } else {
                 self.lay_out(transcript, theme, index);
             }
         }
+    }
+
+    /// Rows before `at`.
+    pub(super) fn rows_to(&self, at: RowRef) -> u64 {
+        let page = page_of(at.cell).min(self.heights.len());
+        let before: u64 = self.heights[..page].iter().map(PageHeights::total).sum();
+        let within = self.heights.get(page);
+        before + within.map_or(0, |page| page.rows_to(place_of(at.cell), at.row))
+    }
+
+    /// Rows of all cells.
+    pub(super) fn rows(&self) -> u64 {
+        self.heights.iter().map(PageHeights::total).sum()
     }
 
     /// The rows of a cell, laid out if they are not at hand.
@@ -135,7 +154,10 @@ impl TranscriptCache {
         theme: &Theme,
         index: usize,
     ) -> &CellRows {
-        let cell = &transcript.cells()[index];
+        let Some(cell) = transcript.cell(index) else {
+            // Nothing asks for a cell that is not there.
+            return self.nothing();
+        };
         let before = previous(transcript, index);
         let rows = match self.cells.remove(&index) {
             Some(kept) if kept.rows.fits(cell, before) => kept.rows,
@@ -175,8 +197,7 @@ impl TranscriptCache {
             .cells
             .iter()
             .filter(|(index, kept)| {
-                kept.used < self.frame
-                    && !transcript.cells().get(**index).is_some_and(Cell::is_live)
+                kept.used < self.frame && !transcript.cell(**index).is_some_and(Cell::is_live)
             })
             .map(|(index, kept)| (kept.used, *index))
             .collect();
@@ -193,21 +214,72 @@ impl TranscriptCache {
         }
     }
 
+    fn nothing(&mut self) -> &CellRows {
+        let kept = Kept {
+            rows: CellRows::default(),
+            used: 0,
+        };
+        &self.cells.entry(usize::MAX).or_insert(kept).rows
+    }
+
+    fn is_guess(&self, index: usize) -> bool {
+        let page = self.heights.get(page_of(index));
+        page.and_then(|page| page.measured.get(place_of(index))) == Some(&false)
+    }
+
     fn set_height(&mut self, index: usize, rows: usize, is_measured: bool) {
-        self.heights.set(index, rows as u32);
-        self.measured[index] = is_measured;
-        if !is_measured {
-            self.estimated.push(index);
+        let Some(page) = self.heights.get_mut(page_of(index)) else {
+            return;
+        };
+        if let Some(heights) = &mut page.cells {
+            heights.set(place_of(index), rows as u32);
+            page.measured[place_of(index)] = is_measured;
+            if !is_measured {
+                self.estimated.push(index);
+            }
+        }
+    }
+}
+
+/// Brings what is known of the heights of a page up to its cells; the places of those that are
+/// guessed.
+fn estimate_page(page: &Page, known: &mut PageHeights, width: u16) -> Range<usize> {
+    match &page.cells {
+        None => {
+            if known.guess == 0 {
+                let entries = page.entries.as_ref().map_or(0, Range::len);
+                known.guess = estimate_stored(entries, page.bytes, width);
+            }
+            // What was measured is the best guess.
+            if let Some(heights) = known.cells.take() {
+                known.guess = heights.total();
+                known.measured.clear();
+            }
+            0..0
+        }
+        Some(cells) => {
+            let heights = known.cells.get_or_insert_default();
+            let from = heights.len();
+            for cell in cells.iter().skip(from) {
+                heights.push(estimate(cell, width) as u32);
+                known.measured.push(false);
+            }
+            from..cells.len()
         }
     }
 }
 
 /// The cell a cell stands behind: the last one above that is not hidden.
 fn previous(transcript: &Transcript, index: usize) -> Option<&Cell> {
-    transcript.cells()[..index]
-        .iter()
-        .rev()
-        .find(|cell| !cell.is_hidden())
+    let mut at = index;
+    while let Neighbor::Cell(before) = transcript.before(at) {
+        let cell = transcript.cell(before).filter(|cell| !cell.is_hidden());
+        if cell.is_some() {
+            return cell;
+        }
+        at = before;
+    }
+    None
 }
 
 #[cfg(test)]

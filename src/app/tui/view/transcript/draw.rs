@@ -8,8 +8,12 @@ use super::cache::TranscriptCache;
 use super::rows::CellRows;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Anchor, CellBody, Drawn, Position, RowRef, ScrollBy, Transcript,
+    Anchor, CellBody, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of,
+    place_of,
 };
+
+/// How many cells before the end of what is there the next page is read.
+const CELLS_AHEAD: usize = 12;
 
 /// Draws what of the transcript is visible in `area`, which must be blank, and says what it found
 /// out.
@@ -34,9 +38,12 @@ pub fn draw(
         transcript,
         theme,
         height: usize::from(area.height),
+        unread: None,
+        waiting: Vec::new(),
     };
     let (top, follows) = frame.resolve();
     let rows = frame.visible(top);
+    frame.look_ahead(&rows);
     let drawn = frame.report(top, follows, rows);
     paint(cache, &drawn.rows, area, buffer);
     cache.end(transcript);
@@ -64,11 +71,26 @@ struct Frame<'a> {
     transcript: &'a Transcript,
     theme: &'a Theme,
     height: usize,
+    /// The page that is needed next.
+    unread: Option<usize>,
+    /// The rest of a scroll that needs it.
+    waiting: Vec<ScrollBy>,
+}
+
+/// Where going down ends.
+enum Down {
+    At(RowRef),
+    /// At the last row before a page that is not there, with so many rows left to go.
+    Unread(RowRef, usize),
+    /// Beyond the end.
+    End,
 }
 
 impl Frame<'_> {
-    fn count(&self) -> usize {
-        self.transcript.cells().len()
+    /// A page is needed to go on with `by`.
+    fn wait(&mut self, page: usize, by: ScrollBy) {
+        self.unread = Some(page);
+        self.waiting = vec![by];
     }
 
     fn rows_of(&mut self, cell: usize) -> &CellRows {
@@ -87,9 +109,14 @@ impl Frame<'_> {
             Position::Follow => None,
             Position::At(anchor) => Some(self.find(anchor)),
         };
-        for scroll in viewport.pending_scrolls() {
+        let mut scrolls = viewport.pending_scrolls().iter();
+        for scroll in scrolls.by_ref() {
             top = self.scroll(top, *scroll);
+            if !self.waiting.is_empty() {
+                break;
+            }
         }
+        self.waiting.extend(scrolls);
         match top {
             Some(top) if !self.reaches_end(top) => (top, false),
             _ => (self.bottom(), true),
@@ -97,10 +124,7 @@ impl Frame<'_> {
     }
 
     fn find(&mut self, anchor: Anchor) -> RowRef {
-        let Some(last) = self.count().checked_sub(1) else {
-            return RowRef::default();
-        };
-        if anchor.cell > last {
+        if self.transcript.cell(anchor.cell).is_none() {
             return self.bottom();
         }
         let width = self.cache.width;
@@ -121,32 +145,72 @@ impl Frame<'_> {
         match by {
             ScrollBy::Rows(rows) => self.walk(top, rows),
             ScrollBy::Pages(pages) => self.walk(top, pages.saturating_mul(page)),
-            ScrollBy::Top => Some(RowRef::default()),
+            ScrollBy::Top => match self.transcript.at_or_after(0) {
+                Neighbor::Unread(page) => {
+                    self.wait(page, by);
+                    top.or_else(|| Some(self.bottom()))
+                }
+                Neighbor::Cell(first) => Some(RowRef::top_of(first)),
+                Neighbor::None => None,
+            },
             ScrollBy::End => None,
             ScrollBy::PreviousPrompt => {
                 let top = top.unwrap_or_else(|| self.bottom());
                 let at_prompt = self.prompt_top(top.cell);
                 // Within a long prompt its own first row is the one above.
-                let from = if at_prompt.is_some_and(|prompt| prompt.row < top.row) {
-                    top.cell + 1
-                } else {
-                    top.cell
-                };
-                let found = (0..from.min(self.count()))
-                    .rev()
-                    .find_map(|cell| self.prompt_top(cell));
-                Some(found.unwrap_or_default())
+                if let Some(prompt) = at_prompt.filter(|prompt| prompt.row < top.row) {
+                    return Some(prompt);
+                }
+                Some(self.prompt_above(top))
             }
-            ScrollBy::NextPrompt => {
-                let top = top?;
-                (top.cell + 1..self.count()).find_map(|cell| self.prompt_top(cell))
+            ScrollBy::NextPrompt => self.prompt_below(top?),
+        }
+    }
+
+    fn prompt_above(&mut self, top: RowRef) -> RowRef {
+        let mut at = top.cell;
+        loop {
+            match self.transcript.before(at) {
+                Neighbor::Cell(before) => at = before,
+                Neighbor::Unread(page) if !self.transcript.pages()[page].has_prompt => {
+                    at = cell_at(page, 0);
+                    continue;
+                }
+                Neighbor::Unread(page) => {
+                    self.wait(page, ScrollBy::PreviousPrompt);
+                    return top;
+                }
+                Neighbor::None => return RowRef::top_of(at),
+            }
+            if let Some(prompt) = self.prompt_top(at) {
+                return prompt;
+            }
+        }
+    }
+
+    fn prompt_below(&mut self, top: RowRef) -> Option<RowRef> {
+        let mut at = top.cell + 1;
+        loop {
+            match self.transcript.at_or_after(at) {
+                Neighbor::Cell(cell) => match self.prompt_top(cell) {
+                    Some(prompt) => return Some(prompt),
+                    None => at = cell + 1,
+                },
+                Neighbor::Unread(page) if !self.transcript.pages()[page].has_prompt => {
+                    at = cell_at(page + 1, 0);
+                }
+                Neighbor::Unread(page) => {
+                    self.wait(page, ScrollBy::NextPrompt);
+                    return Some(top);
+                }
+                Neighbor::None => return None,
             }
         }
     }
 
     /// The first row of a prompt, if `cell` is one.
     fn prompt_top(&mut self, cell: usize) -> Option<RowRef> {
-        let body = &self.transcript.cells().get(cell)?.body;
+        let body = &self.transcript.cell(cell)?.body;
         matches!(body, CellBody::User { .. }).then(|| RowRef {
             cell,
             row: self.rows_of(cell).gap() as u32,
@@ -160,56 +224,95 @@ impl Frame<'_> {
             None => self.bottom(),
         };
         if rows < 0 {
-            Some(self.up(top, rows.unsigned_abs() as usize))
-        } else {
-            self.down(top, rows.unsigned_abs() as usize)
+            let (top, left) = self.up(top, rows.unsigned_abs() as usize);
+            if let (Some(page), 1..) = (self.unread, left) {
+                self.wait(page, ScrollBy::Rows(-(left as i32)));
+            }
+            return Some(top);
+        }
+        match self.down(top, rows.unsigned_abs() as usize) {
+            Down::At(top) => Some(top),
+            Down::Unread(top, left) => {
+                if let Some(page) = self.unread {
+                    self.wait(page, ScrollBy::Rows(left as i32));
+                }
+                Some(top)
+            }
+            Down::End => None,
         }
     }
 
-    fn up(&mut self, mut at: RowRef, mut rows: usize) -> RowRef {
+    /// Where going up by `rows` ends, and rows that are left because a page is not there.
+    fn up(&mut self, mut at: RowRef, mut rows: usize) -> (RowRef, usize) {
         loop {
             let within = at.row as usize;
             if rows <= within {
                 at.row -= rows as u32;
-                return at;
+                return (at, 0);
             }
             rows -= within;
-            if at.cell == 0 {
-                return RowRef::default();
+            at.row = 0;
+            match self.transcript.before(at.cell) {
+                Neighbor::Cell(before) => at.cell = before,
+                Neighbor::Unread(page) => {
+                    self.unread = Some(page);
+                    return (at, rows);
+                }
+                Neighbor::None => return (at, 0),
             }
-            at.cell -= 1;
             at.row = self.height_of(at.cell) as u32;
         }
     }
 
-    /// `None` is beyond the end.
-    fn down(&mut self, mut at: RowRef, mut rows: usize) -> Option<RowRef> {
-        while at.cell < self.count() {
-            let left = self.height_of(at.cell).saturating_sub(at.row as usize);
+    fn down(&mut self, mut at: RowRef, mut rows: usize) -> Down {
+        let mut last = at;
+        loop {
+            match self.transcript.at_or_after(at.cell) {
+                Neighbor::Cell(cell) if cell == at.cell => {}
+                Neighbor::Cell(cell) => at = RowRef::top_of(cell),
+                Neighbor::Unread(page) => {
+                    self.unread = Some(page);
+                    return Down::Unread(last, rows);
+                }
+                Neighbor::None => return Down::End,
+            }
+            let height = self.height_of(at.cell);
+            let left = height.saturating_sub(at.row as usize);
             if rows < left {
                 at.row += rows as u32;
-                return Some(at);
+                return Down::At(at);
             }
             rows -= left;
+            if height > 0 {
+                last = RowRef {
+                    cell: at.cell,
+                    row: height as u32 - 1,
+                };
+            }
             at = RowRef::top_of(at.cell + 1);
         }
-        None
     }
 
     /// Whether the last row is visible when the view begins at `top`.
     fn reaches_end(&mut self, top: RowRef) -> bool {
-        self.down(top, self.height).is_none()
+        matches!(self.down(top, self.height), Down::End)
     }
 
     /// The top of the view that ends with the last row.
     fn bottom(&mut self) -> RowRef {
-        self.up(RowRef::top_of(self.count()), self.height)
+        self.up(RowRef::top_of(self.transcript.end()), self.height)
+            .0
     }
 
     fn visible(&mut self, top: RowRef) -> Vec<Option<RowRef>> {
         let mut rows = Vec::with_capacity(self.height);
         let mut at = top;
-        while rows.len() < self.height && at.cell < self.count() {
+        while rows.len() < self.height {
+            match self.transcript.at_or_after(at.cell) {
+                Neighbor::Cell(cell) if cell == at.cell => {}
+                Neighbor::Cell(cell) => at = RowRef::top_of(cell),
+                Neighbor::Unread(_) | Neighbor::None => break,
+            }
             if (at.row as usize) < self.height_of(at.cell) {
                 rows.push(Some(at));
                 at.row += 1;
@@ -221,6 +324,24 @@ impl Frame<'_> {
         rows
     }
 
+    /// Has the page above or below read before the user gets there.
+    fn look_ahead(&mut self, rows: &[Option<RowRef>]) {
+        let mut shown = rows.iter().flatten().map(|row| row.cell);
+        let (first, last) = (shown.next(), shown.next_back());
+        if self.unread.is_some() {
+            return;
+        }
+        if let Some(first) = first.filter(|first| place_of(*first) < CELLS_AHEAD)
+            && let Neighbor::Unread(page) = self.transcript.before(cell_at(page_of(first), 0))
+        {
+            self.unread = Some(page);
+        } else if let Some(last) = last
+            && let Neighbor::Unread(page) = self.transcript.at_or_after(last + CELLS_AHEAD)
+        {
+            self.unread = Some(page);
+        }
+    }
+
     fn report(&mut self, top: RowRef, follows: bool, rows: Vec<Option<RowRef>>) -> Drawn {
         let mut last = rows
             .iter()
@@ -230,15 +351,8 @@ impl Frame<'_> {
             .unwrap_or_default();
         last.row += 1;
         let seen = self.seen().max(last);
-        let heights = &self.cache.heights;
-        let total = heights.total();
-        let rows_to = |row: RowRef| {
-            if row.cell >= heights.len() {
-                return total;
-            }
-            heights.before(row.cell) + u64::from(row.row.min(heights.get(row.cell)))
-        };
-        let below = |row: RowRef| total.saturating_sub(rows_to(row)) as usize;
+        let total = self.cache.rows();
+        let below = |row: RowRef| total.saturating_sub(self.cache.rows_to(row)) as usize;
         let (hidden_below, new_below) = if follows {
             (0, 0)
         } else {
@@ -254,6 +368,8 @@ impl Frame<'_> {
             new_below: new_below.min(hidden_below),
             rows,
             seen: self.anchor_behind(if follows { last } else { seen }),
+            unread: self.unread,
+            waiting: std::mem::take(&mut self.waiting),
         }
     }
 
@@ -261,7 +377,7 @@ impl Frame<'_> {
     fn seen(&mut self) -> RowRef {
         let seen = self.transcript.viewport().seen();
         let mut row = seen.row;
-        if seen.width != self.cache.width && seen.cell < self.count() {
+        if seen.width != self.cache.width && self.transcript.cell(seen.cell).is_some() {
             let rows = self.rows_of(seen.cell);
             row = rows.rows_before(seen.byte) as u32;
         }
@@ -278,7 +394,7 @@ impl Frame<'_> {
             return before;
         }
         let mut byte = 0;
-        if seen.cell < self.count() {
+        if self.transcript.cell(seen.cell).is_some() {
             let rows = self.rows_of(seen.cell);
             let row = rows.get((seen.row as usize).saturating_sub(1));
             byte = row.map_or(0, |row| row.source.end);

@@ -52,3 +52,30 @@ impl Heights {
         self.before(self.len())
     }
 }
+
+/// The heights of the cells of a page, or a guess of their sum while they are not there.
+#[derive(Clone, Debug, Default)]
+pub struct PageHeights {
+    /// None while its cells are not there.
+    pub cells: Option<Heights>,
+    /// Whether a height was measured, cell by cell.
+    pub measured: Vec<bool>,
+    /// The sum of all, while they are not there.
+    pub guess: u64,
+}
+
+impl PageHeights {
+    pub fn total(&self) -> u64 {
+        self.cells.as_ref().map_or(self.guess, Heights::total)
+    }
+
+    /// The heights of the cells before that at `place`, and `row` rows of it.
+    pub fn rows_to(&self, place: usize, row: u32) -> u64 {
+        match &self.cells {
+            Some(heights) if place < heights.len() => {
+                heights.before(place) + u64::from(row.min(heights.get(place)))
+            }
+            _ => self.total(),
+        }
+    }
+}

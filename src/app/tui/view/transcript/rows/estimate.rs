@@ -23,6 +23,12 @@ pub fn estimate(cell: &Cell, width: u16) -> usize {
     }
 }
 
+/// Rows that so many stored entries with so many bytes will probably take: most of the bytes are
+/// results, which come folded.
+pub fn estimate_stored(entries: usize, bytes: u64, width: u16) -> u64 {
+    entries as u64 + bytes / 8 / u64::from(width.max(8))
+}
+
 fn text_rows(text: &str, columns: usize) -> usize {
     let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
     // Half of what is left over on an average line is lost to its end.

@@ -9,4 +9,4 @@ mod title;
 mod estimate;
 
 pub use cell::{CellRows, LayoutOptions};
-pub use estimate::estimate;
+pub use estimate::{estimate, estimate_stored};

@@ -1,0 +1,94 @@
+//! The entries of a conversation, for whoever shows it: in order, with their sizes. What they hold is
+//! read when it is looked at, so a long past costs some bytes an entry. Knows nothing of contexts:
+//! what a compaction took out of one stands here all the same.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::entry::{Body, Kind};
+use super::reader;
+use super::store::Session;
+use super::tree::{NodeId, Place};
+
+/// What an entry that is not in the file counts for, in bytes.
+const IN_MEMORY: u64 = 512;
+
+/// The entries on the way to a leaf that say something to the user.
+#[derive(Clone, Debug, Default)]
+pub struct SessionBranch {
+    /// None where nothing is stored.
+    file: Option<Arc<File>>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    node: NodeId,
+    kind: Kind,
+    place: Place,
+}
+
+impl Session {
+    /// The entries on the way to the leaf.
+    pub fn branch(&self) -> SessionBranch {
+        let tree = self.tree();
+        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
+        let entries = path.into_iter().filter_map(|node| {
+            let it = tree.node(node);
+            it.kind.is_shown().then(|| Entry {
+                node,
+                kind: it.kind,
+                place: it.place.clone(),
+            })
+        });
+        SessionBranch {
+            entries: entries.collect(),
+            file: self.open_file(),
+        }
+    }
+}
+
+impl SessionBranch {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What kind of entry stands at `index`.
+    pub fn kind(&self, index: usize) -> Kind {
+        self.entries[index].kind
+    }
+
+    /// The entry's node in the tree of the session.
+    pub fn node(&self, index: usize) -> NodeId {
+        self.entries[index].node
+    }
+
+    /// Bytes of its line, about.
+    pub fn length(&self, index: usize) -> u64 {
+        match self.entries[index].place {
+            Place::File { length, .. } => length,
+            Place::Memory(_) => IN_MEMORY,
+        }
+    }
+
+    /// Reads what the entries at `range` hold; an error for each that cannot be read.
+    pub fn read(&self, range: Range<usize>) -> Vec<io::Result<Arc<Body>>> {
+        let entries = self.entries.get(range).unwrap_or_default();
+        let read = |entry: &Entry| match &entry.place {
+            Place::Memory(body) => Ok(Arc::clone(body)),
+            Place::File { offset, length } => {
+                let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+                reader::body(file, *offset, *length).map(Arc::new)
+            }
+        };
+        entries.iter().map(read).collect()
+    }
+}

@@ -1,0 +1,119 @@
+//! Pages: stretches of a stored conversation whose cells are there only while somebody looks at
+//! them. Says which entries make up a page, reads them, and names what is to be read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::cell::Cell;
+use super::rebuild;
+use crate::agent::session::SessionBranch;
+use crate::agent::session::entry::Kind;
+
+/// Entries of a page.
+const ENTRIES: usize = 64;
+/// Bytes of entries after which a page ends before.
+const BYTES: u64 = 256 * 1024;
+/// Bits of a cell's number that count within its page.
+const BITS: u32 = 24;
+
+/// The page that the cell with this number is on.
+pub(crate) fn page_of(cell: usize) -> usize {
+    cell >> BITS
+}
+
+/// The place of a cell on its page.
+pub(crate) fn place_of(cell: usize) -> usize {
+    cell & ((1 << BITS) - 1)
+}
+
+/// The number of the cell at `place` on `page`.
+pub(crate) fn cell_at(page: usize, place: usize) -> usize {
+    (page << BITS) | place
+}
+
+/// A stretch of the conversation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Page {
+    /// None while nobody looks at it.
+    pub cells: Option<Vec<Cell>>,
+    /// The entries of the branch that it shows; none if they are not known to be stored.
+    pub entries: Option<Range<usize>>,
+    /// Bytes of these entries.
+    pub bytes: u64,
+    /// Whether a prompt of the user is among them.
+    pub has_prompt: bool,
+}
+
+impl Page {
+    /// A page whose cells do not come from a file.
+    pub fn live() -> Self {
+        Self {
+            cells: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    fn stored(branch: &SessionBranch, entries: Range<usize>) -> Self {
+        Self {
+            cells: None,
+            bytes: entries.clone().map(|entry| branch.length(entry)).sum(),
+            has_prompt: entries
+                .clone()
+                .any(|entry| branch.kind(entry) == Kind::User),
+            entries: Some(entries),
+        }
+    }
+}
+
+/// The pages of the stored entries in `range`. A page ends before a message, never before a result,
+/// so that calls and their results stand together.
+pub(super) fn pages_of(branch: &SessionBranch, range: Range<usize>) -> Vec<Page> {
+    let mut pages = Vec::new();
+    let (mut start, mut bytes) = (range.start, 0);
+    for entry in range.clone() {
+        let full = entry - start >= ENTRIES || bytes > BYTES;
+        if full && branch.kind(entry) != Kind::ToolResult {
+            pages.push(Page::stored(branch, start..entry));
+            (start, bytes) = (entry, 0);
+        }
+        bytes += branch.length(entry);
+    }
+    if start < range.end {
+        pages.push(Page::stored(branch, start..range.end));
+    }
+    pages
+}
+
+/// A page to be read.
+#[derive(Clone, Debug)]
+pub struct PageRequest {
+    pub(super) generation: u32,
+    pub(super) page: usize,
+    pub(super) entries: Range<usize>,
+    pub(super) branch: Arc<SessionBranch>,
+}
+
+impl PartialEq for PageRequest {
+    fn eq(&self, other: &Self) -> bool {
+        (self.generation, self.page) == (other.generation, other.page)
+    }
+}
+
+/// A page that was read.
+#[derive(Clone, Debug)]
+pub struct LoadedPage {
+    pub(super) generation: u32,
+    pub(super) page: usize,
+    pub(super) cells: Vec<Cell>,
+}
+
+impl PageRequest {
+    /// Reads the page. What cannot be read is said in its place.
+    pub fn load(self) -> LoadedPage {
+        LoadedPage {
+            generation: self.generation,
+            page: self.page,
+            cells: rebuild::cells_of(&self.branch, self.entries),
+        }
+    }
+}
