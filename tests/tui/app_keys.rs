@@ -13,6 +13,7 @@ use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued};
+use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
     TestTui::new(80, 24)
@@ -319,8 +320,10 @@ fn missed_events_are_made_up_for() {
     tui.agent(AgentEvent::MessageEnd {
         message: Arc::new(answer.clone()),
     });
+    let messages = vec![Arc::new(message), Arc::new(answer)];
     let effects = tui.send(Msg::Resubscribed(Arc::new(Snapshot {
-        messages: vec![Arc::new(message), Arc::new(answer)],
+        branch: branch(&messages),
+        messages,
         state: RunState::Idle,
         steering: Vec::new(),
         follow_up: queued(QueueKind::FollowUp, &["then this"]),
@@ -637,7 +640,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         80,
         24,
         Start {
-            history: Vec::new(),
+            history: Default::default(),
             resume: false,
             prompt: vec![Content::text("hello"), picture],
             notices: vec!["runs everything without asking".into()],
@@ -648,11 +651,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
     let effects = tui.send(Msg::Started);
     assert!(effects.contains(&Effect::Prompt(whole)));
     assert!(tui.frame().contains("[image/png]"));
-    assert_eq!(
-        tui.app.transcript.end(),
-        2,
-        "the notice, then the prompt"
-    );
+    assert_eq!(tui.app.transcript.end(), 2, "the notice, then the prompt");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod input_reader;
 mod markdown;
 mod text;
 mod transcript;
+mod transcript_pages;
 mod transcript_support;
 mod transcript_titles;
 mod transcript_patch;

@@ -420,7 +420,9 @@ fn a_frame_lays_out_what_is_visible() {
         {}
         stage.transcript.scroll(ScrollBy::Top);
         let (drawn, _) = stage.draw();
-        assert_eq!(drawn.hidden_below, prompts * 2 - 1 - 24);
+        // Of what nobody has looked at the height is guessed.
+        let rows = prompts * 2 - 1 - 24;
+        assert!(drawn.hidden_below.abs_diff(rows) <= rows / 10);
     }
 }
 

@@ -1,0 +1,169 @@
+//! A long past is read page by page, where somebody looks at it, and looks as if it were all there.
+
+use std::sync::Arc;
+
+use tiller::app::tui::transcript::{ScrollBy, Transcript};
+use tiller::llm::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
+
+use super::transcript_support::{Stage, branch};
+
+const TURNS: usize = 400;
+
+/// Prompts with answers, a call in every third.
+fn conversation() -> Vec<Arc<Message>> {
+    let mut messages = Vec::new();
+    for turn in 0..TURNS {
+        messages.push(Arc::new(Message::user(format!("prompt {turn}."), 0)));
+        let mut content = vec![Content::text(format!("answer {turn}.\n\nmore of it"))];
+        let called = turn % 3 == 0;
+        if called {
+            content.push(Content::ToolCall(ToolCall {
+                id: format!("call{turn}"),
+                name: "bash".into(),
+                ..ToolCall::default()
+            }));
+        }
+        messages.push(Arc::new(Message::Assistant(AssistantMessage {
+            content,
+            stop_reason: StopReason::Stop,
+            ..AssistantMessage::default()
+        })));
+        if called {
+            messages.push(Arc::new(Message::ToolResult(ToolResultMessage {
+                tool_call_id: format!("call{turn}"),
+                tool_name: "bash".into(),
+                content: vec![Content::text(format!("result {turn}."))],
+                details: None,
+                is_error: false,
+                duration_ms: None,
+                timestamp: 0,
+            })));
+        }
+    }
+    messages
+}
+
+fn stored(width: u16) -> Stage {
+    let mut stage = Stage::new(width, 20);
+    stage.transcript = Transcript::of_branch(branch(&conversation()));
+    stage
+}
+
+/// The numbers of the prompts that are on the screen.
+fn prompts(text: &str) -> Vec<usize> {
+    let numbers = text.lines().filter_map(|line| {
+        let number = line.trim().strip_prefix("❯ prompt ")?;
+        number.strip_suffix('.')?.parse().ok()
+    });
+    numbers.collect()
+}
+
+/// Everything from the top to the end, row by row, as scrolling by `rows` shows it.
+fn walked(stage: &mut Stage, rows: i32) -> Vec<String> {
+    stage.transcript.scroll(ScrollBy::Top);
+    let mut all: Vec<String> = stage.text().lines().map(str::to_owned).collect();
+    while !stage.transcript.is_following() {
+        stage.transcript.scroll(ScrollBy::Rows(rows));
+        let text = stage.text();
+        let lines: Vec<&str> = text.lines().collect();
+        let new = if stage.transcript.is_following() {
+            // The last step is shorter: what is new stands behind the last row that is known.
+            let known: Vec<&str> = all[all.len() - lines.len()..]
+                .iter()
+                .map(String::as_str)
+                .collect();
+            let overlap = (0..=lines.len())
+                .rev()
+                .find(|&n| known.ends_with(&lines[..n]));
+            &lines[overlap.unwrap()..]
+        } else {
+            &lines[lines.len() - rows as usize..]
+        };
+        all.extend(new.iter().map(|line| (*line).to_owned()));
+    }
+    all
+}
+
+#[test]
+fn walking_through_pages_shows_what_a_screen_that_has_all_of_it_shows() {
+    let mut whole = Stage::new(60, 20);
+    for message in conversation() {
+        whole.transcript.apply(
+            &tiller::agent::AgentEvent::MessageStart {
+                message: Arc::clone(&message),
+            },
+            0,
+        );
+        if let Message::ToolResult(result) = &*message {
+            let details = tiller::agent::tool::TextDetails {
+                text: content(&result.content),
+                line_count: 1,
+                ..Default::default()
+            };
+            let details = tiller::agent::Details::Text(details);
+            let (id, name) = (&result.tool_call_id, &result.tool_name);
+            whole.tool_end(id, name, tiller::agent::ToolStatus::Ok, "", details, None);
+        }
+        whole.apply(tiller::agent::AgentEvent::MessageEnd { message });
+    }
+    let expected = walked(&mut whole, 7);
+    for rows in [1, 7, 19] {
+        assert_eq!(walked(&mut stored(60), rows), expected, "by {rows}");
+    }
+}
+
+fn content(content: &[Content]) -> String {
+    tiller::llm::message::content_text(content)
+}
+
+#[test]
+fn scrolling_up_and_down_goes_back_to_the_same_rows() {
+    let mut stage = stored(60);
+    stage.draw();
+    let mut screens = Vec::new();
+    for _ in 0..150 {
+        screens.push(stage.text());
+        stage.transcript.scroll(ScrollBy::Rows(-13));
+    }
+    stage.text();
+    for screen in screens.iter().skip(1).rev() {
+        stage.transcript.scroll(ScrollBy::Rows(13));
+        assert_eq!(&stage.text(), screen);
+    }
+}
+
+#[test]
+fn prompts_are_steps_also_where_nothing_was_read() {
+    let mut stage = stored(60);
+    let text = stage.text();
+    let mut at = prompts(&text)[0];
+    stage.transcript.scroll(ScrollBy::PreviousPrompt);
+    while at > 0 {
+        stage.text();
+        stage.transcript.scroll(ScrollBy::PreviousPrompt);
+        let text = stage.text();
+        let first = prompts(&text)[0];
+        assert!(first < at, "{first} after {at}");
+        assert!(at - first <= 2, "{first} after {at}");
+        at = first;
+    }
+    for step in 1..TURNS - 20 {
+        stage.transcript.scroll(ScrollBy::NextPrompt);
+        assert_eq!(prompts(&stage.text())[0], step);
+    }
+    stage.transcript.scroll(ScrollBy::End);
+    assert_eq!(prompts(&stage.text()).last(), Some(&(TURNS - 1)));
+}
+
+#[test]
+fn a_change_of_width_keeps_the_place_in_an_old_page() {
+    let mut stage = stored(60);
+    stage.transcript.scroll(ScrollBy::Top);
+    stage.draw();
+    stage.transcript.scroll(ScrollBy::Rows(500));
+    let first = prompts(&stage.text())[0];
+    for width in [30, 100, 60] {
+        stage.width = width;
+        assert_eq!(prompts(&stage.text())[0], first, "at {width}");
+    }
+}
