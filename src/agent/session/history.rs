@@ -107,7 +107,16 @@ impl History {
                 continue;
             };
             match &*body {
-                Body::Message { message } => self.push(*node, Arc::clone(message)),
+                Body::Message { message } => {
+                    let mut message = Arc::clone(message);
+                    drop(body);
+                    // The screen reads them from the file; no model does. They are as long as the
+                    // results, so where the message is nobody else's they go.
+                    if let Some(Message::ToolResult(result)) = Arc::get_mut(&mut message) {
+                        result.details = None;
+                    }
+                    self.push(*node, message);
+                }
                 Body::CustomMessage(custom) => {
                     let origin = Some(custom.custom_type.clone());
                     self.push(*node, user(custom.content.clone(), origin));
