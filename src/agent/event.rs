@@ -136,6 +136,15 @@ pub enum AgentEvent {
         /// What the user said first in it.
         first_prompt: Option<String>,
     },
+    /// The conversation goes on from another entry of its session.
+    Moved {
+        /// It, up to there, as a model reads it.
+        messages: Vec<Arc<Message>>,
+        /// The same as the user reads it.
+        branch: Arc<SessionBranch>,
+        /// The prompt that was chosen: it may be edited and sent again from there.
+        prompt: Option<Vec<Content>>,
+    },
     /// The model or thinking level for the next call changed.
     ModelChanged {
         /// The model.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
-use super::session::{History, Session, SessionBranch};
+use super::session::{History, Session, SessionBranch, SessionSnapshot};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
@@ -117,6 +117,8 @@ pub enum Command {
     Name(String),
     /// Compacts the conversation, with this in focus.
     Compact(Option<String>),
+    /// About the tree of the session.
+    Tree(TreeCommand),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -178,6 +180,27 @@ pub enum Refused {
     /// The agent is ending.
     #[error("the session is being closed")]
     Leaving,
+}
+
+/// What can be asked about the tree of the session.
+#[derive(Debug)]
+pub enum TreeCommand {
+    /// Answers with the tree as it is.
+    Read(oneshot::Sender<SessionSnapshot>),
+    /// Goes on from the entry with this id, when no run is under way.
+    GoTo {
+        /// A prompt of the user stands for the place it was sent from.
+        entry: String,
+    },
+    /// Goes back to where the last prompt was sent from, when no run is under way.
+    EditLast,
+    /// Labels an entry.
+    Label {
+        /// Its id; none for the last one of the conversation.
+        entry: Option<String>,
+        /// The label; none takes it away.
+        label: Option<String>,
+    },
 }
 
 /// A session to go on with.
@@ -295,6 +318,30 @@ impl AgentHandle {
     /// the run under way. The summary pays special attention to `focus`.
     pub fn compact(&self, focus: Option<String>) {
         self.send(Command::Compact(focus));
+    }
+
+    /// The tree of the session as it is, to be read elsewhere. None when the agent is gone.
+    pub async fn tree(&self) -> Option<SessionSnapshot> {
+        let (answer, snapshot) = oneshot::channel();
+        self.send(Command::Tree(TreeCommand::Read(answer)));
+        snapshot.await.ok()
+    }
+
+    /// Goes on from the entry with this id, when no run is under way; everything stays in the tree.
+    /// A prompt of the user stands for the place it was sent from, and comes back in
+    /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
+    pub fn go_to(&self, entry: String) {
+        self.send(Command::Tree(TreeCommand::GoTo { entry }));
+    }
+
+    /// Goes back to where the last prompt of the conversation was sent from, as [`Self::go_to`].
+    pub fn edit_last_prompt(&self) {
+        self.send(Command::Tree(TreeCommand::EditLast));
+    }
+
+    /// Labels the entry with this id, or the last one of the conversation; no label takes it away.
+    pub fn label(&self, entry: Option<String>, label: Option<String>) {
+        self.send(Command::Tree(TreeCommand::Label { entry, label }));
     }
 
     /// Opens what the next prompt will need, so that it leaves at once. Says nothing.

@@ -22,7 +22,7 @@ pub use event::{
 };
 pub use handle::{
     AgentHandle, Command, Delivery, ExternalMessage, OpenSession, Refused, SlowReader, Snapshot,
-    WhenIdle,
+    TreeCommand, WhenIdle,
 };
 pub use options::AgentOptions;
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules};

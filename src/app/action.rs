@@ -83,6 +83,12 @@ pub enum Action {
     NameSession,
     /// Write the session into a file for others.
     Export,
+    /// Show the tree of the session.
+    Tree,
+    /// Label the last entry.
+    Label,
+    /// Edit the last prompt and send it again.
+    EditPrompt,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -129,6 +135,12 @@ pub enum Action {
     ListNext,
     /// In a list: show or hide the details of the selected row.
     ListDetails,
+    /// In the tree: show other entries.
+    TreeFilter,
+    /// In the tree: the same, the other way round.
+    TreeFilterBack,
+    /// In the tree: label the chosen entry.
+    TreeLabel,
     /// In a popup that is only read: the next page.
     PagerNext,
     /// In a popup that is only read: close it.
@@ -146,6 +158,8 @@ pub enum Scope {
     Everywhere,
     /// In a list that can be filtered by typing.
     List,
+    /// In the tree of the session, which is a list too.
+    Tree,
     /// In a popup that is only read.
     Pager,
     /// In a question.
@@ -232,6 +246,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(PreviousPrompt, "previous_prompt", "Scroll to the prompt before", Looking),
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
     slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, tool calls", Looking), "iterations"),
+    slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry; a prompt comes back into the editor (so does Esc twice on the empty editor)", Looking), "tree"),
+    argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),
+    row(EditPrompt, "edit_prompt", "Take the last prompt back into the editor; sent again it is another branch", Talking),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
     row(Left, "left", "Move left", Writing),
     row(Right, "right", "Move right", Writing),
@@ -257,6 +274,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::List, row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
     within(Scope::List, row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),
     within(Scope::List, row(ListDetails, "list_details", "In the list of models: show or hide everything about the selected model", Popups)),
+    within(Scope::Tree, row(TreeFilter, "tree_filter", "In the tree: show other entries (default, no tools, prompts, labelled, all); Left and Right fold and open branches", Popups)),
+    within(Scope::Tree, row(TreeFilterBack, "tree_filter_back", "In the tree: the filters the other way round", Popups)),
+    within(Scope::Tree, row(TreeLabel, "tree_label", "In the tree: label the selected entry", Popups)),
     within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
     within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
     within(Scope::Question, row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),

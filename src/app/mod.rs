@@ -14,6 +14,7 @@ pub mod action;
 pub(crate) mod prompt;
 pub mod export;
 pub mod sessions;
+pub mod branches;
 pub(crate) mod keys;
 pub(crate) mod trust;
 pub(crate) mod plan;

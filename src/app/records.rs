@@ -154,7 +154,8 @@ impl Recorder {
             }
             AgentEvent::QueueReturned { .. }
             | AgentEvent::State(_)
-            | AgentEvent::SessionOpened { .. } => return None,
+            | AgentEvent::SessionOpened { .. }
+            | AgentEvent::Moved { .. } => return None,
         })
     }
 

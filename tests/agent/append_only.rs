@@ -237,6 +237,34 @@ async fn a_session_goes_on_over_midnight_restarts_and_aborts() {
 }
 
 #[tokio::test]
+async fn a_branch_begins_with_the_bytes_up_to_where_it_leaves() {
+    for wire in Wire::ALL {
+        let mut session = Session::new(wire);
+        session.ask([calls(), think("Both.").say("Done.")]).await;
+        session.ask([calls(), think("So.").say("Yes.")]).await;
+        session.next_day();
+        session.agent.handle.edit_last_prompt();
+        session.ask([calls(), think("Other.").say("No.")]).await;
+        session.restart(tools(&["read", "grep"])).await;
+        session.ask([think("Still.").say("Still.")]).await;
+        let requests = session.server.requests();
+        let begun = |request: usize| {
+            let text = beginning(&requests[request].body);
+            text.trim_end_matches(['"', '}', ']']).to_owned()
+        };
+        // The first run of two calls, the branch that was left, the one that goes on.
+        for (before, after) in [(0, 1), (1, 2), (2, 3), (1, 4), (4, 5), (5, 6)] {
+            assert!(
+                begun(after).starts_with(&begun(before)),
+                "{wire:?}: {after} does not begin with {before}"
+            );
+        }
+        let last = users(&requests[6]).join("\n");
+        assert_eq!(last.matches("Please").count(), 3, "{wire:?}: {last}");
+    }
+}
+
+#[tokio::test]
 async fn models_of_one_wire_share_the_prefix() {
     let mut session = Session::new(Wire::Anthropic);
     let (sonnet, opus) = (

@@ -627,6 +627,12 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::SessionOpened { messages, .. } => {
             format!("session of {} messages", messages.len())
         }
+        AgentEvent::Moved {
+            messages, prompt, ..
+        } => {
+            let again = prompt.as_deref().map(tiller::llm::message::content_text);
+            format!("moved to {} messages, again {again:?}", messages.len())
+        }
         AgentEvent::ModelChanged { model, thinking } => {
             format!("model {} {thinking}", model.full_id())
         }

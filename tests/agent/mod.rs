@@ -21,6 +21,7 @@ mod pressure;
 mod log;
 mod processes;
 mod session_tree;
+mod branches;
 mod sessions;
 mod stored;
 mod nothing_lost;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, Snapshot};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::effect::{Effect, TerminalEffect, TreeEffect};
 use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
@@ -224,12 +224,15 @@ fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
 }
 
 #[test]
-fn esc_twice_says_what_is_to_come() {
+fn esc_twice_opens_the_tree() {
     let mut tui = test_tui();
     tui.key("esc");
     tui.now += 400;
+    let read = Effect::Tree(TreeEffect::Read);
+    assert_eq!(tui.key("esc"), [read]);
+    assert!(tui.frame().contains("─ Tree ─"));
     tui.key("esc");
-    assert!(tui.frame().contains("/tree"));
+    assert!(!tui.frame().contains("─ Tree ─"));
 
     let mut tui = busy();
     tui.key("esc");
@@ -238,7 +241,7 @@ fn esc_twice_says_what_is_to_come() {
         tui.now += 200;
         tui.key("esc");
     }
-    assert!(!tui.frame().contains("/tree"), "not so soon after an abort");
+    assert!(!tui.frame().contains("─ Tree ─"), "not so soon after an abort");
 }
 
 /// What begins like a command and is none would be a request that the model acts on.

@@ -31,7 +31,7 @@ pub(super) struct Conversation {
     /// Who listens.
     pub subscribers: Subscribers,
     /// Where it is stored.
-    session: Session,
+    pub(super) session: Session,
     /// What other programs see of the session.
     presence: Option<Presence>,
     /// Where other programs can speak to it.
@@ -58,15 +58,9 @@ impl Conversation {
     }
 
     /// Goes on with another session, which will call `model` next. Gives back the one before.
-    pub fn open(&mut self, session: Session, mut history: History, model: &Model) -> Session {
-        let prompts = std::mem::take(&mut history.prompts);
-        self.prompts.restart(prompts, &history.messages);
-        self.context = Context::default();
-        for message in &history.messages {
-            self.context.push(Arc::clone(message));
-        }
+    pub fn open(&mut self, session: Session, history: History, model: &Model) -> Session {
         let messages = history.messages.clone();
-        self.view = history;
+        self.restart(history);
         self.presence = None;
         let before = std::mem::replace(&mut self.session, session);
         self.appear(model);
@@ -83,6 +77,17 @@ impl Conversation {
     /// The conversation as the user reads it.
     pub fn branch(&self) -> Arc<SessionBranch> {
         Arc::new(self.session.branch())
+    }
+
+    /// The conversation is this one from now on.
+    pub fn restart(&mut self, mut history: History) {
+        let prompts = std::mem::take(&mut history.prompts);
+        self.prompts.restart(prompts, &history.messages);
+        self.context = Context::default();
+        for message in &history.messages {
+            self.context.push(Arc::clone(message));
+        }
+        self.view = history;
     }
 
     /// Names the session.
@@ -324,12 +329,12 @@ impl Conversation {
         self.report(notice);
     }
 
-    fn store(&mut self, body: Body) {
+    pub(super) fn store(&mut self, body: Body) {
         let notice = self.session.append(body);
         self.report(notice);
     }
 
-    fn report(&mut self, notice: SaveNotice) {
+    pub(super) fn report(&mut self, notice: SaveNotice) {
         if let Some((level, text)) = notice {
             self.notice(level, text);
         }

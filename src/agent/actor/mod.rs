@@ -7,6 +7,7 @@ mod compaction;
 mod external;
 mod activity;
 mod conversation;
+mod branches;
 mod context;
 mod queue;
 mod subscribers;

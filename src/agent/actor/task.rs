@@ -163,6 +163,10 @@ impl Actor {
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
+            Some(Command::Tree(command)) => {
+                let idle = matches!(self.activity, Activity::Idle);
+                (self.conversation).on_tree(command, idle, &self.model, self.thinking);
+            }
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);

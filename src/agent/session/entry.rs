@@ -390,7 +390,7 @@ pub enum Kind {
 
 impl Kind {
     /// Whether it says something to the user.
-    pub(super) fn is_shown(self) -> bool {
+    pub fn is_shown(self) -> bool {
         match self {
             Self::User
             | Self::Assistant

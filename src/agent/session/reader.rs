@@ -120,12 +120,20 @@ impl Loaded {
 /// # Errors
 /// The file cannot be read, or what stands there is no entry any more.
 pub fn body(file: &File, offset: u64, length: u64) -> io::Result<Body> {
-    let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-    file.read_exact_at(&mut line, offset)?;
-    Body::read(&line).ok_or_else(|| {
+    Body::read(&line(file, offset, length)?).ok_or_else(|| {
         let text = format!("the entry at byte {offset} cannot be read");
         io::Error::new(io::ErrorKind::InvalidData, text)
     })
+}
+
+/// The bytes of the line at `offset`.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn line(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut line, offset)?;
+    Ok(line)
 }
 
 #[derive(Default)]

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use super::entry::{Body, Kind};
 
 /// All entries of one session.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// The nodes in the order of their lines; the position is the [`NodeId`].
     nodes: IndexMap<Box<str>, Node>,
@@ -133,6 +133,27 @@ impl Tree {
     /// All nodes, in the order of their lines.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// Where a conversation that goes on from `node` begins: behind the results of the calls it
+    /// belongs to, so that none of them is without one.
+    pub fn behind_results(&self, node: NodeId) -> NodeId {
+        if !matches!(self.node(node).kind, Kind::Assistant | Kind::ToolResult) {
+            return node;
+        }
+        let (mut end, mut last) = (node, node);
+        for next in self.nodes().skip(node.index() + 1) {
+            if self.node(next).parent != Some(last) {
+                continue;
+            }
+            match self.node(next).kind {
+                Kind::ToolResult => end = next,
+                Kind::Other => {}
+                _ => break,
+            }
+            last = next;
+        }
+        end
     }
 
     /// The user's bookmark at `node`.

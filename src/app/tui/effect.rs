@@ -63,6 +63,8 @@ pub enum Effect {
     NameSession(String),
     /// Read a page of the stored conversation.
     ReadPage(PageRequest),
+    /// About the tree of the session.
+    Tree(TreeEffect),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.
@@ -75,6 +77,19 @@ pub enum Effect {
     SaveDraft(SavedDraft),
     /// On the terminal or the program itself.
     Terminal(TerminalEffect),
+}
+
+/// A side effect about the tree of the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TreeEffect {
+    /// Read all entries.
+    Read,
+    /// Go on from the entry with this id.
+    GoTo(String),
+    /// Take the last prompt back into the editor, to go on from where it was sent.
+    EditLast,
+    /// Label the entry with this id, or the last one of the conversation; no label takes it away.
+    Label(Option<String>, Option<String>),
 }
 
 /// A side effect on the terminal.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::composer::{HistoryFile, SavedDraft};
-use super::effect::{Direction, Effect};
+use super::effect::{Direction, Effect, TreeEffect};
 use super::external_editor;
 use super::git::branch;
 use super::msg::{EffectResult, FoundModel};
@@ -18,6 +18,7 @@ use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession, QueueKind};
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
+use crate::app::branches::Outline;
 use crate::app::models::Models;
 use crate::app::sessions::{self, Choice, Opened, SessionScope};
 use crate::app::trust::Trust;
@@ -86,6 +87,7 @@ impl EffectRunner {
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
+            Effect::Tree(effect) => self.tree(effect),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
                 self.block(move || EffectResult::Branch(branch(&cwd)));
@@ -207,6 +209,28 @@ impl EffectRunner {
                 Ok(text) => EffectResult::Said(text),
                 Err(text) => EffectResult::Failed(text),
             }
+        });
+    }
+
+    fn tree(&self, effect: TreeEffect) {
+        match effect {
+            TreeEffect::Read => self.read_tree(),
+            TreeEffect::GoTo(entry) => self.handle.go_to(entry),
+            TreeEffect::EditLast => self.handle.edit_last_prompt(),
+            TreeEffect::Label(entry, label) => self.handle.label(entry, label),
+        }
+    }
+
+    fn read_tree(&self) {
+        let (handle, results) = (self.handle.clone(), self.results.clone());
+        tokio::spawn(async move {
+            let Some(snapshot) = handle.tree().await else {
+                return;
+            };
+            tokio::task::spawn_blocking(move || {
+                let outline = Box::new(Outline::of(&snapshot));
+                drop(results.send(EffectResult::Tree(outline)));
+            });
         });
     }
 

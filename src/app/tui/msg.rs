@@ -12,6 +12,7 @@ use super::options::ExitKind;
 use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
+use crate::app::branches::Outline;
 use crate::app::models::{KeyState, ModelList};
 use crate::app::sessions::{Refused, SessionRow};
 use crate::llm::{Model, ThinkingLevel};
@@ -73,6 +74,8 @@ pub enum EffectResult {
     Sessions(Result<Vec<SessionRow>, String>),
     /// Another session is being opened, with what the user should read, or it cannot be.
     Opened(Result<Vec<String>, Refused>),
+    /// All entries of the session.
+    Tree(Box<Outline>),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model that was meant, or why there is none.

@@ -17,7 +17,10 @@ impl Keymap {
             let mut bindings = self.bindings.iter();
             bindings.find(|(key, action)| *key == press && action.spec().scope == scope)
         };
-        let found = bound_in(scope).or_else(|| bound_in(Scope::Everywhere));
+        let in_list = |scope| (scope == Scope::Tree).then(|| bound_in(Scope::List))?;
+        let found = bound_in(scope)
+            .or_else(|| in_list(scope))
+            .or_else(|| bound_in(Scope::Everywhere));
         found.map(|(_, action)| *action)
     }
 

@@ -3,6 +3,7 @@
 use super::models::ModelPicker;
 use super::picker::{Pager, Picker};
 use super::sessions::SessionPicker;
+use super::tree::TreePicker;
 use crate::app::action::Scope;
 
 /// Something over the screen that takes the keys.
@@ -20,6 +21,8 @@ pub enum Overlay {
     Models(ModelPicker),
     /// The sessions of this folder.
     Sessions(SessionPicker),
+    /// The tree of the session.
+    Tree(TreePicker),
 }
 
 impl Overlay {
@@ -29,6 +32,7 @@ impl Overlay {
             Self::Help(_) | Self::Iterations(_) => Scope::Pager,
             Self::ConfirmQuit => Scope::Question,
             Self::HistorySearch(_) | Self::Models(_) | Self::Sessions(_) => Scope::List,
+            Self::Tree(_) => Scope::Tree,
         }
     }
 
@@ -38,6 +42,7 @@ impl Overlay {
             Self::HistorySearch(picker) => Some(picker),
             Self::Models(models) => Some(&mut models.picker),
             Self::Sessions(sessions) => Some(&mut sessions.picker),
+            Self::Tree(tree) => Some(tree.label.as_mut().unwrap_or(&mut tree.picker)),
             Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit => None,
         }
     }
@@ -47,7 +52,7 @@ impl Overlay {
         match self {
             Self::Help(pager) | Self::Iterations(pager) => Some(pager),
             Self::Models(models) => models.details.as_mut(),
-            Self::ConfirmQuit | Self::HistorySearch(_) | Self::Sessions(_) => None,
+            Self::ConfirmQuit | Self::HistorySearch(_) | Self::Sessions(_) | Self::Tree(_) => None,
         }
     }
 }

@@ -5,9 +5,13 @@ mod picker;
 mod help;
 mod models;
 mod sessions;
+mod tree;
+mod tree_rows;
 
 pub use help::{HelpLine, help_lines};
 pub use kinds::Overlay;
 pub use models::{ModelPicker, ModelsState, same};
 pub use picker::{Pager, Picker};
 pub use sessions::SessionPicker;
+pub use tree::{TreePicker, TreePurpose};
+pub use tree_rows::{TreeRow, TreeRows};

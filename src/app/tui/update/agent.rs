@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::tree;
 use crate::agent::session::SessionBranch;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
@@ -68,6 +69,16 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             outcome: CompactionOutcome::Done { tokens_after, .. },
             ..
         } => app.status.context = *tokens_after,
+        AgentEvent::Moved {
+            messages,
+            branch,
+            prompt,
+        } => {
+            let spent = app.status.total.clone();
+            show(app, branch, messages);
+            app.status.total = spent;
+            tree::moved(app, prompt.as_deref());
+        }
         AgentEvent::ModelChanged { model, thinking } => {
             app.status.model = model.clone();
             app.models.use_now(model);

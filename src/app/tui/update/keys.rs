@@ -1,7 +1,7 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
 use super::command::{self, Command};
-use super::{editor, models, overlay, queue, scroll, sessions, stop};
+use super::{editor, models, overlay, queue, scroll, sessions, stop, tree};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -77,6 +77,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::SaveModel => return models::act(app, action, argument),
         Action::Resume | Action::NewSession | Action::NameSession | Action::Export => {
             return sessions::act(app, action, argument);
+        }
+        Action::Tree | Action::Label | Action::EditPrompt => {
+            return tree::act(app, action, argument);
         }
         Action::ToggleOutput
         | Action::ToggleThinking

@@ -7,6 +7,7 @@ mod keys;
 mod command;
 mod queue;
 mod stop;
+mod tree;
 mod editor;
 mod scroll;
 mod overlay;

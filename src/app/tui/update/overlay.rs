@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{models, sessions, stop};
+use super::{models, sessions, stop, tree};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -23,6 +23,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Overlay::ConfirmQuit) => confirm_press(app, action),
         Some(Overlay::HistorySearch(_)) => list_press(app, press, action.map(turned_around)),
         Some(Overlay::Sessions(_)) => list_press(app, press, action),
+        Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Models(_)) => {
             models::press(app, action).unwrap_or_else(|| list_press(app, press, action))
         }
@@ -64,7 +65,7 @@ fn turned_around(action: Action) -> Action {
 }
 
 /// A key that means the same in all lists.
-fn list_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+pub fn list_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {
         Some(Action::Cancel | Action::Interrupt) => drop(app.overlays.pop()),
         Some(Action::Submit) => return choose(app),
@@ -113,6 +114,7 @@ pub fn search(app: &mut App) {
         }
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Sessions(sessions)) => sessions.search(),
+        Some(Overlay::Tree(tree)) => tree.search(),
         _ => {}
     }
 }
@@ -130,6 +132,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         }
         Some(Overlay::Models(picker)) => models::choose_entry(app, picker),
         Some(Overlay::Sessions(picker)) => sessions::choose(app, &picker),
+        Some(Overlay::Tree(picker)) => tree::choose(app, picker),
         other => {
             app.overlays.extend(other);
             Vec::new()

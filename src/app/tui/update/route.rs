@@ -1,6 +1,6 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{agent, editor, keys, models, overlay, queue, scroll, sessions, stop, terminal};
+use super::{agent, editor, keys, models, overlay, queue, scroll, sessions, stop, terminal, tree};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -91,6 +91,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Saved(saved) => models::saved(app, saved),
         EffectResult::Sessions(rows) => sessions::listed(app, rows),
         EffectResult::Opened(opened) => sessions::opened(app, opened),
+        EffectResult::Tree(outline) => tree::read(app, *outline),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::History(older) => overlay::history_loaded(app, older),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),

@@ -1,11 +1,12 @@
 //! Stopping: the run, the text, the program. What Esc, Ctrl+C and Ctrl+D come to.
 
+use super::tree;
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::overlay::{Overlay, TreePurpose};
 
 /// Ctrl+C twice within this many milliseconds leaves.
 const LEAVE_MS: i64 = 2000;
@@ -28,10 +29,7 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
     app.presses.cancel = Some(app.now);
     if double {
         app.presses.cancel = None;
-        app.say(
-            "Going back in the conversation (/tree) is not there yet",
-            4000,
-        );
+        return tree::open(app, TreePurpose::Jump);
     }
     Vec::new()
 }

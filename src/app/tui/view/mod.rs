@@ -12,6 +12,7 @@ mod welcome;
 mod popup;
 mod overlay;
 mod timeline;
+mod tree;
 mod models;
 mod model_details;
 

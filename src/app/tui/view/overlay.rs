@@ -8,7 +8,7 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{models, timeline};
+use super::{models, timeline, tree};
 use crate::app::action::Action;
 use crate::app::humanize;
 use crate::app::tui::app::App;
@@ -29,6 +29,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
         Overlay::Sessions(sessions) => draw_sessions(app, sessions, area, buffer),
+        Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
     }
 }
 

@@ -1,0 +1,69 @@
+//! The tree of an open session as it was at one moment, to be read beside the agent that goes on
+//! writing: the file only grows, so what the tree names stays where it is.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use super::reader;
+use super::store::Session;
+use super::tree::{NodeId, Place, Tree};
+use super::view::{SessionView, StoredEntry};
+
+/// A session whose entries can be read.
+pub trait Entries {
+    /// All its entries.
+    fn tree(&self) -> &Tree;
+
+    /// What an entry holds.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no JSON.
+    fn entry(&self, node: NodeId) -> io::Result<StoredEntry>;
+}
+
+/// An open session at one moment.
+#[derive(Clone, Debug)]
+pub struct SessionSnapshot {
+    tree: Tree,
+    file: Option<Arc<File>>,
+}
+
+impl Session {
+    /// The session as it is now.
+    pub fn snapshot(&self) -> SessionSnapshot {
+        SessionSnapshot {
+            tree: self.tree().clone(),
+            file: self.open_file(),
+        }
+    }
+}
+
+impl Entries for SessionSnapshot {
+    fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
+        match &self.tree.node(node).place {
+            Place::Memory(body) => Ok(StoredEntry {
+                timestamp: String::new(),
+                body: Some(body.as_ref().clone()),
+            }),
+            Place::File { offset, length } => {
+                let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+                Ok(StoredEntry::read(&reader::line(file, *offset, *length)?)?)
+            }
+        }
+    }
+}
+
+impl Entries for SessionView {
+    fn tree(&self) -> &Tree {
+        self.tree()
+    }
+
+    fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
+        self.entry(node)
+    }
+}

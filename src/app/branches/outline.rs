@@ -1,0 +1,375 @@
+//! What every entry of a session says, in short: made once, in one pass over the file, for a list
+//! that is searched and filtered with every key.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::agent::is_from_user;
+use crate::agent::session::{Body, Entries, NodeId, SUMMARY_ORIGIN};
+use crate::app::humanize::short;
+use crate::llm::message::content_text;
+use crate::llm::{AssistantMessage, Content, Message, StopReason, ToolResultMessage};
+
+/// Bytes of a text that are kept.
+const KEPT: usize = 400;
+/// Bytes of a result, and of the arguments of a call, that are kept.
+const KEPT_RESULT: usize = 120;
+
+/// All entries of a session, in the order of its file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    entries: Vec<OutlineEntry>,
+    here: Option<usize>,
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineEntry {
+    /// Its id in the file.
+    pub id: String,
+    /// The entry it goes on from.
+    pub parent: Option<usize>,
+    /// What it holds.
+    pub kind: EntryKind,
+    /// When it was written (Unix ms), if it says so.
+    pub time: Option<i64>,
+    /// How it begins.
+    pub text: String,
+    /// The user's bookmark.
+    pub label: Option<String>,
+    /// Whether it is part of the conversation.
+    pub is_on_path: bool,
+    /// Of the last of several calls in a row: how many there are of which tool.
+    pub calls: Option<String>,
+    /// The text and the label in lower case, to search in.
+    haystack: String,
+}
+
+/// What an entry holds, as users tell entries apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A prompt of the user.
+    Prompt,
+    /// What the program told the model.
+    Note,
+    /// An answer with text, or one that failed.
+    Answer,
+    /// An answer that is tool calls only.
+    Calls,
+    /// The result of a call.
+    Result,
+    /// A summary in the place of what stands before it.
+    Compaction,
+    /// A summary of a branch that was left.
+    Summary,
+    /// Anything else.
+    State,
+}
+
+/// Which entries are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// What was said; calls in a row as one.
+    #[default]
+    Default,
+    /// What was said, without calls.
+    NoTools,
+    /// The user's prompts.
+    Prompts,
+    /// Entries with a label.
+    Labelled,
+    /// Everything that is in the file.
+    All,
+}
+
+impl Filter {
+    /// All filters, in the order a key goes through them.
+    pub const EACH: [Self; 5] = [
+        Self::Default,
+        Self::NoTools,
+        Self::Prompts,
+        Self::Labelled,
+        Self::All,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::NoTools => "no tools",
+            Self::Prompts => "prompts",
+            Self::Labelled => "labelled",
+            Self::All => "all",
+        }
+    }
+}
+
+impl Outline {
+    /// Reads every entry of `session`.
+    pub fn of(session: &impl Entries) -> Self {
+        let tree = session.tree();
+        let mut entries: Vec<OutlineEntry> = Vec::with_capacity(tree.nodes().len());
+        for node in tree.nodes() {
+            let mut entry = read(session, node);
+            entry.id = tree.id(node).to_owned();
+            entry.parent = tree.node(node).parent.map(NodeId::index);
+            entry.label = tree.label(node).map(str::to_owned);
+            entries.push(entry);
+        }
+        for node in tree.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
+            entries[node.index()].is_on_path = true;
+        }
+        count_calls(&mut entries);
+        for entry in &mut entries {
+            entry.haystack = haystack(entry);
+        }
+        Self {
+            entries,
+            here: tree.leaf().map(NodeId::index),
+        }
+    }
+
+    /// The entries; they are named by their place here.
+    pub fn entries(&self) -> &[OutlineEntry] {
+        &self.entries
+    }
+
+    /// The entry the conversation goes on from.
+    pub fn here(&self) -> Option<usize> {
+        self.here
+    }
+
+    /// Whether `filter` shows an entry.
+    pub fn shows(&self, entry: usize, filter: Filter) -> bool {
+        let entry = &self.entries[entry];
+        let said = match entry.kind {
+            EntryKind::Prompt
+            | EntryKind::Answer
+            | EntryKind::Compaction
+            | EntryKind::Summary => true,
+            EntryKind::Calls | EntryKind::Result => {
+                filter == Filter::Default && entry.calls.is_some()
+            }
+            EntryKind::Note | EntryKind::State => false,
+        };
+        match filter {
+            Filter::All => true,
+            Filter::Labelled => entry.label.is_some(),
+            Filter::Prompts => entry.kind == EntryKind::Prompt,
+            Filter::Default | Filter::NoTools => said || entry.label.is_some(),
+        }
+    }
+
+    /// Whether an entry holds all of `words`, which are in lower case.
+    pub fn holds(&self, entry: usize, words: &[String]) -> bool {
+        let haystack = &self.entries[entry].haystack;
+        words.iter().all(|word| haystack.contains(word.as_str()))
+    }
+
+    /// Labels an entry, or takes its label away.
+    pub fn set_label(&mut self, entry: usize, label: Option<String>) {
+        let entry = &mut self.entries[entry];
+        entry.label = label;
+        entry.haystack = haystack(entry);
+    }
+}
+
+impl OutlineEntry {
+    fn new(kind: EntryKind, text: String) -> Self {
+        Self {
+            id: String::new(),
+            parent: None,
+            kind,
+            time: None,
+            text,
+            label: None,
+            is_on_path: false,
+            calls: None,
+            haystack: String::new(),
+        }
+    }
+
+    /// The text that stands for it.
+    pub fn shown(&self) -> &str {
+        self.calls.as_deref().unwrap_or(&self.text)
+    }
+
+    fn is_call(&self) -> bool {
+        matches!(self.kind, EntryKind::Calls | EntryKind::Result)
+    }
+}
+
+fn haystack(entry: &OutlineEntry) -> String {
+    let label = entry.label.as_deref().unwrap_or_default();
+    format!("{}\n{label}", entry.text).to_lowercase()
+}
+
+fn read(session: &impl Entries, node: NodeId) -> OutlineEntry {
+    let Ok(stored) = session.entry(node) else {
+        return OutlineEntry::new(EntryKind::State, "(cannot be read)".into());
+    };
+    let time = stored.timestamp.parse::<jiff::Timestamp>();
+    let mut entry = match stored.body {
+        Some(body) => entry_of(&body),
+        None => OutlineEntry::new(EntryKind::State, String::new()),
+    };
+    entry.time = time.ok().map(jiff::Timestamp::as_millisecond);
+    entry
+}
+
+fn entry_of(body: &Body) -> OutlineEntry {
+    let (kind, text) = match body {
+        Body::Message { message } => return of_message(message),
+        Body::CustomMessage(custom) => (EntryKind::Note, content_text(&custom.content)),
+        Body::Compaction(compaction) => {
+            let before = short(compaction.tokens_before);
+            let text = format!("Compacted from {before} tokens\n{}", compaction.summary);
+            (EntryKind::Compaction, text)
+        }
+        Body::BranchSummary(summary) => {
+            let text = format!("Summary of a branch that was left\n{}", summary.summary);
+            (EntryKind::Summary, text)
+        }
+        Body::ModelChange(change) => {
+            let text = format!("model {}/{}", change.provider, change.model_id);
+            (EntryKind::State, text)
+        }
+        Body::ThinkingLevelChange { thinking_level } => {
+            (EntryKind::State, format!("thinking {thinking_level}"))
+        }
+        Body::ContextEdit(edit) => (EntryKind::State, format!("edit of {}", edit.target_id)),
+        Body::Custom { custom_type, .. } => (EntryKind::State, custom_type.to_string()),
+        Body::Label { target_id, label } => {
+            let label = label.as_deref().unwrap_or("none");
+            (EntryKind::State, format!("label {label} of {target_id}"))
+        }
+        Body::SessionInfo { name } => (EntryKind::State, format!("name {name}")),
+    };
+    OutlineEntry::new(kind, kept(&text, KEPT))
+}
+
+fn of_message(message: &Arc<Message>) -> OutlineEntry {
+    match &**message {
+        Message::User(user) => {
+            let kind = match user.origin.as_deref() {
+                origin if is_from_user(origin) => EntryKind::Prompt,
+                Some(SUMMARY_ORIGIN) => EntryKind::Summary,
+                _ => EntryKind::Note,
+            };
+            let mut text = content_text(&user.content);
+            let images = user.content.iter();
+            if text.is_empty() && images.clone().any(|it| matches!(it, Content::Image(_))) {
+                text.push_str("(picture)");
+            }
+            OutlineEntry::new(kind, kept(&text, KEPT))
+        }
+        Message::Assistant(answer) => of_answer(answer),
+        Message::ToolResult(result) => OutlineEntry::new(EntryKind::Result, of_result(result)),
+    }
+}
+
+fn of_answer(answer: &AssistantMessage) -> OutlineEntry {
+    let text = content_text(&answer.content);
+    let text = text.trim();
+    if !text.is_empty() {
+        return OutlineEntry::new(EntryKind::Answer, kept(text, KEPT));
+    }
+    let failed = match answer.stop_reason {
+        StopReason::Error => Some(answer.error_message.as_deref().unwrap_or("no reason given")),
+        StopReason::Aborted => Some("stopped"),
+        _ => None,
+    };
+    if let Some(reason) = failed {
+        return OutlineEntry::new(EntryKind::Answer, kept(&format!("({reason})"), KEPT));
+    }
+    let mut calls = String::new();
+    for call in answer.tool_calls() {
+        let arguments = match &call.arguments {
+            serde_json::Value::Object(object) => {
+                let mut texts = object.values().filter_map(serde_json::Value::as_str);
+                texts.next().unwrap_or_default().to_owned()
+            }
+            other => other.to_string(),
+        };
+        let gap = if calls.is_empty() { "" } else { " · " };
+        let arguments = kept(&arguments, KEPT_RESULT);
+        let _ = write!(calls, "{gap}{} {arguments}", call.name);
+    }
+    let kind = if calls.is_empty() {
+        EntryKind::Answer
+    } else {
+        EntryKind::Calls
+    };
+    OutlineEntry::new(kind, kept(&calls, KEPT))
+}
+
+fn of_result(result: &ToolResultMessage) -> String {
+    let failed = if result.is_error { " failed" } else { "" };
+    let text = content_text(&result.content);
+    format!(
+        "{}{failed}\n{}",
+        result.tool_name,
+        kept(text.trim(), KEPT_RESULT)
+    )
+}
+
+/// The beginning of a text.
+fn kept(text: &str, bytes: usize) -> String {
+    text[..text.floor_char_boundary(bytes)].to_owned()
+}
+
+/// Gives the last of several calls in a row their count. What the program notes between them does
+/// not end the row; a branch does.
+fn count_calls(entries: &mut [OutlineEntry]) {
+    // The nearest entry above that was said.
+    let mut above: Vec<Option<usize>> = Vec::with_capacity(entries.len());
+    let (mut calls, mut others) = (vec![0_u32; entries.len()], vec![0_u32; entries.len()]);
+    for (at, entry) in entries.iter().enumerate() {
+        let is_state = |at: usize| matches!(entries[at].kind, EntryKind::State | EntryKind::Note);
+        let mut up = entry.parent;
+        while let Some(parent) = up.filter(|parent| is_state(*parent)) {
+            // What stands further up is known for all that stands before it in the file.
+            up = match above.get(parent) {
+                Some(above) => *above,
+                None => entries[parent].parent,
+            };
+        }
+        above.push(up);
+        match up {
+            Some(parent) if entry.is_call() => calls[parent] += 1,
+            Some(parent) if !is_state(at) => others[parent] += 1,
+            _ => {}
+        }
+    }
+    let ends = |at: usize| calls[at] != 1 || others[at] > 0;
+    for at in 0..entries.len() {
+        if !entries[at].is_call() || !ends(at) {
+            continue;
+        }
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        let mut next = Some(at);
+        while let Some(now) = next.filter(|now| entries[*now].is_call()) {
+            if now != at && ends(now) {
+                break;
+            }
+            if entries[now].kind == EntryKind::Result {
+                let name = entries[now].text.split(['\n', ' ']).next();
+                let name = name.unwrap_or_default();
+                match counts.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((name.to_owned(), 1)),
+                }
+            }
+            next = above[now];
+        }
+        let named = counts.iter().rev().map(|(name, count)| match count {
+            1 => name.clone(),
+            count => format!("{count} {name}"),
+        });
+        let named: Vec<String> = named.collect();
+        entries[at].calls = Some(match named.is_empty() {
+            true => entries[at].text.clone(),
+            false => named.join(" · "),
+        });
+    }
+}

@@ -1,0 +1,290 @@
+//! A tree as rows: which entries stand in which order, and the lines that show where branches leave.
+//! Made once for what is to be seen; a row's lines are drawn from it when it is drawn.
+
+use std::collections::HashSet;
+
+/// Columns of lines on the left at most, in levels.
+const MAX_LEVELS: usize = 12;
+
+/// The visible entries of a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeRows {
+    rows: Vec<TreeRow>,
+    branches: Vec<Branch>,
+}
+
+/// One entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeRow {
+    /// Which one.
+    pub entry: usize,
+    /// Whether a branch begins with it.
+    pub begins: bool,
+    /// How many entries are folded away below it.
+    pub folded: usize,
+    branch: usize,
+}
+
+/// A stretch of entries without a fork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Branch {
+    /// The branch it leaves.
+    parent: Option<usize>,
+    /// Whether no other branch leaves there below it.
+    is_last: bool,
+    /// Its first row.
+    first_row: usize,
+}
+
+impl TreeRows {
+    /// The entries that are `visible`, below their nearest visible ancestors; what stands below the
+    /// first entry of a branch is left out when that is `folded`.
+    pub fn new(
+        parents: &[Option<usize>],
+        visible: impl Fn(usize) -> bool,
+        folded: &HashSet<usize>,
+    ) -> Self {
+        let visible: Vec<bool> = (0..parents.len()).map(visible).collect();
+        let children = Children::of(parents, &visible);
+        let mut tree = Self::default();
+        // What is still to be placed: an entry, its branch, whether it begins it.
+        let mut open = Vec::new();
+        tree.add(&children.roots, None, &mut open);
+        while let Some((entry, branch, begins)) = open.pop() {
+            if begins {
+                tree.branches[branch].first_row = tree.rows.len();
+            }
+            let below = children.of_entry(entry);
+            let is_folded = begins && folded.contains(&entry);
+            tree.rows.push(TreeRow {
+                entry,
+                begins,
+                folded: if is_folded { children.count(entry) } else { 0 },
+                branch,
+            });
+            match below {
+                _ if is_folded => {}
+                [only] => open.push((*only, branch, false)),
+                several => tree.add(several, Some(branch), &mut open),
+            }
+        }
+        tree
+    }
+
+    /// Begins a branch with each of `entries`.
+    fn add(
+        &mut self,
+        entries: &[usize],
+        parent: Option<usize>,
+        open: &mut Vec<(usize, usize, bool)>,
+    ) {
+        for (at, entry) in entries.iter().enumerate().rev() {
+            self.branches.push(Branch {
+                parent,
+                is_last: at + 1 == entries.len(),
+                first_row: 0,
+            });
+            open.push((*entry, self.branches.len() - 1, true));
+        }
+    }
+
+    /// The rows, from top to bottom.
+    pub fn rows(&self) -> &[TreeRow] {
+        &self.rows
+    }
+
+    /// The lines left of a row; a tree with one root has none before its first fork.
+    pub fn lines(&self, row: &TreeRow) -> String {
+        let mut levels = Vec::new();
+        let mut branch = Some(row.branch);
+        let mut begins = row.begins;
+        while let Some(at) = branch {
+            let Branch {
+                parent, is_last, ..
+            } = self.branches[at];
+            let is_only = parent.is_none() && is_last && at == 0;
+            if !is_only {
+                levels.push(match (begins, is_last) {
+                    (true, false) => "├─ ",
+                    (true, true) => "└─ ",
+                    (false, false) => "│  ",
+                    (false, true) => "   ",
+                });
+            }
+            begins = false;
+            branch = parent;
+        }
+        let cut = levels.len() > MAX_LEVELS;
+        levels.truncate(MAX_LEVELS);
+        if cut {
+            levels.push("…  ");
+        }
+        levels.reverse();
+        levels.concat()
+    }
+
+    /// The first row of the branch that a row is in.
+    pub fn branch_start(&self, row: usize) -> usize {
+        self.branches[self.rows[row].branch].first_row
+    }
+
+    /// The first row of the branch that the branch of a row leaves.
+    pub fn parent_start(&self, row: usize) -> Option<usize> {
+        let parent = self.branches[self.rows[row].branch].parent?;
+        Some(self.branches[parent].first_row)
+    }
+
+    /// The next row below that begins a branch, or the last row.
+    pub fn next_start(&self, row: usize) -> usize {
+        let below = self.rows.iter().skip(row + 1).position(|row| row.begins);
+        below.map_or(self.rows.len().saturating_sub(1), |below| row + 1 + below)
+    }
+
+    /// Whether the branch that begins at this row can be folded: something stands below, and it is
+    /// not the trunk.
+    pub fn can_fold(&self, row: usize) -> bool {
+        let here = self.rows[row];
+        let is_trunk = self.branches[here.branch].parent.is_none() && self.branches[0].is_last;
+        let last = self.rows.get(row + 1);
+        here.begins && !is_trunk && last.is_some_and(|next| self.is_within(next, here.branch))
+    }
+
+    fn is_within(&self, row: &TreeRow, branch: usize) -> bool {
+        let mut branches =
+            std::iter::successors(Some(row.branch), |branch| self.branches[*branch].parent);
+        branches.any(|within| within == branch)
+    }
+}
+
+/// The visible children of each entry, in one list.
+struct Children {
+    roots: Vec<usize>,
+    list: Vec<usize>,
+    /// Where an entry's children begin in the list; one more at the end.
+    starts: Vec<usize>,
+}
+
+impl Children {
+    fn of(parents: &[Option<usize>], visible: &[bool]) -> Self {
+        let mut above: Vec<Option<usize>> = Vec::with_capacity(parents.len());
+        for parent in parents {
+            let mut up = *parent;
+            while let Some(parent) = up.filter(|parent| !visible[*parent]) {
+                // What stands further up is known for all that stands before it in the file.
+                up = match above.get(parent) {
+                    Some(above) => *above,
+                    None => parents[parent],
+                };
+            }
+            above.push(up);
+        }
+        let mut starts = vec![0; parents.len() + 1];
+        let shown = || above.iter().enumerate().filter(|(at, _)| visible[*at]);
+        for parent in shown().filter_map(|(_, parent)| *parent) {
+            starts[parent + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![0; starts[parents.len()]];
+        let mut roots = Vec::new();
+        for (at, parent) in shown() {
+            match parent {
+                Some(parent) => {
+                    list[next[*parent]] = at;
+                    next[*parent] += 1;
+                }
+                None => roots.push(at),
+            }
+        }
+        Self {
+            roots,
+            list,
+            starts,
+        }
+    }
+
+    fn of_entry(&self, entry: usize) -> &[usize] {
+        &self.list[self.starts[entry]..self.starts[entry + 1]]
+    }
+
+    /// How many stand below an entry.
+    fn count(&self, entry: usize) -> usize {
+        let mut open = vec![entry];
+        let mut count = 0;
+        while let Some(entry) = open.pop() {
+            count += self.of_entry(entry).len();
+            open.extend(self.of_entry(entry));
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line for each row: the lines, the entry, what is folded away.
+    fn drawn(parents: &[i32], hidden: &[usize], folded: &[usize]) -> Vec<String> {
+        let parents: Vec<Option<usize>> = parents
+            .iter()
+            .map(|parent| usize::try_from(*parent).ok())
+            .collect();
+        let folded = folded.iter().copied().collect();
+        let rows = TreeRows::new(&parents, |at| !hidden.contains(&at), &folded);
+        let line = |row: &TreeRow| match row.folded {
+            0 => format!("{}{}", rows.lines(row), row.entry),
+            folded => format!("{}{} +{folded}", rows.lines(row), row.entry),
+        };
+        rows.rows().iter().map(line).collect()
+    }
+
+    #[test]
+    fn lines_are_only_where_branches_are() {
+        // 0 - 1 - 2 - 3
+        //      \- 4 - 5
+        //          \- 6
+        let tree = [-1, 0, 1, 2, 1, 4, 4];
+        for (hidden, folded, expected) in [
+            (
+                &[][..],
+                &[][..],
+                &["0", "1", "├─ 2", "│  3", "└─ 4", "   ├─ 5", "   └─ 6"][..],
+            ),
+            (
+                &[][..],
+                &[2, 4][..],
+                &["0", "1", "├─ 2 +1", "└─ 4 +2"][..],
+            ),
+            // What stands below a hidden entry stands below the next visible one above.
+            (&[1, 4], &[], &["0", "├─ 2", "│  3", "├─ 5", "└─ 6"]),
+            (&[2, 3, 5], &[], &["0", "1", "4", "6"]),
+            (&[0, 1], &[], &["├─ 2", "│  3", "└─ 4", "   ├─ 5", "   └─ 6"]),
+            (&[0, 1, 2, 3, 4, 5, 6], &[], &[]),
+        ] {
+            assert_eq!(drawn(&tree, hidden, folded), expected, "{hidden:?}");
+        }
+        assert_eq!(drawn(&[-1, 0, -1], &[], &[]), ["├─ 0", "│  1", "└─ 2"]);
+        assert_eq!(
+            drawn(&[-1, 2, 0], &[], &[]),
+            ["0", "2", "1"],
+            "a parent behind its child"
+        );
+    }
+
+    #[test]
+    fn branches_fold_and_are_walked() {
+        let parents = [None, Some(0), Some(1), Some(2), Some(1), Some(4)];
+        let rows = TreeRows::new(&parents, |_| true, &HashSet::new());
+        let can_fold: Vec<bool> = (0..6).map(|row| rows.can_fold(row)).collect();
+        assert_eq!(can_fold, [false, false, true, false, true, false]);
+        assert_eq!(rows.branch_start(3), 2);
+        assert_eq!(rows.branch_start(1), 0);
+        assert_eq!(rows.parent_start(5), Some(0));
+        assert_eq!(rows.parent_start(1), None);
+        assert_eq!(rows.next_start(0), 2);
+        assert_eq!(rows.next_start(2), 4);
+        assert_eq!(rows.next_start(4), 5);
+    }
+}

@@ -1,0 +1,130 @@
+//! The tree of the session: opening it, its keys, going on from another entry, labels.
+
+use super::overlay::list_press;
+use crate::app::action::Action;
+use crate::app::branches::Outline;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::{Effect, TreeEffect};
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Overlay, Picker, TreePicker, TreePurpose};
+use crate::llm::Content;
+use crate::llm::message::content_text;
+
+/// How long a refusal stays, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// Does what an action about the tree means.
+pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    match action {
+        Action::Label => {
+            let label = (!argument.is_empty()).then(|| argument.to_owned());
+            app.say(
+                match &label {
+                    Some(label) => format!("Labelled {label}"),
+                    None => String::from("The label is gone"),
+                },
+                SAY_MS,
+            );
+            vec![Effect::Tree(TreeEffect::Label(None, label))]
+        }
+        Action::EditPrompt if is_busy(app) => Vec::new(),
+        Action::EditPrompt => vec![Effect::Tree(TreeEffect::EditLast)],
+        _ => open(app, TreePurpose::Jump),
+    }
+}
+
+/// Opens the tree.
+pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
+    app.overlays.push(Overlay::Tree(TreePicker::new(purpose)));
+    vec![Effect::Tree(TreeEffect::Read)]
+}
+
+/// The tree was read.
+pub fn read(app: &mut App, outline: Outline) {
+    if let Some(Overlay::Tree(tree)) = app.overlays.last_mut() {
+        tree.read(outline);
+    }
+}
+
+/// A key while the tree is open.
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::Tree(tree)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    if tree.label.is_some() {
+        return press_in_label(tree, press, action);
+    }
+    match action {
+        Some(Action::Left | Action::WordLeft) => tree.fold(),
+        Some(Action::Right | Action::WordRight) => tree.unfold(),
+        Some(Action::TreeFilter) => tree.cycle_filter(false),
+        Some(Action::TreeFilterBack) => tree.cycle_filter(true),
+        Some(Action::TreeLabel) => begin_label(tree),
+        _ => return list_press(app, press, action),
+    }
+    Vec::new()
+}
+
+fn begin_label(tree: &mut TreePicker) {
+    if let Some(chosen) = tree.chosen() {
+        let mut label = Picker::default();
+        label.type_text(chosen.label.as_deref().unwrap_or_default());
+        tree.label = Some(label);
+    }
+}
+
+fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    match action {
+        Some(Action::Cancel | Action::Interrupt) => tree.label = None,
+        Some(Action::Submit) => {
+            let labelled = tree.finish_label();
+            let effect = |(id, label)| Effect::Tree(TreeEffect::Label(Some(id), label));
+            return labelled.map(effect).into_iter().collect();
+        }
+        _ => {
+            if let Some(label) = &mut tree.label {
+                label.press(action, press.text(), 1);
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Goes on from the chosen entry.
+pub fn choose(app: &mut App, tree: TreePicker) -> Vec<Effect> {
+    let Some(id) = tree.chosen().map(|chosen| chosen.id.clone()) else {
+        app.overlays.push(Overlay::Tree(tree));
+        return Vec::new();
+    };
+    if is_busy(app) {
+        app.overlays.push(Overlay::Tree(tree));
+        return Vec::new();
+    }
+    vec![Effect::Tree(TreeEffect::GoTo(id))]
+}
+
+/// The conversation goes on from another entry; a prompt that was chosen comes into the editor. What
+/// stood there stays in the history.
+pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
+    app.resume = None;
+    app.stats.last = None;
+    let Some(prompt) = prompt else { return };
+    if !app.composer.is_empty() {
+        app.composer.clear();
+        let up = app.key(Action::Up);
+        app.say(
+            format!("What was in the editor is in the history: {up}"),
+            SAY_MS,
+        );
+    }
+    app.composer.set(&content_text(prompt));
+}
+
+/// Whether a run is under way, which is told.
+fn is_busy(app: &mut App) -> bool {
+    if app.is_running() {
+        let stop = app.key(Action::Cancel);
+        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
+    }
+    app.is_running()
+}

@@ -1,0 +1,272 @@
+//! The conversation goes on from another entry: what is sent then, what is stored, and that nothing
+//! is ever lost.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::json;
+use tiller::agent::AgentEvent;
+use tiller::agent::session::{Body, Entries, NodeId, Session};
+use tiller::llm::Message;
+use tiller::llm::message::content_text;
+
+use super::fixture::{self, Act, Gate, Setup, Step, TestAgent, agent, call, say};
+
+/// The id of the stored message that holds `text`.
+fn id_of(agent: &TestAgent, text: &str) -> String {
+    let entries = agent.entries();
+    let found = entries
+        .iter()
+        .filter(|entry| entry["type"] == "message")
+        .find(|entry| entry["message"].to_string().contains(text));
+    found.expect(text)["id"].as_str().unwrap().to_owned()
+}
+
+async fn moved(agent: &mut TestAgent) -> (Vec<String>, Option<String>) {
+    let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
+    let AgentEvent::Moved {
+        messages, prompt, ..
+    } = agent.until(moved).await else {
+        unreachable!()
+    };
+    let messages = messages.iter().map(|it| fixture::message_line(it));
+    (
+        messages.collect(),
+        prompt.as_deref().map(content_text),
+    )
+}
+
+async fn ask(agent: &mut TestAgent, text: &str) {
+    agent.prompt(text);
+    agent.settled().await;
+}
+
+// L2, L3
+#[tokio::test]
+async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
+    let answers = ["one", "two", "other two", "again two"].map(say).to_vec();
+    let mut agent = agent(answers, vec![]);
+    ask(&mut agent, "first").await;
+    ask(&mut agent, "second").await;
+    let before = fs::read(&agent.session).unwrap();
+    let second = id_of(&agent, "second");
+    agent.handle.go_to(second);
+    let (messages, prompt) = moved(&mut agent).await;
+    assert_eq!(messages, ["user: first", "assistant: one"]);
+    assert_eq!(prompt.as_deref(), Some("second"));
+    ask(&mut agent, "another second").await;
+    assert_eq!(
+        agent.request(2),
+        ["user: first", "assistant: one", "user: another second"]
+    );
+
+    // Back to the end of the branch that was left.
+    let two = id_of(&agent, "\"two\"");
+    agent.handle.go_to(two);
+    let (messages, prompt) = moved(&mut agent).await;
+    assert_eq!(messages.last().unwrap(), "assistant: two");
+    assert_eq!(prompt, None);
+    agent.handle.edit_last_prompt();
+    assert_eq!(moved(&mut agent).await.1.as_deref(), Some("second"));
+    let after = fs::read(&agent.session).unwrap();
+    assert!(after.starts_with(&before), "the file only grows");
+
+    // Where it went on is remembered.
+    agent.handle.shutdown().await;
+    let (session, _) =
+        Session::open(&agent.folder.path().join("sessions"), &agent.session).unwrap();
+    let said: Vec<_> = session.history().messages.iter().map(|it| it.text()).collect();
+    assert_eq!(said, ["first", "one"]);
+}
+
+#[tokio::test]
+async fn the_first_prompt_can_be_edited_too() {
+    let mut agent = agent(["one", "two"].map(say).to_vec(), vec![]);
+    ask(&mut agent, "first").await;
+    agent.handle.edit_last_prompt();
+    assert_eq!(moved(&mut agent).await, (vec![], Some("first".into())));
+    ask(&mut agent, "another").await;
+    assert_eq!(agent.request(1), ["user: another"]);
+    let requests = agent.script.requests();
+    assert_eq!(requests[0].system, requests[1].system);
+}
+
+#[tokio::test]
+async fn calls_keep_their_results_wherever_it_goes_on() {
+    let calls = call(&[("a", "read", json!({})), ("b", "read", json!({}))]);
+    let tools = vec![("read", true, Act::Succeed("fine".into()))];
+    for at in ["toolCall", "\"a\",\"toolName", "\"b\",\"toolName"] {
+        let answers = vec![calls.clone(), say("done"), say("on")];
+        let mut agent = agent(answers, tools.clone());
+        ask(&mut agent, "first").await;
+        let entries = agent.entries();
+        let chosen = entries
+            .iter()
+            .find(|entry| entry.to_string().contains(at))
+            .expect(at);
+        agent.handle.go_to(chosen["id"].as_str().unwrap().to_owned());
+        moved(&mut agent).await;
+        ask(&mut agent, "next").await;
+        assert_eq!(
+            agent.request(2),
+            ["user: first", "assistant: [a b]", "a: fine", "b: fine", "user: next"],
+            "{at}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
+    let gate = Gate::new();
+    let mut waiting = vec![fixture::start(), Step::Wait(gate.clone())];
+    waiting.extend(say("two").into_iter().skip(1));
+    let mut agent = agent(vec![say("one"), waiting], vec![]);
+    let told = |part: &'static str| {
+        move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part))
+    };
+    agent.handle.edit_last_prompt();
+    agent.until(told("no prompt to edit")).await;
+    agent.handle.label(None, Some("x".into()));
+    agent.until(told("Nothing was said")).await;
+    ask(&mut agent, "first").await;
+    agent.handle.go_to("nonsense".into());
+    agent.until(told("no entry nonsense")).await;
+    agent.prompt("second");
+    gate.reached().await;
+    agent.handle.go_to(id_of(&agent, "first"));
+    agent.until(told("stop it first")).await;
+    gate.open();
+    agent.settled().await;
+    assert_eq!(
+        agent.stored(),
+        ["user: first", "assistant: one", "user: second", "assistant: two"]
+    );
+}
+
+#[tokio::test]
+async fn labels_are_stored_and_taken_away() {
+    let mut agent = agent(["one"].map(say).to_vec(), vec![]);
+    ask(&mut agent, "first").await;
+    let (one, first) = (id_of(&agent, "one"), id_of(&agent, "first"));
+    agent.handle.label(None, Some("here".into()));
+    agent.handle.label(Some(first.clone()), Some("there".into()));
+    agent.handle.label(Some(first.clone()), None);
+    let snapshot = agent.handle.tree().await.unwrap();
+    let label = |id: &str| {
+        let tree = snapshot.tree();
+        tree.label(tree.find(id).unwrap()).map(str::to_owned)
+    };
+    assert_eq!((label(&one).as_deref(), label(&first)), (Some("here"), None));
+    let labels: Vec<_> = agent.entries();
+    let labels = labels.iter().filter(|entry| entry["type"] == "label");
+    let last = labels.last().unwrap();
+    assert_eq!(last["targetId"], first.as_str());
+    assert!(last.get("label").is_none(), "as pi writes it: {last}");
+}
+
+#[tokio::test]
+async fn the_model_stays_the_one_that_was_chosen() {
+    let mut agent = Setup {
+        answers: ["one", "two"].map(say).to_vec(),
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut agent, "first").await;
+    let mut other = fixture::model();
+    other.id = "other".into();
+    agent.handle.set_model(other);
+    agent.handle.edit_last_prompt();
+    moved(&mut agent).await;
+    ask(&mut agent, "again").await;
+    assert_eq!(agent.script.requests()[1].model.id, "other");
+    agent.handle.shutdown().await;
+    let root = agent.folder.path().join("sessions");
+    let (session, _) = Session::open(&root, &agent.session).unwrap();
+    assert_eq!(session.model().unwrap().model_id, "other");
+}
+
+/// What happens to a tree: so many messages are said, or it goes on from some entry (of those there
+/// are; none of them for 0).
+#[derive(Clone, Debug)]
+enum Change {
+    Say(u8),
+    GoTo(usize),
+    Label(usize),
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Change>> {
+    let step = prop_oneof![
+        3 => (1..4_u8).prop_map(Change::Say),
+        3 => any::<usize>().prop_map(Change::GoTo),
+        1 => any::<usize>().prop_map(Change::Label),
+        1 => Just(Change::Reopen),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest! {
+    // L1, L2, L3, L5
+    #[test]
+    fn every_path_of_a_random_tree_is_reachable_and_the_file_only_grows(steps in steps()) {
+        let root = tempfile::tempdir().unwrap();
+        let mut session = Session::create(root.path(), Path::new("/w"));
+        let path = session.path().unwrap().to_owned();
+        // What stands on the way to each message, by its text; the last is where it goes on.
+        let mut said: Vec<(NodeId, Vec<String>)> = Vec::new();
+        let mut now: Vec<String> = Vec::new();
+        let mut before = Vec::new();
+        for step in steps {
+            match step {
+                Change::Say(count) => for _ in 0..count {
+                    let text = format!("m{}", said.len());
+                    now.push(text.clone());
+                    let message = Arc::new(Message::user(text, 1));
+                    prop_assert_eq!(session.append(Body::Message { message }), None);
+                    said.push((session.tree().leaf().unwrap(), now.clone()));
+                },
+                Change::GoTo(at) => {
+                    let at = at % (said.len() + 1);
+                    let target = at.checked_sub(1).map(|at| &said[at]);
+                    prop_assert_eq!(session.go_to(target.map(|it| it.0)), None);
+                    now = target.map(|it| it.1.clone()).unwrap_or_default();
+                }
+                Change::Label(at) => if !said.is_empty() {
+                    let node = said[at % said.len()].0;
+                    let target_id = session.tree().id(node).to_owned();
+                    let label = Some(String::from("here"));
+                    session.append(Body::Label { target_id, label });
+                },
+                Change::Reopen => if path.exists() {
+                    drop(session);
+                    let (opened, problems) = Session::open(root.path(), &path).unwrap();
+                    prop_assert_eq!(problems, Vec::<String>::new());
+                    session = opened;
+                },
+            }
+            let texts: Vec<_> = session.history().messages.iter().map(|it| it.text()).collect();
+            prop_assert_eq!(&texts, &now);
+            let file = fs::read(&path).unwrap_or_default();
+            prop_assert!(file.starts_with(&before));
+            before = file;
+        }
+        // Every path, by an agent's snapshot and after another start.
+        let snapshot = session.snapshot();
+        for (node, path) in &said {
+            let mut texts = Vec::new();
+            for node in snapshot.tree().path(*node) {
+                if let Some(Body::Message { message }) = snapshot.entry(node).unwrap().body {
+                    texts.push(message.text());
+                }
+            }
+            prop_assert_eq!(&texts, path);
+        }
+        for (node, path) in &said {
+            session.go_to(Some(*node));
+            let texts: Vec<_> = session.history().messages.iter().map(|it| it.text()).collect();
+            prop_assert_eq!(&texts, path);
+        }
+    }
+}

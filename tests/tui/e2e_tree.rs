@@ -1,0 +1,109 @@
+//! The tree of the session in the whole program: jumps, prompts that are edited and sent again,
+//! labels, and that where it goes on is remembered.
+
+use nix::sys::signal::Signal;
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
+
+fn stage(replies: &[&str]) -> (ModelServer, Sandbox) {
+    job::stage_with(replies.iter().map(|text| Reply::text(*text)).collect())
+}
+
+fn ask(screen: &Screen, prompt: &str, answer: &str) {
+    screen.keys(prompt);
+    screen.keys("<enter>");
+    screen.wait_for(answer);
+    screen.wait_gone("Esc stops");
+}
+
+fn go_on(sandbox: &Sandbox) -> Screen {
+    let screen = Launch::new(sandbox).args(&["-c"]).size(100, 40).start();
+    screen.wait_for("─ full");
+    screen
+}
+
+#[test]
+fn an_earlier_prompt_is_edited_and_sent_again() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = stage(&["One.", "Two.", "Three."]);
+        let screen = open(&sandbox, wire);
+        ask(&screen, "first", "One.");
+        ask(&screen, "second", "Two.");
+        screen.keys("a draft");
+        screen.keys("<a-e>");
+        screen.wait_gone("Two.");
+        screen.wait_for("│ second");
+        ask(&screen, " way", "Three.");
+        let request = server.request(2);
+        assert_eq!(request.last_user(), "second way", "{wire:?}");
+        assert!(!request.text().contains("Two."), "{wire:?}");
+        // The draft is two prompts back: the edited one came after it.
+        screen.keys("<up><up>");
+        screen.wait_for("│ a draft");
+        screen.keys("<c-c>");
+        leave(&screen);
+    }
+}
+
+// L5
+#[test]
+fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
+    let (server, sandbox) = stage(&["One.", "Two.", "Three.", "Four.", "Five."]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    ask(&screen, "first", "One.");
+    ask(&screen, "second", "Two.");
+    screen.keys("<esc>");
+    screen.keys("<esc>");
+    screen.wait_for("─ Tree ─");
+    screen.wait_for("● Two.");
+    screen.keys("<a-l>good<enter>");
+    screen.wait_for("⟦good⟧ Two.");
+    screen.keys("<up><enter>");
+    screen.wait_gone("─ Tree ─");
+    screen.wait_for("│ second");
+    ask(&screen, " way", "Three.");
+    screen.keys("/tree<enter>");
+    for row in ["├─ ❯ second", "⟦good⟧ Two.", "└─ ❯ second way", "Three."] {
+        screen.wait_for(row);
+    }
+    screen.keys("good<enter>");
+    screen.wait_gone("─ Tree ─");
+    screen.wait_gone("Three.");
+    screen.wait_for("Two.");
+    ask(&screen, "third", "Four.");
+    let text = server.request(3).text();
+    assert!(text.contains("Two.") && !text.contains("Three."), "{text}");
+
+    // It goes on there after a jump, also when it was killed.
+    screen.keys("/tree<enter>");
+    screen.wait_for("Three.");
+    screen.keys("three<enter>");
+    screen.wait_gone("Four.");
+    screen.signal(Signal::SIGKILL);
+    screen.wait_dead();
+    let screen = go_on(&sandbox);
+    screen.wait_for("Three.");
+    ask(&screen, "fourth", "Five.");
+    let text = server.request(4).text();
+    assert!(text.contains("second way") && !text.contains("Four."), "{text}");
+    leave(&screen);
+}
+
+#[test]
+fn labels_are_there_again() {
+    let (_server, sandbox) = stage(&["One."]);
+    let screen = open(&sandbox, Wire::Chat);
+    ask(&screen, "first", "One.");
+    screen.keys("/label here it was fine<enter>");
+    screen.wait_for("Labelled here it was fine");
+    leave(&screen);
+    let screen = go_on(&sandbox);
+    screen.keys("/tree<enter>");
+    screen.wait_for("⟦here it was fine⟧ One.");
+    screen.keys("<esc>");
+    leave(&screen);
+}
