@@ -28,14 +28,12 @@ async fn moved(agent: &mut TestAgent) -> (Vec<String>, Option<String>) {
     let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
     let AgentEvent::Moved {
         messages, prompt, ..
-    } = agent.until(moved).await else {
+    } = agent.until(moved).await
+    else {
         unreachable!()
     };
     let messages = messages.iter().map(|it| fixture::message_line(it));
-    (
-        messages.collect(),
-        prompt.as_deref().map(content_text),
-    )
+    (messages.collect(), prompt.as_deref().map(content_text))
 }
 
 async fn ask(agent: &mut TestAgent, text: &str) {
@@ -77,7 +75,12 @@ async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
     agent.handle.shutdown().await;
     let (session, _) =
         Session::open(&agent.folder.path().join("sessions"), &agent.session).unwrap();
-    let said: Vec<_> = session.history().messages.iter().map(|it| it.text()).collect();
+    let said: Vec<_> = session
+        .history()
+        .messages
+        .iter()
+        .map(|it| it.text())
+        .collect();
     assert_eq!(said, ["first", "one"]);
 }
 
@@ -106,12 +109,20 @@ async fn calls_keep_their_results_wherever_it_goes_on() {
             .iter()
             .find(|entry| entry.to_string().contains(at))
             .expect(at);
-        agent.handle.go_to(chosen["id"].as_str().unwrap().to_owned());
+        agent
+            .handle
+            .go_to(chosen["id"].as_str().unwrap().to_owned());
         moved(&mut agent).await;
         ask(&mut agent, "next").await;
         assert_eq!(
             agent.request(2),
-            ["user: first", "assistant: [a b]", "a: fine", "b: fine", "user: next"],
+            [
+                "user: first",
+                "assistant: [a b]",
+                "a: fine",
+                "b: fine",
+                "user: next"
+            ],
             "{at}"
         );
     }
@@ -123,9 +134,7 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
     let mut waiting = vec![fixture::start(), Step::Wait(gate.clone())];
     waiting.extend(say("two").into_iter().skip(1));
     let mut agent = agent(vec![say("one"), waiting], vec![]);
-    let told = |part: &'static str| {
-        move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part))
-    };
+    let told = |part: &'static str| move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part));
     agent.handle.edit_last_prompt();
     agent.until(told("no prompt to edit")).await;
     agent.handle.label(None, Some("x".into()));
@@ -141,7 +150,12 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
     agent.settled().await;
     assert_eq!(
         agent.stored(),
-        ["user: first", "assistant: one", "user: second", "assistant: two"]
+        [
+            "user: first",
+            "assistant: one",
+            "user: second",
+            "assistant: two"
+        ]
     );
 }
 
@@ -151,14 +165,19 @@ async fn labels_are_stored_and_taken_away() {
     ask(&mut agent, "first").await;
     let (one, first) = (id_of(&agent, "one"), id_of(&agent, "first"));
     agent.handle.label(None, Some("here".into()));
-    agent.handle.label(Some(first.clone()), Some("there".into()));
+    agent
+        .handle
+        .label(Some(first.clone()), Some("there".into()));
     agent.handle.label(Some(first.clone()), None);
     let snapshot = agent.handle.tree().await.unwrap();
     let label = |id: &str| {
         let tree = snapshot.tree();
         tree.label(tree.find(id).unwrap()).map(str::to_owned)
     };
-    assert_eq!((label(&one).as_deref(), label(&first)), (Some("here"), None));
+    assert_eq!(
+        (label(&one).as_deref(), label(&first)),
+        (Some("here"), None)
+    );
     let labels: Vec<_> = agent.entries();
     let labels = labels.iter().filter(|entry| entry["type"] == "label");
     let last = labels.last().unwrap();

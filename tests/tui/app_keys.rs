@@ -241,7 +241,10 @@ fn esc_twice_opens_the_tree() {
         tui.now += 200;
         tui.key("esc");
     }
-    assert!(!tui.frame().contains("─ Tree ─"), "not so soon after an abort");
+    assert!(
+        !tui.frame().contains("─ Tree ─"),
+        "not so soon after an abort"
+    );
 }
 
 /// What begins like a command and is none would be a request that the model acts on.

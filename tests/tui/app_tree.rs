@@ -96,7 +96,11 @@ fn rows(tui: &mut TestTui) -> Vec<String> {
 fn id(session: &Session, text: &str) -> String {
     let outline = Outline::of(&session.snapshot());
     let mut entries = outline.entries().iter();
-    entries.find(|entry| entry.text == text).expect(text).id.clone()
+    entries
+        .find(|entry| entry.text == text)
+        .expect(text)
+        .id
+        .clone()
 }
 
 // L5
@@ -129,7 +133,11 @@ fn all_branches_are_shown_with_where_we_are() {
         ),
         (
             "prompts",
-            &["❯ Fix the login", "● ├─ ❯ Take the first", "└─ ❯ Take the second"][..],
+            &[
+                "❯ Fix the login",
+                "● ├─ ❯ Take the first",
+                "└─ ❯ Take the second",
+            ][..],
         ),
         ("labelled", &["⟦green⟧ Second way taken."][..]),
     ] {
@@ -165,7 +173,10 @@ fn a_search_keeps_the_place_and_a_branch_folds() {
     }
     let folded = rows(&mut tui);
     assert!(folded[5].starts_with("└─ ❯ Take the second"), "{folded:?}");
-    assert!(folded[5].contains("+1 folded") && folded.len() == 6, "{folded:?}");
+    assert!(
+        folded[5].contains("+1 folded") && folded.len() == 6,
+        "{folded:?}"
+    );
     tui.key("left");
     tui.key("right");
     tui.key("right");
@@ -272,7 +283,11 @@ fn ten_thousand_entries_with_a_fork_at_each_are_walked() {
     }
     let mut tui = open(&session);
     assert!(tui.frame().contains("10,000"));
-    assert!(rows(&mut tui).iter().any(|row| row.contains("● …") && row.contains("prompt 4999")));
+    assert!(
+        rows(&mut tui)
+            .iter()
+            .any(|row| row.contains("● …") && row.contains("prompt 4999"))
+    );
     tui.write("prompt 49");
     tui.key("home");
     assert!(tui.frame().contains("prompt 49 "));

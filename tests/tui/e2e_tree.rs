@@ -89,7 +89,10 @@ fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
     screen.wait_for("Three.");
     ask(&screen, "fourth", "Five.");
     let text = server.request(4).text();
-    assert!(text.contains("second way") && !text.contains("Four."), "{text}");
+    assert!(
+        text.contains("second way") && !text.contains("Four."),
+        "{text}"
+    );
     leave(&screen);
 }
 

@@ -34,7 +34,9 @@ impl Conversation {
             },
             TreeCommand::EditLast => match self.last_prompt() {
                 Some(node) => node,
-                None => return self.notice(NoticeLevel::Warning, "There is no prompt to edit yet."),
+                None => {
+                    return self.notice(NoticeLevel::Warning, "There is no prompt to edit yet.");
+                }
             },
         };
         self.go_to(target, model, thinking);

@@ -116,7 +116,11 @@ impl Outline {
             entry.label = tree.label(node).map(str::to_owned);
             entries.push(entry);
         }
-        for node in tree.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
+        for node in tree
+            .leaf()
+            .into_iter()
+            .flat_map(|leaf| tree.ancestors(leaf))
+        {
             entries[node.index()].is_on_path = true;
         }
         count_calls(&mut entries);
@@ -143,10 +147,9 @@ impl Outline {
     pub fn shows(&self, entry: usize, filter: Filter) -> bool {
         let entry = &self.entries[entry];
         let said = match entry.kind {
-            EntryKind::Prompt
-            | EntryKind::Answer
-            | EntryKind::Compaction
-            | EntryKind::Summary => true,
+            EntryKind::Prompt | EntryKind::Answer | EntryKind::Compaction | EntryKind::Summary => {
+                true
+            }
             EntryKind::Calls | EntryKind::Result => {
                 filter == Filter::Default && entry.calls.is_some()
             }

@@ -142,11 +142,14 @@ impl TreePicker {
         let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
         let entries = outline.entries();
         let parents: Vec<Option<usize>> = entries.iter().map(|entry| entry.parent).collect();
-        let visible =
-            |at: usize| outline.shows(at, self.filter) && outline.holds(at, &words);
+        let visible = |at: usize| outline.shows(at, self.filter) && outline.holds(at, &words);
         // A search looks into folded branches too.
         let open = HashSet::new();
-        let folded = if words.is_empty() { &self.folded } else { &open };
+        let folded = if words.is_empty() {
+            &self.folded
+        } else {
+            &open
+        };
         self.rows = TreeRows::new(&parents, visible, folded);
         let mut shown = vec![None; entries.len()];
         for (row, it) in self.rows.rows().iter().enumerate() {

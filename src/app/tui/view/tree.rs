@@ -67,7 +67,13 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Po
             (Some(outline), Some(row)) => {
                 let is_here = tree.here == Some(at);
                 let lines = tree.rows.lines(row);
-                line(app, &outline.entries()[row.entry], (row, lines, is_here), style, list.width)
+                line(
+                    app,
+                    &outline.entries()[row.entry],
+                    (row, lines, is_here),
+                    style,
+                    list.width,
+                )
             }
             _ => StyledLine::new(),
         }
@@ -110,10 +116,7 @@ fn line(
     let theme = &app.theme;
     let is_selected = base == theme.popup_selected;
     let tone = |style| if is_selected { base } else { base.patch(style) };
-    let mut line = StyledLine::of(
-        if is_here { "● " } else { "  " },
-        tone(theme.accent),
-    );
+    let mut line = StyledLine::of(if is_here { "● " } else { "  " }, tone(theme.accent));
     line.push(lines, tone(theme.dim));
     if let Some(label) = &entry.label {
         let label = ellipsis(label, LABEL);
@@ -200,9 +203,7 @@ fn notes(app: &App, tree: &TreePicker) -> Vec<String> {
     let filter = app.key(Action::TreeFilter);
     let label = app.key(Action::TreeLabel);
     vec![
-        format!(
-            " {enter} {does} · ←→ fold · {filter} filter · {label} label · {close} closes "
-        ),
+        format!(" {enter} {does} · ←→ fold · {filter} filter · {label} label · {close} closes "),
         format!(" {enter} · ←→ fold · {filter} filter · {label} label · {close} "),
         format!(" {enter} · {close} "),
     ]
