@@ -46,7 +46,8 @@
 //! redacts them in every text that leaves; what is known of a host is data (`assets/models.toml`).
 //!
 //! In `app`, `args` is the command line as typed and `boot` the only place that puts parts together;
-//! `action.rs` is the table of everything a user can trigger; `serve` lets other programs speak to a session; `export` makes pages and Markdown of
+//! `action.rs` is the table of everything a user can trigger; `serve` is for other programs: the socket
+//! and the file that steer a session, the file of its events; `export` makes pages and Markdown of
 //! sessions; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
 //! it), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
 //!

@@ -1,14 +1,17 @@
 //! Events as JSON records in pi's shapes (docs/json.md of `@earendil-works/pi-coding-agent`), plus
-//! `seq` and `time`: what `--mode json` writes now and RPC later.
+//! `seq` and `time`: what `--mode json` and `--events` write.
 //!
 //! Updates are delta-only, so the stream stays linear in the length of a reply.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agent::{AgentEvent, CompactionOutcome, CompactionReason, Details, Event, Queued};
+use crate::app::sanitize::is_hostile;
 use crate::llm::{AssistantMessage, Content, Message, StreamEvent};
 
 /// Turns events into records. Keeps what the records need of earlier events: the message that
@@ -210,6 +213,32 @@ impl Recorder {
     }
 }
 
+/// A record as a line that is harmless on a terminal.
+pub fn to_line(record: &impl Serialize) -> String {
+    // Records have string keys only and cannot fail to serialise.
+    let mut line = harmless(serde_json::to_string(record).unwrap_or_default());
+    line.push('\n');
+    line
+}
+
+/// The same JSON, harmless on a terminal: what could steer it or hides is written as an escape.
+fn harmless(json: String) -> String {
+    if !json.contains(is_hostile) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_hostile(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn live_text(details: &Details) -> &str {
     match details {
         Details::Command(command) => &command.output,
@@ -258,6 +287,14 @@ fn texts(queued: &[Queued]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::agent::tool::CommandDetails;
+
+    #[test]
+    fn no_control_character_is_left_and_nothing_is_changed() {
+        let text = "a\u{1b}[2J\u{9b}2J\u{7f}é\u{85}日\u{202e}\u{e0041}\n";
+        let json = harmless(serde_json::to_string(text).unwrap());
+        assert!(!json.contains(is_hostile), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 
     // E1: the rest of what is told of a call is checked on the whole program.
     #[test]

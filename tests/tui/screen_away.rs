@@ -127,7 +127,6 @@ fn settings_that_an_editor_leaves_do_not_stay() {
 #[test]
 fn signals_that_kill_give_the_terminal_back() {
     for signal in [
-        Signal::SIGUSR1,
         Signal::SIGUSR2,
         Signal::SIGALRM,
         Signal::SIGXCPU,

@@ -112,6 +112,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
 
+    /// Append the events of the run to this file, as --mode json writes them; in every mode.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+
     /// Colors: auto, dark, light, ansi.
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,

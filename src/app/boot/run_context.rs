@@ -24,7 +24,7 @@ use crate::llm::{Client, Message, Model, Provider, ThinkingLevel};
 
 /// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
 pub(super) struct RunContext {
-    cwd: PathBuf,
+    pub cwd: PathBuf,
     model: Model,
     thinking: ThinkingLevel,
     pub scratch: Option<Scratch>,

@@ -14,14 +14,15 @@ use tokio::runtime::Runtime;
 
 use super::run_context::RunContext;
 use super::sub_command::{discover, sub_command};
-use crate::agent::WhenIdle;
 use crate::agent::process::Secrets;
+use crate::agent::session::Header;
+use crate::agent::{AgentHandle, WhenIdle};
 use crate::app::args::Args;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
-use crate::app::serve::SteerSocket;
+use crate::app::serve::{EventsFile, SteerSocket, steer_by_file};
 use crate::app::{keys, tui};
 use crate::llm::Content;
 use crate::llm::scripted::demo_script;
@@ -144,31 +145,51 @@ async fn run_plan(
     dirs: &Dirs,
     env: &HashMap<String, String>,
 ) -> Result<ExitCode, StartError> {
+    let events = plan.loaded.args.events.as_deref();
+    let events = events.map(EventsFile::open).transpose()?;
     let resumed = plan.loaded.resumed.take();
     let (context, session, history) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
     let shown = (Arc::new(session.branch()), history.messages.clone());
     let is_stored = session.path().is_some();
     let handle = context.start_agent(session, history, &plan, dirs, env)?;
+    let events = events.map(|file| file.follow(&header, &handle));
     let when_idle = match plan.front_end {
         FrontEnd::Screen => WhenIdle::Start,
         _ => WhenIdle::Refuse,
     };
     let _socket =
         is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
-    let mut sink: Box<dyn Sink> = match plan.front_end {
-        FrontEnd::Screen => {
-            let end = tui::run(context.screen(&plan, shown, dirs, handle.clone())).await;
-            handle.shutdown().await;
-            if let tui::ExitKind::Unusable(why) = &end {
-                return Err(StartError::usage(why));
-            }
-            return Ok(ExitCode::from(end.code()));
+    if let Err(error) = steer_by_file(handle.clone(), context.cwd.clone(), when_idle) {
+        tracing::warn!("SIGUSR1 cannot be caught: {error}");
+    }
+    let code = if plan.front_end == FrontEnd::Screen {
+        let end = tui::run(context.screen(&plan, shown, dirs, handle.clone())).await;
+        handle.shutdown().await;
+        match &end {
+            tui::ExitKind::Unusable(why) => Err(StartError::usage(why)),
+            _ => Ok(ExitCode::from(end.code())),
         }
-        FrontEnd::Print if plan.stdio.stdout => Box::new(Print::new(Output::Tty)),
-        FrontEnd::Print => Box::new(Print::new(Output::Pipe)),
-        FrontEnd::PlainDemo => Box::new(PlainDemo::default()),
+    } else {
+        Ok(run_without_screen(plan, &context, header, handle).await.into())
+    };
+    if let Some(events) = events {
+        events.finish().await;
+    }
+    code
+}
+
+async fn run_without_screen(
+    plan: Plan,
+    context: &RunContext,
+    header: Header,
+    handle: AgentHandle,
+) -> Outcome {
+    let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Json => Box::new(Json::new(header)),
+        FrontEnd::PlainDemo => Box::new(PlainDemo::default()),
+        _ if plan.stdio.stdout => Box::new(Print::new(Output::Tty)),
+        _ => Box::new(Print::new(Output::Pipe)),
     };
     for notice in &context.notices {
         cli::eprint_line(&format!("tiller: {notice}"));
@@ -178,6 +199,5 @@ async fn run_plan(
         None => plan.prompt,
     };
     let timeout = plan.loaded.args.timeout;
-    let outcome = cli::run_headless(handle, prompt, timeout, &mut *sink).await;
-    Ok(outcome.into())
+    cli::run_headless(handle, prompt, timeout, &mut *sink).await
 }

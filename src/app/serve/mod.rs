@@ -3,5 +3,9 @@
 
 mod socket_file;
 mod steer_socket;
+mod steer_file;
+mod events_file;
 
+pub use events_file::EventsFile;
+pub use steer_file::steer_by_file;
 pub use steer_socket::SteerSocket;

@@ -7,11 +7,10 @@ use nix::sys::signal::Signal as Number;
 use crate::app::signals::Signals;
 
 /// Signals that would end the program without giving the terminal back.
-const ENDING: [Number; 9] = [
+const ENDING: [Number; 8] = [
     Number::SIGTERM,
     Number::SIGHUP,
     Number::SIGQUIT,
-    Number::SIGUSR1,
     Number::SIGUSR2,
     Number::SIGALRM,
     Number::SIGVTALRM,

@@ -1,0 +1,120 @@
+//! Steering by a file and a signal (D8): on SIGUSR1 the content of `.tiller/steer` in the working
+//! folder is a message. The file is renamed before it is read, so that a writer who comes a moment
+//! later begins a new one, and is gone only when the message was taken.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use nix::sys::signal::Signal;
+use nix::unistd::Uid;
+use tokio::task::spawn_blocking;
+
+use crate::agent::{AgentHandle, ExternalMessage, NoticeLevel, QueueKind, WhenIdle};
+use crate::app::signals::Signals;
+use crate::app::steer::MAX_MESSAGE;
+
+/// Below the working folder.
+const FILE: &str = ".tiller/steer";
+/// What a taken file is called until its message is on its way.
+const TAKEN: &str = ".tiller/steer.taken";
+
+/// Waits for SIGUSR1 from now on, as long as the program runs: without it the signal would end the
+/// program. Must be called within a tokio runtime.
+pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> io::Result<()> {
+    let mut signals = Signals::new([(Signal::SIGUSR1, ())])?;
+    tokio::spawn(async move {
+        loop {
+            signals.next().await;
+            if let Err(text) = deliver(&handle, cwd.clone(), when_idle).await {
+                tracing::warn!("{text}");
+                handle.notify(NoticeLevel::Warning, text);
+            }
+        }
+    });
+    Ok(())
+}
+
+async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Result<(), String> {
+    let original = cwd.join(FILE);
+    let refused = |why: String| format!("SIGUSR1 came, but {FILE} was not sent: {why}");
+    let lost = io::Error::other::<tokio::task::JoinError>;
+    let folder = cwd.clone();
+    let taken = spawn_blocking(move || take(&folder)).await;
+    let taken = taken.unwrap_or_else(|error| Err(lost(error)));
+    let (text, taken) = taken.map_err(|error| refused(error.to_string()))?;
+    let message = ExternalMessage {
+        kind: QueueKind::Steering,
+        text,
+        session: None,
+        when_idle,
+    };
+    let delivered = handle.send_external(message).await;
+    let is_sent = delivered.is_ok();
+    let put = move || {
+        if is_sent {
+            fs::remove_file(&taken)
+        } else {
+            // Does not replace a file that was written meanwhile.
+            fs::hard_link(&taken, original).and_then(|()| fs::remove_file(&taken))
+        }
+    };
+    let put = spawn_blocking(put).await.unwrap_or_else(|error| Err(lost(error)));
+    delivered.map_err(|error| refused(error.to_string()))?;
+    put.map_err(|error| format!("{FILE} was sent, but is still there as {TAKEN}: {error}"))
+}
+
+/// Takes the file away and reads it: its text, and where it is now.
+fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
+    let (place, taken) = (cwd.join(FILE), cwd.join(TAKEN));
+    // A link would lead out of the project.
+    let folder = fs::symlink_metadata(place.parent().unwrap_or(cwd))?;
+    if !folder.is_dir() {
+        return Err(refusal("its folder is a link, or no folder"));
+    }
+    check(&fs::symlink_metadata(&place)?)?;
+    if fs::symlink_metadata(&taken).is_ok() {
+        return Err(refusal(&format!(
+            "{TAKEN} is there, from a message that was not sent: send it again, or remove it"
+        )));
+    }
+    fs::rename(&place, &taken)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+        .open(&taken)?;
+    // What was looked at before may have been exchanged.
+    check(&file.metadata()?)?;
+    Ok((read(&file)?, taken))
+}
+
+fn check(found: &Metadata) -> io::Result<()> {
+    let fault = if found.is_symlink() {
+        "it is a symbolic link"
+    } else if !found.is_file() {
+        "it is no file"
+    } else if found.uid() != Uid::effective().as_raw() {
+        "it belongs to another user"
+    } else if found.nlink() != 1 {
+        "it is a file with several names"
+    } else if found.len() > MAX_MESSAGE as u64 {
+        "it is longer than 1 MiB"
+    } else {
+        return Ok(());
+    };
+    Err(refusal(fault))
+}
+
+fn read(file: &File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(MAX_MESSAGE as u64).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // Servers of models refuse a NUL.
+    Ok(text.trim_end_matches(['\n', '\r']).replace('\0', "\u{fffd}"))
+}
+
+fn refusal(text: &str) -> io::Error {
+    io::Error::other(text.to_owned())
+}
