@@ -41,7 +41,15 @@ fn lasting(records: Vec<Value>) -> Vec<Value> {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(map) => {
-                for key in ["seq", "time", "id", "timestamp", "cwd", "durationMs", "duration_ms"] {
+                for key in [
+                    "seq",
+                    "time",
+                    "id",
+                    "timestamp",
+                    "cwd",
+                    "durationMs",
+                    "duration_ms",
+                ] {
                     map.remove(key);
                 }
                 map.values_mut().for_each(strip);
@@ -63,13 +71,26 @@ fn every_front_end_writes_the_same_events() {
     let model = Wire::ALL[0].model();
     let file = sandbox.tmp().join("events.jsonl");
     let ran = sandbox.run(&[
-        "--mode", "json", "-m", model, "--events", file.to_str().unwrap(), job::PROMPT,
+        "--mode",
+        "json",
+        "-m",
+        model,
+        "--events",
+        file.to_str().unwrap(),
+        job::PROMPT,
     ]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
-    assert_eq!(fs::read_to_string(&file).unwrap(), ran.stdout, "byte for byte");
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        ran.stdout,
+        "byte for byte"
+    );
     let expected = lasting(ran.records());
     let kind = |kind: &str| expected.iter().filter(|it| it["type"] == kind).count();
-    assert_eq!((kind("auto_retry_start"), kind("tool_execution_end")), (1, 2));
+    assert_eq!(
+        (kind("auto_retry_start"), kind("tool_execution_end")),
+        (1, 2)
+    );
 
     for print in [true, false] {
         let (_server, sandbox) = stage();
@@ -111,11 +132,21 @@ fn runs_are_appended_one_after_the_other() {
     let file = sandbox.tmp().join("events.jsonl");
     for _ in 0..2 {
         let ran = sandbox.run(&[
-            "-p", "-m", Wire::ALL[0].model(), "--events", file.to_str().unwrap(), "Go",
+            "-p",
+            "-m",
+            Wire::ALL[0].model(),
+            "--events",
+            file.to_str().unwrap(),
+            "Go",
         ]);
         assert_eq!(ran.code, Some(0), "{ran:#?}");
     }
-    let count = |kind: &str| records(&file).iter().filter(|it| it["type"] == kind).count();
+    let count = |kind: &str| {
+        records(&file)
+            .iter()
+            .filter(|it| it["type"] == kind)
+            .count()
+    };
     assert_eq!((count("session"), count("agent_settled")), (2, 2));
 }
 
@@ -126,10 +157,19 @@ fn a_file_that_cannot_be_written_holds_nothing_up() {
     mkfifo(&fifo, Mode::S_IRWXU).unwrap();
     for (file, told) in [(fifo.to_str().unwrap(), false), ("/dev/full", true)] {
         let (_server, sandbox) = stage();
-        let ran = sandbox.run(&["-p", "-m", Wire::ALL[0].model(), "--events", file, job::PROMPT]);
+        let ran = sandbox.run(&[
+            "-p",
+            "-m",
+            Wire::ALL[0].model(),
+            "--events",
+            file,
+            job::PROMPT,
+        ]);
         assert_eq!(ran.code, Some(0), "{ran:#?}");
         assert_eq!(ran.stdout.trim_end(), job::ANSWER);
-        let said = ran.stderr.matches("The events cannot be written to /dev/full");
+        let said = ran
+            .stderr
+            .matches("The events cannot be written to /dev/full");
         assert_eq!(said.count(), usize::from(told), "{ran:#?}");
     }
 }
@@ -142,7 +182,14 @@ fn a_reader_may_come_late_and_leave_early() {
     ]);
     let fifo = sandbox.tmp().join("fifo");
     mkfifo(&fifo, Mode::S_IRWXU).unwrap();
-    let arguments = ["-p", "-m", Wire::ALL[0].model(), "--events", fifo.to_str().unwrap(), "Go"];
+    let arguments = [
+        "-p",
+        "-m",
+        Wire::ALL[0].model(),
+        "--events",
+        fifo.to_str().unwrap(),
+        "Go",
+    ];
     let child = sandbox.tiller(&arguments).spawn().unwrap();
     server.wait_gate("late");
     let mut start = [0; 17];
@@ -166,14 +213,30 @@ fn a_place_that_is_no_file_is_a_usage_error() {
         ("no/such/folder/events", "No such file or directory"),
     ] {
         for mode in ["json", "text"] {
-            let ran = sandbox.run(&["--mode", mode, "--events", file, "-m", Wire::ALL[0].model(), "Go"]);
+            let ran = sandbox.run(&[
+                "--mode",
+                mode,
+                "--events",
+                file,
+                "-m",
+                Wire::ALL[0].model(),
+                "Go",
+            ]);
             assert_eq!(ran.code, Some(2), "{ran:#?}");
             assert!(ran.stderr.contains(why), "{ran:#?}");
             assert_eq!(ran.stdout, "");
         }
     }
     // Under another name it is stdout all the same.
-    let arguments = ["--mode", "json", "--events", "/dev/stdout", "-m", Wire::ALL[0].model(), "Go"];
+    let arguments = [
+        "--mode",
+        "json",
+        "--events",
+        "/dev/stdout",
+        "-m",
+        Wire::ALL[0].model(),
+        "Go",
+    ];
     let mut command = sandbox.tiller(&arguments);
     command.stdout(fs::File::create(&own).unwrap());
     let output = command.spawn().unwrap().wait_with_output().unwrap();

@@ -171,7 +171,9 @@ async fn run_plan(
             _ => Ok(ExitCode::from(end.code())),
         }
     } else {
-        Ok(run_without_screen(plan, &context, header, handle).await.into())
+        Ok(run_without_screen(plan, &context, header, handle)
+            .await
+            .into())
     };
     if let Some(events) = events {
         events.finish().await;

@@ -189,7 +189,9 @@ impl Writer {
             let length = line.len();
             match write(&mut file, &line, &mut torn, &mut failed) {
                 Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return self.tell(&error),
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return self.tell(&error);
+                }
                 Err(error) => {
                     if failed.is_none() {
                         self.tell(&error);
@@ -272,7 +274,11 @@ mod tests {
         // A pipe that nobody reads takes a piece of a line; then there is room again.
         let (reader, writer) = io::pipe().unwrap();
         let mut file = File::from(std::os::fd::OwnedFd::from(writer));
-        nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
+        nix::fcntl::fcntl(
+            &file,
+            nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK),
+        )
+        .unwrap();
         let mut torn = false;
         let long = "a".repeat(1024 * 1024);
         assert!(append(&mut file, &long, &mut torn).is_err());

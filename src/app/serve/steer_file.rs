@@ -61,7 +61,9 @@ async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Res
             fs::hard_link(&taken, original).and_then(|()| fs::remove_file(&taken))
         }
     };
-    let put = spawn_blocking(put).await.unwrap_or_else(|error| Err(lost(error)));
+    let put = spawn_blocking(put)
+        .await
+        .unwrap_or_else(|error| Err(lost(error)));
     delivered.map_err(|error| refused(error.to_string()))?;
     put.map_err(|error| format!("{FILE} was sent, but is still there as {TAKEN}: {error}"))
 }
@@ -112,7 +114,9 @@ fn read(file: &File) -> io::Result<String> {
     file.take(MAX_MESSAGE as u64).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     // Servers of models refuse a NUL.
-    Ok(text.trim_end_matches(['\n', '\r']).replace('\0', "\u{fffd}"))
+    Ok(text
+        .trim_end_matches(['\n', '\r'])
+        .replace('\0', "\u{fffd}"))
 }
 
 fn refusal(text: &str) -> io::Error {
