@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tiller::agent::tool::{CommandDetails, TextDetails};
-use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, ToolStatus};
+use tiller::agent::{
+    AgentEvent, CompactionOutcome, CompactionReason, Details, NoticeLevel, RunOutcome, ToolStatus,
+};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{CellClass, Fold, Position, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::TranscriptCache;
@@ -107,6 +109,45 @@ fn notices_and_running_calls() {
     stage.tool_start("c", "bash", command_details(3, false));
     stage.wait(72_000);
     insta::assert_snapshot!(stage.text());
+}
+
+// F10
+#[test]
+fn a_compaction_is_a_divider_that_opens_to_its_summary() {
+    let mut stage = Stage::new(70, 16);
+    stage.user("Before");
+    stage.apply(AgentEvent::CompactionEnd {
+        reason: CompactionReason::Threshold,
+        outcome: CompactionOutcome::Done {
+            summary: "## Task\nFix the *parser*.\n\nFiles read:\n- a.rs".to_owned(),
+            first_kept_entry_id: String::new(),
+            tokens_before: 161_240,
+            tokens_after: 3_120,
+        },
+    });
+    stage.user("After");
+    let folded = stage.text();
+    assert!(!folded.contains("parser"), "{folded}");
+    let row = stage.draw().1;
+    let row = picture(&row)
+        .lines()
+        .position(|line| line.contains("compacted"))
+        .unwrap();
+    assert!(stage.transcript.toggle_at(row as u16));
+    insta::assert_snapshot!(format!("{folded}\n{}", stage.text()));
+    for (outcome, says) in [
+        (
+            CompactionOutcome::Failed {
+                message: "no way".to_owned(),
+            },
+            "Not compacted: no way",
+        ),
+        (CompactionOutcome::Aborted, "Not compacted: cancelled"),
+    ] {
+        let reason = CompactionReason::Manual;
+        stage.apply(AgentEvent::CompactionEnd { reason, outcome });
+        assert!(stage.text().contains(says), "{says}");
+    }
 }
 
 /// B11

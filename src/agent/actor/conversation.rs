@@ -251,11 +251,7 @@ impl Conversation {
             details: Some(files.details()),
             usage: Some(summary.usage),
         }));
-        // Read back, so that a session that is opened again goes on from the same bytes.
-        let mut view = self.session.history();
-        self.prompts
-            .restore(std::mem::take(&mut view.prompts), &view.messages);
-        self.view = view;
+        self.read_view();
         let prompt = self.prompts.in_force(format).cloned().unwrap_or_default();
         self.publish(AgentEvent::CompactionEnd {
             reason: summary.reason,
@@ -266,6 +262,15 @@ impl Conversation {
                 tokens_after: tokens(&prompt, &self.view.messages),
             },
         });
+    }
+
+    /// Reads what the model reads back from the session, so that one that is opened again goes on
+    /// from the same bytes.
+    fn read_view(&mut self) {
+        let mut view = self.session.history();
+        self.prompts
+            .restore(std::mem::take(&mut view.prompts), &view.messages);
+        self.view = view;
     }
 
     /// Sends the thinking so far no more to models that edit in `format`.

@@ -49,6 +49,16 @@ pub enum CellBody {
         /// What happened; the lines after the first are the way out.
         text: String,
     },
+    /// The divider below what the model no longer reads itself.
+    Compaction(CompactionCell),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompactionCell {
+    /// What the model reads instead.
+    pub summary: String,
+    /// Tokens of the conversation before and after, where they are known.
+    pub tokens: [Option<u64>; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +173,11 @@ impl Cell {
         }
     }
 
+    /// Whether it opens and folds.
+    pub fn folds(&self) -> bool {
+        self.class().is_some() || matches!(self.body, CellBody::Compaction(_))
+    }
+
     /// The text that the rows of the cell refer to: what copying and searching are about.
     pub fn source(&self) -> Cow<'_, str> {
         match &self.body {
@@ -171,6 +186,7 @@ impl Cell {
             | CellBody::Thinking { text, .. }
             | CellBody::Notice { text, .. } => Cow::Borrowed(text),
             CellBody::Tool(tool) => tool.source(),
+            CellBody::Compaction(cell) => Cow::Borrowed(&cell.summary),
         }
     }
 

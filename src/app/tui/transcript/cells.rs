@@ -174,6 +174,7 @@ impl Cells {
                 self.calls.insert(tool.call_id.clone(), index);
                 self.tool_fold
             }
+            CellBody::Compaction(_) => Fold::Folded,
             _ => Fold::Open,
         };
         if let Some(cells) = self.pages.last_mut().and_then(|page| page.cells.as_mut()) {
@@ -251,7 +252,7 @@ impl Cells {
     /// Opens or folds one cell. Answers whether it folds at all.
     pub(super) fn toggle(&mut self, index: usize) -> bool {
         self.change(index, |cell| {
-            let folds = cell.class().is_some();
+            let folds = cell.folds();
             if folds {
                 cell.fold = cell.fold.toggled();
             }

@@ -12,7 +12,7 @@ mod notices;
 mod pages;
 mod rebuild;
 
-pub(crate) use cell::{Cell, CellBody, ThinkingState, ToolCell, ToolState};
+pub(crate) use cell::{Cell, CellBody, CompactionCell, ThinkingState, ToolCell, ToolState};
 pub use cell::{CellClass, Fold};
 pub(crate) use cells::Neighbor;
 pub use pages::{LoadedPage, PageRequest};

@@ -1,12 +1,11 @@
 //! Notices that change or must not stand there twice: failures and their retries, what the program
 //! tells the model.
 
-use super::cell::{CellBody, user_text};
+use super::cell::{CellBody, CompactionCell, user_text};
 use super::cells::Cells;
 use crate::agent::memory::NOTE_ORIGIN;
 use crate::agent::session::SUMMARY_ORIGIN;
 use crate::agent::{CompactionOutcome, NoticeLevel};
-use crate::app::humanize::grouped;
 use crate::llm::UserMessage;
 
 /// The retries under way, and their notice.
@@ -111,14 +110,14 @@ fn change(cells: &mut Cells, index: usize, new_level: NoticeLevel, new_text: Opt
 pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
     match outcome {
         CompactionOutcome::Done {
+            summary,
             tokens_before,
             tokens_after,
             ..
-        } => {
-            let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
-            let text = format!("Conversation compacted: {before} to {after} tokens\n{COMPACTED}");
-            push(cells, NoticeLevel::Info, text)
-        }
+        } => cells.push(CellBody::Compaction(CompactionCell {
+            summary: summary.clone(),
+            tokens: [Some(*tokens_before), Some(*tokens_after)],
+        })),
         CompactionOutcome::Failed { message } => {
             let text = format!("Not compacted: {message}");
             push(cells, NoticeLevel::Warning, text)
@@ -131,9 +130,6 @@ pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
     };
 }
 
-const COMPACTED: &str =
-    "The model reads a summary of what is above from here on; all of it stays in the session";
-
 /// What the program told the model in the user's place.
 pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     // A note repeats what the user sees anyway: the date, or that they stopped the answer.
@@ -142,7 +138,10 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     }
     let advice = user_text(&message.content);
     if message.origin.as_deref() == Some(SUMMARY_ORIGIN) {
-        push(cells, NoticeLevel::Info, advice);
+        cells.push(CellBody::Compaction(CompactionCell {
+            summary: advice,
+            tokens: [None, None],
+        }));
         return;
     }
     let text = format!("The model goes in circles\nIt is told: {advice}");

@@ -255,7 +255,7 @@ impl Transcript {
         let visible = self.viewport.visible_cells().rev();
         let recent = visible
             .chain(self.cells.newest())
-            .find(|&cell| self.cell(cell).is_some_and(|cell| cell.class().is_some()));
+            .find(|&cell| self.cell(cell).is_some_and(Cell::folds));
         recent.is_some_and(|cell| self.toggle(cell))
     }
 

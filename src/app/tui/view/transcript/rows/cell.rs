@@ -4,13 +4,16 @@ use ratatui::style::Style;
 
 use super::body;
 use crate::agent::NoticeLevel;
-use crate::app::humanize::duration;
+use crate::app::humanize::{duration, short};
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
+use crate::app::tui::text::width::width;
 use crate::app::tui::text::{Break, HighlightCache, Line, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{Cell, CellBody, Fold, ThinkingState, Transcript};
+use crate::app::tui::transcript::{
+    Cell, CellBody, CompactionCell, Fold, ThinkingState, Transcript,
+};
 
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutOptions<'a> {
@@ -109,6 +112,19 @@ impl CellRows {
                 );
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
+            CellBody::Compaction(compaction) => {
+                rows.head
+                    .push(divider(context, compaction, cell.fold, options.width));
+                if cell.fold == Fold::Open {
+                    rows.head.push(Row::default());
+                    let context = RenderContext {
+                        base: options.theme.dim,
+                        margin: context.margin * 3,
+                        ..context
+                    };
+                    rows.markdown = render(&context, &compaction.summary, false);
+                }
+            }
         }
         rows
     }
@@ -231,6 +247,26 @@ fn thinking_title(context: RenderContext<'_>, state: ThinkingState, now: i64) ->
     };
     let mut line = context.indent();
     line.push(&format!("∴ {text}"), context.theme.thinking);
+    line.into_row()
+}
+
+/// The line between what the model no longer reads itself and what comes after.
+fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold, columns: u16) -> Row {
+    let theme = context.theme;
+    let mut line = context.indent();
+    line.push("── ", theme.rule);
+    line.push("compacted", theme.dim);
+    if let [Some(before), Some(after)] = cell.tokens {
+        let tokens = format!(" · {} → {} tokens", short(before), short(after));
+        line.push(&tokens, theme.dim);
+    }
+    let mark = match fold {
+        Fold::Folded => " · ▸ summary ",
+        Fold::Open => " · ▾ summary ",
+    };
+    line.push(mark, theme.dim);
+    let rest = usize::from(columns).saturating_sub(width(&line.text) + context.margin);
+    line.push(&"─".repeat(rest), theme.rule);
     line.into_row()
 }
 
