@@ -25,7 +25,7 @@ pub use handle::{
     TreeCommand, WhenIdle,
 };
 pub use options::AgentOptions;
-pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules};
+pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, Toolbox};
 pub use tools::ToolSettings;

@@ -1,5 +1,8 @@
 //! The rules of the loop, as the settings have them. Plain data that decides nothing.
 
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
 /// The rules of the loop (`[agent]` in the settings).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopRules {
@@ -43,10 +46,49 @@ pub struct CompactionRules {
     pub enabled: bool,
     /// The share of the window that may be used.
     pub threshold: f64,
+    /// What counts instead for models of these names (`provider/id`).
+    pub thresholds: BTreeMap<String, Threshold>,
     /// Tokens of the window that stay free.
     pub reserve_tokens: u64,
     /// Tokens of the latest messages that stay as they are.
     pub keep_recent_tokens: u64,
+    /// Whether old tool results are left out of requests first.
+    pub prune: bool,
+    /// What the model is asked for; empty for tiller's own words.
+    pub prompt: String,
+}
+
+/// How much of a window may be used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// A share of it.
+    Share(f64),
+    /// So many tokens.
+    Tokens(u64),
+}
+
+impl CompactionRules {
+    /// How much of the window of the model `full_id` may be used (F16).
+    pub fn threshold_of(&self, full_id: &str) -> Threshold {
+        let own = self.thresholds.get(full_id).copied();
+        own.unwrap_or(Threshold::Share(self.threshold))
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fault = || {
+            format!(
+                "'{text}' is neither a share of the window, such as 0.6, nor tokens, such as 150000"
+            )
+        };
+        match text.trim().parse::<f64>().map_err(|_| fault())? {
+            share if share > 0.0 && share <= 1.0 => Ok(Self::Share(share)),
+            _ => text.trim().parse().map(Self::Tokens).map_err(|_| fault()),
+        }
+    }
 }
 
 impl Default for CompactionRules {
@@ -54,8 +96,11 @@ impl Default for CompactionRules {
         Self {
             enabled: true,
             threshold: 0.8,
+            thresholds: BTreeMap::new(),
             reserve_tokens: 16_384,
             keep_recent_tokens: 20_000,
+            prune: true,
+            prompt: String::new(),
         }
     }
 }

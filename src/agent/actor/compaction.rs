@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::activity::Activity;
 use super::task::Actor;
 use crate::agent::event::RunOutcome;
+use crate::agent::memory::compaction::{Pruned, Window};
 use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
 
 impl Actor {
@@ -33,8 +34,15 @@ impl Actor {
 
     /// Puts `summary` in place, and opens the turn behind it.
     pub(super) fn put_summary(&mut self, summary: Summary) -> Result<Turn, RunOutcome> {
-        let format = self.asked().edit_format;
-        self.conversation.compact(summary, format);
+        let model = Arc::clone(self.asked());
+        let window = Window::of(&model, &self.rules.compaction);
+        self.conversation.compact(summary, &model, &window);
+        self.next_turn()
+    }
+
+    /// Leaves results out of the requests from here on, and opens the turn without them.
+    pub(super) fn prune(&mut self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
+        self.conversation.prune(pruned);
         self.next_turn()
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subscribers::Subscribers;
 use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, now_ms};
-use crate::agent::memory::compaction::{Files, tokens};
+use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
 use crate::agent::memory::{InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts};
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
-use crate::agent::session::entry::Compaction;
+use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
 use crate::agent::session::{
     Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionBranch, SessionState,
 };
@@ -233,35 +233,57 @@ impl Conversation {
         self.store_prompt(begun);
     }
 
-    /// Puts `summary` in the place of what stands before its kept messages, for models that edit
-    /// in `format`. What it stands for stays in the session.
-    pub fn compact(&mut self, summary: Summary, format: EditFormat) {
+    /// Puts `summary` in the place of what stands before its kept messages, for a model with this
+    /// window. What it stands for stays in the session.
+    pub fn compact(&mut self, summary: Summary, model: &Model, window: &Window) {
         let Some(first_kept) = self.view.nodes.get(summary.kept_from) else {
             return;
         };
         let first_kept_entry_id = self.session.tree().id(*first_kept).to_owned();
         let before = self.session.last_compaction();
         let before = before.and_then(|compaction| compaction.details);
-        let files = Files::of(before.as_ref(), &self.view.messages[..summary.kept_from]);
-        let text = files.append_to(&summary.text);
+        let (replaced, kept) = self.view.messages.split_at(summary.kept_from);
+        let mut carried = Carried::of(before.as_ref(), replaced);
+        carried.fit(window.summary());
+        let text = carried.append_to(&summary.text, window.summary());
+        let prompt = self.prompts.in_force(model.edit_format);
+        let stands_for = [Arc::new(Message::user(&*text, 0))];
+        let tokens_after = prompt.map_or(0, |prompt| overhead(prompt))
+            + size(&stands_for, 0)
+            + size(kept, kept.len());
         self.store(Body::Compaction(Compaction {
             summary: text.clone(),
             first_kept_entry_id: first_kept_entry_id.clone(),
             tokens_before: summary.tokens_before,
-            details: Some(files.details()),
+            details: Some(carried.details(tokens_after)),
             usage: Some(summary.usage),
         }));
         self.read_view();
-        let prompt = self.prompts.in_force(format).cloned().unwrap_or_default();
         self.publish(AgentEvent::CompactionEnd {
             reason: summary.reason,
             outcome: CompactionOutcome::Done {
                 summary: text,
                 first_kept_entry_id,
                 tokens_before: summary.tokens_before,
-                tokens_after: tokens(&prompt, &self.view.messages),
+                tokens_after,
             },
         });
+    }
+
+    /// Leaves these results out of what the model reads. They stay in the session.
+    pub fn prune(&mut self, pruned: Vec<Pruned>) {
+        for Pruned { at, content } in pruned {
+            let Some(node) = self.view.nodes.get(at) else {
+                continue;
+            };
+            let target_id = self.session.tree().id(*node).to_owned();
+            let replacement = Some(Replacement { content });
+            self.store(Body::ContextEdit(ContextEdit {
+                target_id,
+                replacement,
+            }));
+        }
+        self.read_view();
     }
 
     /// Reads what the model reads back from the session, so that one that is opened again goes on

@@ -343,6 +343,7 @@ impl Actor {
             Some(RunMessage::Compact(summary, reply)) => {
                 drop(reply.send(self.put_summary(summary)));
             }
+            Some(RunMessage::Prune(pruned, reply)) => drop(reply.send(self.prune(pruned))),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());

@@ -15,9 +15,11 @@ use super::link::{Change, CompactRequest, Opening, RunLink, Summary, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
 use super::turn::{end_retries, jitter_fraction, wait};
 use crate::agent::event::{
-    AgentEvent, CompactionOutcome, CompactionReason, Phase, RunOutcome, now_ms,
+    AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
-use crate::agent::memory::compaction::{cut, is_full, overhead, question, room, tokens};
+use crate::agent::memory::compaction::{
+    Cut, Pruned, Window, cut, overhead, prune_cold, prune_full, question, tokens,
+};
 use crate::llm::message::content_text;
 use crate::llm::{
     AssistantMessage, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent, overflow,
@@ -74,9 +76,19 @@ impl SoftCompaction {
             let done = compact(link, env, turn, reason, focus.as_deref()).await;
             self.after(link, turn, done).await;
         }
+        prune(link, turn, |window, turn| {
+            prune_cold(window, &turn.prompt, &turn.messages, now_ms())
+        })
+        .await;
         for _ in 0..MAX_ROUNDS {
             let before = tokens(&turn.prompt, &turn.messages);
             if self.failed || !is_due(turn) || turn.interrupt.is_cancelled() {
+                return;
+            }
+            let enough = prune(link, turn, |window, turn| {
+                prune_full(window, &turn.prompt, &turn.messages)
+            });
+            if enough.await {
                 return;
             }
             let reason = CompactionReason::Threshold;
@@ -106,8 +118,46 @@ impl SoftCompaction {
 
 /// Whether the conversation is too long for the window.
 fn is_due(turn: &Turn) -> bool {
-    let (rules, window) = (&turn.rules.compaction, turn.model.known_window());
-    rules.enabled && is_full(rules, &turn.prompt, &turn.messages, window)
+    let rules = &turn.rules.compaction;
+    rules.enabled && window(turn).is_full(&turn.prompt, &turn.messages)
+}
+
+fn window(turn: &Turn) -> Window {
+    Window::of(&turn.model, &turn.rules.compaction)
+}
+
+/// Leaves out the results that `choose` names, and says so. Answers whether there were any.
+async fn prune(
+    link: &RunLink,
+    turn: &mut Turn,
+    choose: impl Fn(&Window, &Turn) -> Vec<Pruned>,
+) -> bool {
+    let rules = &turn.rules.compaction;
+    if !rules.enabled || !rules.prune {
+        return false;
+    }
+    let pruned = choose(&window(turn), turn);
+    if pruned.is_empty() {
+        return false;
+    }
+    let results = plural(pruned.len(), "old tool result", "old tool results");
+    let before = tokens(&turn.prompt, &turn.messages);
+    let Ok(next) = link.prune(pruned).await else {
+        return false;
+    };
+    *turn = next;
+    let free = before.saturating_sub(tokens(&turn.prompt, &turn.messages));
+    let text = format!(
+        "{results} left out of requests from here on, about {free} tokens\n\
+         They stay in the session; the model can make the calls again"
+    );
+    let level = NoticeLevel::Info;
+    link.emit(AgentEvent::Notice { level, text }).await;
+    true
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Replaces what stands before the latest messages of `turn` by a summary, or says why not.
@@ -163,26 +213,29 @@ async fn summarize(
     reason: CompactionReason,
     focus: Option<&str>,
 ) -> Result<(usize, AssistantMessage), Option<LlmError>> {
-    let window = turn.model.known_window();
+    let window = window(turn);
     let all = tokens(&turn.prompt, &turn.messages);
     let fixed = overhead(&turn.prompt);
-    let said = all.saturating_sub(fixed);
-    let mut room = room(window);
+    let mut room = window.room();
     if reason == CompactionReason::Overflow {
         // All of it is known not to fit.
-        room = room.min(fixed + said - said / 4);
+        room = room.min(fixed + all.saturating_sub(fixed) / 4 * 3);
     }
     let mut halvings = 0;
     loop {
-        let rules = &turn.rules.compaction;
-        let cut = cut(rules, &turn.prompt, &turn.messages, window, room);
-        let cut = cut.ok_or_else(|| Some(nothing_to_cut()))?;
+        let (messages, now) = (&turn.messages, now_ms());
+        let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
+        let Cut { kept_from, part } = cut.ok_or_else(|| Some(nothing_to_cut()))?;
         let mut request = env.request(turn);
-        request.messages.truncate(cut.sent);
-        let question = Message::user(question(focus), now_ms());
+        if let Some(part) = part {
+            request.thinking_from = part.len();
+            request.messages = part;
+        }
+        let question = question(&turn.rules.compaction.prompt, focus);
+        let question = Message::user(question, now);
         request.messages.push(Arc::new(question));
         match ask(link, env, turn, request).await {
-            Ok(answer) => return Ok((cut.kept_from, answer)),
+            Ok(answer) => return Ok((kept_from, answer)),
             Err(Some(error)) if error.class == ErrorClass::Overflow && halvings < MAX_HALVINGS => {
                 halvings += 1;
                 room = fixed + (room.min(all).saturating_sub(fixed)) / 2;

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, CompactionReason, Phase, RunOutcome};
+use crate::agent::memory::compaction::Pruned;
 use crate::agent::memory::{
     Environment, InstructionSources, SessionPrompt, Surroundings, SystemFiles, collect,
 };
@@ -48,6 +49,8 @@ pub(in crate::agent) enum RunMessage {
     CurrentTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
     /// This stands for what was said; the turn goes on behind it.
     Compact(Summary, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// These results are left out from here on; the turn goes on without them.
+    Prune(Vec<Pruned>, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
     /// Does a steering message wait?
@@ -219,6 +222,14 @@ impl RunLink {
     /// returns the turn behind it. `Err` when the run is over.
     pub async fn compact(&self, summary: Summary) -> Result<Turn, RunOutcome> {
         self.ask(|reply| RunMessage::Compact(summary, reply))
+            .await
+            .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// Leaves these results out of this request and all to come, on disk too, and returns the turn
+    /// without them. `Err` when the run is over.
+    pub async fn prune(&self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| RunMessage::Prune(pruned, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }

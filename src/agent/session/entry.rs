@@ -183,6 +183,13 @@ pub struct Compaction {
     pub usage: Option<Usage>,
 }
 
+impl Compaction {
+    /// Tokens of the context after, where they are known.
+    pub fn tokens_after(&self) -> Option<u64> {
+        self.details.as_ref()?["tokensAfter"].as_u64()
+    }
+}
+
 /// A summary of the branch that was left.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -146,6 +146,12 @@ impl History {
         let Some(at) = self.nodes.iter().position(|node| *node == target) else {
             return;
         };
+        if at + 1 < self.messages.len() {
+            // Thinking behind it is bound to a prefix that is gone.
+            for prompt in &mut self.prompts {
+                prompt.thinking_from = self.messages.len();
+            }
+        }
         match replacement {
             Some(replacement) => {
                 let message = Arc::make_mut(&mut self.messages[at]);

@@ -10,8 +10,9 @@ use super::layers::{Layer, Layers, Origin, cannot_read};
 use super::settings::Settings;
 
 /// What a project may set, with all below a name that ends in a dot.
-const PROJECT_SETTINGS: [&str; 12] = [
+const PROJECT_SETTINGS: [&str; 13] = [
     "agent.",
+    "compaction.",
     "retry.",
     "models.default",
     "models.thinking",

@@ -8,7 +8,7 @@ use toml::Value;
 use super::layers::Layers;
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{
-    CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, ToolSettings,
+    CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold, ToolSettings,
 };
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 use crate::llm::{PromptCaching, ThinkingLevel};
@@ -74,7 +74,10 @@ impl Settings {
                     enabled: read.get("compaction.enabled")?,
                     threshold: read.get("compaction.threshold")?,
                     reserve_tokens: read.get("compaction.reserve_tokens")?,
+                    thresholds: read.thresholds()?,
                     keep_recent_tokens: read.get("compaction.keep_recent_tokens")?,
+                    prune: read.get("compaction.prune")?,
+                    prompt: read.get("compaction.prompt")?,
                 },
             },
             tools: ToolSettings {
@@ -164,6 +167,15 @@ impl Reader<'_> {
         })
     }
 
+    fn thresholds(&self) -> Result<BTreeMap<String, Threshold>, String> {
+        let key = "compaction.thresholds";
+        let parse = |(model, text): (String, String)| match text.parse() {
+            Ok(threshold) => Ok((model, threshold)),
+            Err(error) => Err(format!("setting {key}.\"{model}\": {error}")),
+        };
+        self.0.string_map(key).into_iter().map(parse).collect()
+    }
+
     fn queue_mode(&self, key: &str) -> Result<QueueMode, String> {
         Ok(match self.one_of(key, &["all", "one"])?.as_str() {
             "one" => QueueMode::One,
@@ -209,6 +221,10 @@ mod tests {
             "compaction.threshold=0.5",
             "compaction.reserve_tokens=12",
             "compaction.keep_recent_tokens=13",
+            "compaction.thresholds.\"lab/big\"=\"150000\"",
+            "compaction.thresholds.\"lab/small\"=\"0.6\"",
+            "compaction.prune=false",
+            "compaction.prompt=Sum up.",
             "models.default=lab/scripted",
             "models.thinking=xhigh",
             "auth.env_file_folders=[\"~/work\"]",
@@ -268,7 +284,13 @@ mod tests {
                     enabled: false,
                     threshold: 0.5,
                     reserve_tokens: 12,
+                    thresholds: BTreeMap::from([
+                        ("lab/big".to_owned(), Threshold::Tokens(150_000)),
+                        ("lab/small".to_owned(), Threshold::Share(0.6)),
+                    ]),
                     keep_recent_tokens: 13,
+                    prune: false,
+                    prompt: "Sum up.".to_owned(),
                 },
             },
             tools: ToolSettings {

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::apply::{close_open_cells, finish_message};
-use super::cell::{Cell, CellBody, user_text};
+use super::cell::{Cell, CellBody, CompactionCell, user_text};
 use super::cells::Cells;
 use super::{calls, notices};
 use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
 use crate::agent::session::{Body, SessionBranch};
 use crate::agent::tool::{Details, TextDetails};
-use crate::app::humanize::grouped;
 use crate::llm::message::content_text;
 use crate::llm::{Message, ToolResultMessage};
 
@@ -32,9 +31,10 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
         match body.as_deref() {
             Ok(Body::Message { message }) => push_message(cells, message),
             Ok(Body::Compaction(compaction)) => {
-                let tokens = grouped(compaction.tokens_before);
-                let title = format!("Conversation compacted: {tokens} tokens before");
-                notices::push_summary(cells, &title, &compaction.summary);
+                cells.push(CellBody::Compaction(CompactionCell {
+                    summary: compaction.summary.clone(),
+                    tokens: [Some(compaction.tokens_before), compaction.tokens_after()],
+                }));
             }
             Ok(Body::BranchSummary(branch)) => {
                 notices::push_summary(cells, "Another branch was left", &branch.summary);

@@ -1,0 +1,217 @@
+//! What is carried over beside the summary, without a model's help: the files that were read and
+//! modified, and the user's own words.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::size::text_size;
+use crate::agent::event::is_from_user;
+use crate::llm::{Message, ToolCall};
+
+/// Most tokens of the user's own words.
+const WORDS: u64 = 4000;
+/// Characters of one message of the user.
+const MESSAGE: usize = 2000;
+/// Stands between what the model wrote and the user's own words.
+const HEADING: &str = "## The user's messages, word for word";
+
+/// What is carried over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::agent) struct Carried {
+    read: BTreeSet<String>,
+    /// A modified file is no longer among those read.
+    modified: BTreeSet<String>,
+    /// Oldest first.
+    user_messages: Vec<String>,
+}
+
+impl Carried {
+    /// That of the `details` of a compaction before, and of `messages`.
+    pub fn of(details: Option<&Value>, messages: &[Arc<Message>]) -> Self {
+        let before = |key: &str| {
+            let list = details.and_then(|details| details[key].as_array());
+            let texts = list.into_iter().flatten().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut carried = Self {
+            read: before("readFiles").into_iter().collect(),
+            modified: before("modifiedFiles").into_iter().collect(),
+            user_messages: before("userMessages"),
+        };
+        for message in messages {
+            match &**message {
+                Message::Assistant(answer) => {
+                    answer.tool_calls().for_each(|call| carried.note(call));
+                }
+                Message::User(user) if is_from_user(user.origin.as_deref()) => {
+                    let text = shortened(message.text().trim());
+                    carried
+                        .user_messages
+                        .extend((!text.is_empty()).then_some(text));
+                }
+                _ => {}
+            }
+        }
+        carried.read.retain(|file| !carried.modified.contains(file));
+        carried
+    }
+
+    fn note(&mut self, call: &ToolCall) {
+        let mut path = ["file_path", "path"].iter();
+        let path = path.find_map(|key| call.arguments[key].as_str());
+        match (call.name.as_str(), path) {
+            ("read", Some(path)) => {
+                self.read.insert(path.to_owned());
+            }
+            ("edit" | "write" | "replace", Some(path)) => {
+                self.modified.insert(path.to_owned());
+            }
+            ("apply_patch", _) => {
+                let mut keys = ["patch", "input"].iter();
+                let patch = keys.find_map(|key| call.arguments[key].as_str());
+                let patch = patch.or(call.arguments.as_str()).unwrap_or_default();
+                self.modified.extend(patch.lines().filter_map(patched));
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves out so much of the user's words that they take at most a part of `summary` tokens:
+    /// the first message and the latest ones stay.
+    pub fn fit(&mut self, summary: u64) {
+        let mut room = WORDS.min(summary / 3);
+        let mut sizes = self.user_messages.iter().map(|text| text_size(text));
+        room = room.saturating_sub(sizes.next().unwrap_or(0));
+        let mut latest = 0;
+        for size in sizes.rev() {
+            room = match room.checked_sub(size) {
+                Some(room) => room,
+                None => break,
+            };
+            latest += 1;
+        }
+        let last = self.user_messages.len() - latest;
+        if last > 1 {
+            self.user_messages.drain(1..last);
+        }
+    }
+
+    /// As it is stored with the compaction.
+    pub fn details(&self, tokens_after: u64) -> Value {
+        json!({
+            "readFiles": self.read,
+            "modifiedFiles": self.modified,
+            "userMessages": self.user_messages,
+            "tokensAfter": tokens_after,
+        })
+    }
+
+    /// The text of the model's summary, of which at most so many tokens stay, with this behind it.
+    pub fn append_to(&self, summary: &str, tokens: u64) -> String {
+        let mut text = summary.trim().to_owned();
+        let most = usize::try_from(tokens.saturating_mul(7) / 2).unwrap_or(usize::MAX);
+        if text.len() > most {
+            text.truncate(text.floor_char_boundary(most));
+            text.push_str("\n[the summary was cut here]");
+        }
+        if !self.user_messages.is_empty() {
+            let _ = write!(text, "\n\n{HEADING}");
+            for message in &self.user_messages {
+                let quoted = message.replace('\n', "\n> ");
+                let _ = write!(text, "\n\n> {quoted}");
+            }
+        }
+        for (title, files) in [
+            ("Files read", &self.read),
+            ("Files modified", &self.modified),
+        ] {
+            if !files.is_empty() {
+                let _ = write!(text, "\n\n{title}:");
+                for file in files {
+                    let _ = write!(text, "\n- {file}");
+                }
+            }
+        }
+        text
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MESSAGE) {
+        Some((end, _)) => format!("{} […]", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The file that a line of a patch names.
+fn patched(line: &str) -> Option<String> {
+    let marks = ["Update File:", "Add File:", "Delete File:", "Move to:"];
+    let rest = line.trim().strip_prefix("*** ")?;
+    let path = marks.iter().find_map(|mark| rest.strip_prefix(mark))?;
+    Some(path.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kit::{answer, summary, user};
+    use super::*;
+
+    // F14
+    #[test]
+    fn files_and_the_users_words_are_carried_over() {
+        let before = json!({
+            "readFiles": ["a", "b"], "modifiedFiles": ["m"], "userMessages": ["First"],
+        });
+        let patch = "*** Begin Patch\n*** Update File: p\n*** Add File: q\n*** End Patch";
+        let said = [
+            summary(),
+            Arc::new(Message::user("No, the\nother one", 1)),
+            answer(
+                &[
+                    ("read", json!({"file_path": "c"})),
+                    ("edit", json!({"file_path": "a"})),
+                    ("apply_patch", json!({"patch": patch})),
+                    ("apply_patch", json!({"input": "*** Delete File: r"})),
+                    ("bash", json!({"command": "ls"})),
+                ],
+                0,
+            ),
+        ];
+        let mut carried = Carried::of(Some(&before), &said);
+        carried.fit(1000);
+        let expected = json!({
+            "readFiles": ["b", "c"], "modifiedFiles": ["a", "m", "p", "q", "r"],
+            "userMessages": ["First", "No, the\nother one"], "tokensAfter": 7,
+        });
+        assert_eq!(carried.details(7), expected);
+        let text = carried.append_to("Text", 1000);
+        assert!(text.contains("\n\n> First\n\n> No, the\n> other one\n\nFiles read:\n- b\n- c"));
+        assert!(text.starts_with("Text\n"));
+        assert!(carried.append_to(&"ä".repeat(100), 10).contains("cut here"));
+    }
+
+    #[test]
+    fn of_many_words_the_first_and_the_latest_stay() {
+        let said: Vec<_> = (0..10).map(|n| user(350 + n)).collect();
+        for (summary, expected) in [
+            (
+                u64::MAX,
+                vec![350, 351, 352, 353, 354, 355, 356, 357, 358, 359],
+            ),
+            (1000, vec![350, 358, 359]),
+            (310, vec![350]),
+            (0, vec![350]),
+        ] {
+            let mut carried = Carried::of(None, &said);
+            carried.fit(summary);
+            let lengths: Vec<_> = carried.user_messages.iter().map(String::len).collect();
+            assert_eq!(lengths, expected, "{summary}");
+        }
+        let mut none = Carried::default();
+        none.fit(1000);
+        assert_eq!(none, Carried::default());
+    }
+}

@@ -1,0 +1,284 @@
+//! Where a conversation is cut, and what of it goes with the question: all of it as it was sent,
+//! where the provider's cache makes that cheaper; else what is before the cut, with long results
+//! shortened.
+
+use std::sync::Arc;
+
+use super::SUMMARY_ORIGIN;
+use super::size::{Window, message_size, overhead, size, tokens};
+use crate::agent::memory::SessionPrompt;
+use crate::llm::{AssistantMessage, Content, Message, Model};
+
+/// How long a provider keeps a prompt in its cache at least, in milliseconds.
+const WARM_MS: i64 = 5 * 60 * 1000;
+/// What a cached token costs of a fresh one, where no prices are known.
+const CACHED_SHARE: f64 = 0.1;
+/// No text takes more than so many times what is estimated.
+const MOST_SCALE: f64 = 2.0;
+/// Characters that stay of a result that goes with the question.
+const SHORTENED: usize = 2000;
+
+/// What is asked, and what stays.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::agent) struct Cut {
+    /// So many messages are replaced by the summary.
+    pub kept_from: usize,
+    /// What goes before the question; none for the conversation as it was sent.
+    pub part: Option<Vec<Arc<Message>>>,
+}
+
+/// Where `messages` are cut for `model`, when the request that asks for the summary at `now` (Unix
+/// ms) may have `room` tokens. None where nothing can be summarised.
+pub(in crate::agent) fn cut(
+    window: &Window,
+    prompt: &SessionPrompt,
+    messages: &[Arc<Message>],
+    model: &Model,
+    (room, now): (u64, i64),
+) -> Option<Cut> {
+    let kept_from = kept_from(window, prompt, messages)?;
+    let all = tokens(prompt, messages);
+    let fixed = overhead(prompt);
+    // Where more was reported than estimated, everything counts for more.
+    let estimated = fixed + size(messages, prompt.thinking_from);
+    let scale = (all as f64 / estimated.max(1) as f64).max(1.0);
+    let mut part = shortened(&messages[..kept_from]);
+    let of_part = (fixed + size(&part, part.len())) as f64 * scale;
+    if all <= room && all as f64 * prompt_price(messages, model, now) <= of_part {
+        let part = None;
+        return Some(Cut { kept_from, part });
+    }
+    // What does not fit is asked about in parts: the rest stays for the next time.
+    let room = (room as f64 / scale.min(MOST_SCALE)) as u64;
+    let mut used = fixed;
+    let mut fits = 0;
+    for (at, message) in part.iter().enumerate() {
+        if at > 0 && may_cut(&part, at) {
+            fits = at;
+        }
+        used += message_size(message, false);
+        if used > room {
+            break;
+        }
+    }
+    let kept_from = if used <= room { kept_from } else { fits };
+    part.truncate(kept_from);
+    (kept_from > 0).then_some(Cut {
+        kept_from,
+        part: Some(part),
+    })
+}
+
+/// Where the messages begin that stay word for word.
+pub(super) fn kept_from(
+    window: &Window,
+    prompt: &SessionPrompt,
+    messages: &[Arc<Message>],
+) -> Option<usize> {
+    let keep = window.keep().min(size(messages, prompt.thinking_from) / 2);
+    let mut kept = 0;
+    let mut kept_from = None;
+    for at in (1..messages.len()).rev() {
+        kept += message_size(&messages[at], false);
+        if kept > keep && kept_from.is_some() {
+            break;
+        }
+        if may_cut(messages, at) {
+            kept_from = Some(at);
+        }
+    }
+    kept_from
+}
+
+/// Whether the conversation may begin at `at`: with a message of the user or an answer, never
+/// between a call and its result. A summary alone before it would be replaced by itself.
+fn may_cut(messages: &[Arc<Message>], at: usize) -> bool {
+    let alone = at == 1 && is_summary(&messages[0]);
+    !alone && !matches!(&*messages[at], Message::ToolResult(_))
+}
+
+fn is_summary(message: &Message) -> bool {
+    matches!(message, Message::User(user) if user.origin.as_deref() == Some(SUMMARY_ORIGIN))
+}
+
+/// What a token of the conversation as it was sent costs of a fresh one: little while the provider
+/// still has it in its cache.
+fn prompt_price(messages: &[Arc<Message>], model: &Model, now: i64) -> f64 {
+    let last = messages.iter().rev().find_map(|message| match &**message {
+        Message::Assistant(answer) => Some(answer),
+        _ => None,
+    });
+    let warm = |answer: &AssistantMessage| {
+        let same = answer.provider == model.provider && answer.model == model.id;
+        same && now.saturating_sub(answer.timestamp) < WARM_MS
+    };
+    let prices = &model.prices;
+    match last {
+        Some(answer) if warm(answer) && prices.input > 0.0 => prices.cache_read / prices.input,
+        Some(answer) if warm(answer) => CACHED_SHARE,
+        _ => 1.0,
+    }
+}
+
+/// The messages with long results shortened and without pictures.
+fn shortened(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
+    let shorten = |message: &Arc<Message>| {
+        let content = match &**message {
+            Message::User(message) => &message.content,
+            Message::ToolResult(message) => &message.content,
+            Message::Assistant(_) => return Arc::clone(message),
+        };
+        let is_result = matches!(**message, Message::ToolResult(_));
+        let fits = |block: &Content| match block {
+            Content::Text(text) => !is_result || text.text.len() <= SHORTENED,
+            Content::Image(_) => false,
+            _ => true,
+        };
+        if content.iter().all(fits) {
+            return Arc::clone(message);
+        }
+        let short = content.iter().map(|block| match block {
+            Content::Text(text) if is_result => Content::text(shortened_text(&text.text)),
+            Content::Image(image) => Content::text(format!("[{}]", image.mime_type)),
+            other => other.clone(),
+        });
+        let short = short.collect();
+        let mut message = Message::clone(message);
+        match &mut message {
+            Message::User(message) => message.content = short,
+            Message::ToolResult(message) => message.content = short,
+            Message::Assistant(_) => {}
+        }
+        Arc::new(message)
+    };
+    messages.iter().map(shorten).collect()
+}
+
+fn shortened_text(text: &str) -> String {
+    match text.char_indices().nth(SHORTENED) {
+        Some((end, _)) => format!(
+            "{}\n[{} more characters]",
+            &text[..end],
+            text[end..].chars().count()
+        ),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::kit::{answer, answer_at, result, summary, user};
+    use super::*;
+    use crate::agent::rules::CompactionRules;
+    use crate::llm::{Api, Prices, WindowSource};
+
+    fn model(window: u64) -> Model {
+        Model {
+            context_window: window,
+            window_source: WindowSource::Model,
+            ..Model::new("lab", "scripted", Api::Scripted, "")
+        }
+    }
+
+    fn window(tokens: u64, keep_recent_tokens: u64) -> Window {
+        let rules = CompactionRules {
+            keep_recent_tokens,
+            ..CompactionRules::default()
+        };
+        Window::of(&model(tokens), &rules)
+    }
+
+    // F13
+    #[test]
+    fn it_never_parts_a_call_from_its_result() {
+        let read = || answer(&[("read", json!({}))], 0);
+        // Each message of 3500 bytes is about 1000 tokens.
+        let cases = [
+            (
+                "turns",
+                vec![
+                    user(3500),
+                    answer(&[], 0),
+                    user(3500),
+                    answer(&[], 0),
+                    user(3500),
+                ],
+                1100,
+                Some(3),
+            ),
+            (
+                "results",
+                vec![user(3500), read(), result(3500), read(), result(3500)],
+                1200,
+                Some(3),
+            ),
+            (
+                "a large result stays with its call",
+                vec![user(3500), read(), result(40_000)],
+                10,
+                Some(1),
+            ),
+            ("one message", vec![user(40_000)], 10, None),
+            ("a summary alone", vec![summary(), user(40_000)], 10, None),
+            (
+                "a summary and more",
+                vec![summary(), user(3500), user(40_000)],
+                10,
+                Some(2),
+            ),
+        ];
+        for (name, messages, keep, expected) in cases {
+            let prompt = SessionPrompt::default();
+            let window = window(0, keep);
+            let cut = cut(&window, &prompt, &messages, &model(0), (u64::MAX, 0));
+            assert_eq!(cut.map(|cut| cut.kept_from), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_asked_about_in_parts() {
+        let messages: Vec<_> = (0..10).map(|_| user(3500)).collect();
+        let prompt = SessionPrompt::default();
+        let window = window(8000, 20_000);
+        let cut = cut(&window, &prompt, &messages, &model(8000), (4500, 0)).unwrap();
+        assert_eq!(cut.kept_from, 4);
+        assert_eq!(cut.part.unwrap(), messages[..4]);
+    }
+
+    #[test]
+    fn the_whole_is_sent_where_the_cache_makes_it_cheaper() {
+        let priced = |cache_read: f64| Model {
+            prices: Prices {
+                input: 1.0,
+                cache_read,
+                ..Prices::default()
+            },
+            ..model(0)
+        };
+        let elsewhere = Model {
+            id: "other".into(),
+            ..model(0)
+        };
+        // 1,000 tokens and a result of 10,000, of which 600 go with a part.
+        let said = |at| vec![user(3500), answer_at(at), result(35_000), user(350)];
+        for (name, model, age, whole) in [
+            ("just now", model(0), 1000, true),
+            ("with a price", priced(0.1), 1000, true),
+            ("no discount", priced(1.0), 1000, false),
+            ("an hour ago", model(0), 3_600_000, false),
+            ("by another model", elsewhere, 1000, false),
+        ] {
+            let prompt = SessionPrompt::default();
+            let window = window(0, 10);
+            let now = 10_000_000;
+            let cut = cut(&window, &prompt, &said(now - age), &model, (u64::MAX, now)).unwrap();
+            assert_eq!(cut.part.is_none(), whole, "{name}");
+            if let Some(part) = cut.part {
+                let result = part[2].text();
+                assert!(result.ends_with("[33000 more characters]"), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Compaction: how full the window is, where a conversation is cut, what is asked of the model, what
+//! is carried over, and which old results are left out of requests instead. Pure: it asks nobody and
+//! stores nothing.
+
+mod size;
+mod cut;
+mod question;
+mod carried;
+mod prune;
+#[cfg(test)]
+mod kit;
+
+pub(in crate::agent) use carried::Carried;
+pub(in crate::agent) use cut::{Cut, cut};
+pub(in crate::agent) use prune::{Pruned, prune_cold, prune_full};
+pub(in crate::agent) use question::question;
+pub(in crate::agent) use size::{Window, overhead, size, tokens};
+
+/// The `origin` of messages that hold a summary of what was said before.
+pub const SUMMARY_ORIGIN: &str = "summary";

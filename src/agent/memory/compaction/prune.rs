@@ -1,0 +1,174 @@
+//! Old tool results that are left out of requests. What was sent changes by it, so it is done only
+//! where the provider has to read the conversation anew anyway: when a compaction would be due, and
+//! when its cache has forgotten it. What is left out is stored as an edit of the context, so later
+//! requests say the same.
+
+use std::sync::Arc;
+
+use super::cut::kept_from;
+use super::size::{Window, content_size, tokens};
+use crate::agent::memory::SessionPrompt;
+use crate::llm::{Content, Message, ToolResultMessage};
+
+/// Results of at most so many tokens stay.
+const SMALL: u64 = 100;
+/// After so many milliseconds no provider has the conversation in its cache.
+const COLD_MS: i64 = 60 * 60 * 1000;
+/// What has to become free, in tokens, so that it is worth it when nothing presses.
+const WORTH: u64 = 20_000;
+/// Where it stands in for a result.
+const LEFT_OUT: &str = "[result left out to save room: ";
+
+/// A result that is left out.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::agent) struct Pruned {
+    /// Which message it is.
+    pub at: usize,
+    /// What stands there instead.
+    pub content: Vec<Content>,
+}
+
+/// What is left out of a conversation that fills the window: enough that it is at most three
+/// fifths full, or nothing.
+pub(in crate::agent) fn prune_full(
+    window: &Window,
+    prompt: &SessionPrompt,
+    messages: &[Arc<Message>],
+) -> Vec<Pruned> {
+    let (pruned, free) = prune(window, prompt, messages);
+    let left = tokens(prompt, messages).saturating_sub(free);
+    let enough = window.limit().is_some_and(|limit| left <= limit * 3 / 5);
+    if enough { pruned } else { Vec::new() }
+}
+
+/// What is left out of a conversation that goes on at `now` (Unix ms) after a long pause: much, or
+/// nothing.
+pub(in crate::agent) fn prune_cold(
+    window: &Window,
+    prompt: &SessionPrompt,
+    messages: &[Arc<Message>],
+    now: i64,
+) -> Vec<Pruned> {
+    let last = messages.iter().rev().find_map(|message| match &**message {
+        Message::Assistant(answer) => Some(answer.timestamp),
+        _ => None,
+    });
+    let cold = last.is_some_and(|last| now.saturating_sub(last) > COLD_MS);
+    if !cold {
+        return Vec::new();
+    }
+    let (pruned, free) = prune(window, prompt, messages);
+    let much = free >= WORTH && free * 4 >= tokens(prompt, messages);
+    if much { pruned } else { Vec::new() }
+}
+
+/// The results before the latest messages, and the tokens they leave.
+pub(super) fn prune(
+    window: &Window,
+    prompt: &SessionPrompt,
+    messages: &[Arc<Message>],
+) -> (Vec<Pruned>, u64) {
+    let old = kept_from(window, prompt, messages).unwrap_or(0);
+    let mut free = 0;
+    let mut pruned = Vec::new();
+    for (at, message) in messages[..old].iter().enumerate() {
+        let Message::ToolResult(result) = &**message else {
+            continue;
+        };
+        let size = content_size(&result.content, false);
+        if result.is_error || size <= SMALL || is_left_out(result) {
+            continue;
+        }
+        let content = vec![Content::text(stand_in(result, size))];
+        free += size.saturating_sub(content_size(&content, false));
+        pruned.push(Pruned { at, content });
+    }
+    (pruned, free)
+}
+
+fn is_left_out(result: &ToolResultMessage) -> bool {
+    matches!(result.content.as_slice(), [Content::Text(text)] if text.text.starts_with(LEFT_OUT))
+}
+
+fn stand_in(result: &ToolResultMessage, tokens: u64) -> String {
+    let name = &result.tool_name;
+    format!("{LEFT_OUT}about {tokens} tokens of {name}; make the call again if you need it]")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::kit::{answer, answer_at, result, user};
+    use super::*;
+    use crate::agent::rules::CompactionRules;
+    use crate::llm::{Api, Model, WindowSource};
+
+    fn window(tokens: u64) -> Window {
+        let model = Model {
+            context_window: tokens,
+            window_source: WindowSource::Model,
+            ..Model::new("lab", "scripted", Api::Scripted, "")
+        };
+        Window::of(&model, &CompactionRules::default())
+    }
+
+    fn call() -> Arc<Message> {
+        answer(&[("read", json!({}))], 0)
+    }
+
+    fn places(pruned: &[Pruned]) -> Vec<usize> {
+        pruned.iter().map(|pruned| pruned.at).collect()
+    }
+
+    #[test]
+    fn old_results_go_where_that_is_enough() {
+        let old = || vec![user(35), call(), result(140_000), call(), result(140)];
+        let with = |mut said: Vec<Arc<Message>>, bytes| {
+            said.extend([user(bytes), answer(&[], 0)]);
+            said
+        };
+        let prompt = SessionPrompt::default();
+        let full = |said: &[Arc<Message>]| places(&prune_full(&window(64_000), &prompt, said));
+        // 40,000 tokens of an old result, and 10,000 of something else.
+        assert_eq!(full(&with(old(), 35_000)), [2], "small results stay");
+        assert_eq!(full(&with(old(), 140_000)), [0; 0], "it is not enough");
+        let recent = vec![
+            user(35_000),
+            answer(&[], 0),
+            user(35),
+            call(),
+            result(40_000),
+        ];
+        assert_eq!(full(&recent), [0; 0], "the latest stay");
+        // What was left out is not left out again.
+        let mut said = with(old(), 35_000);
+        let pruned = prune_full(&window(64_000), &prompt, &said);
+        let Message::ToolResult(result) = Arc::make_mut(&mut said[2]) else {
+            unreachable!()
+        };
+        result.content.clone_from(&pruned[0].content);
+        assert_eq!(full(&said), [0; 0]);
+    }
+
+    #[test]
+    fn after_a_long_pause_much_goes_or_nothing() {
+        let now = 100_000_000;
+        let prompt = SessionPrompt::default();
+        for (name, age, bytes, goes) in [
+            ("warm", 1000, 140_000, false),
+            ("cold", COLD_MS + 1, 140_000, true),
+            ("little", COLD_MS + 1, 14_000, false),
+        ] {
+            let said = [
+                user(35),
+                call(),
+                result(bytes),
+                user(7000),
+                answer_at(now - age),
+            ];
+            let pruned = prune_cold(&window(0), &prompt, &said, now);
+            assert_eq!(!pruned.is_empty(), goes, "{name}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What the model is asked for: one message behind the conversation.
+
+const QUESTION: &str = "\
+[The conversation is about to be shortened: everything before its last messages will be replaced by \
+your answer to this message. Do not go on with the task and call no tool. Answer with a summary from \
+which the work can go on without the original, under these headings, in plain Markdown:
+
+## Task
+What the user wants. Quote the user's own requests, corrections and open tasks word for word.
+## Constraints and decisions
+Key constraints, preferences and decisions, with their reasons.
+## Done
+What is finished, and how it was checked.
+## In progress
+What was being worked on just now, and its exact state.
+## Files
+Files read, written and edited that still matter, and what is in them.
+## Next steps
+What is to be done next, in order.
+
+Keep exact names, paths, commands, numbers and error messages. Where an earlier summary stands in the \
+conversation, carry over what still holds.]";
+
+/// The question (F9), or the user's `own` words for it (F11), with what the summary should pay
+/// attention to.
+pub(in crate::agent) fn question(own: &str, focus: Option<&str>) -> String {
+    let question = if own.trim().is_empty() { QUESTION } else { own };
+    match focus.map(str::trim).filter(|focus| !focus.is_empty()) {
+        Some(focus) => {
+            format!("{question}\n\nThe user asks you to pay special attention to: {focus}")
+        }
+        None => question.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // F9
+    #[test]
+    fn it_asks_for_what_must_be_kept() {
+        for word in [
+            "Done",
+            "In progress",
+            "Files",
+            "Next steps",
+            "Constraints and decisions",
+        ] {
+            assert!(question("", None).contains(&format!("## {word}")), "{word}");
+        }
+        assert!(question("", Some("the parser")).ends_with("attention to: the parser"));
+        assert_eq!(question(" ", Some(" ")), QUESTION);
+        assert_eq!(question("Sum up.", None), "Sum up.");
+    }
+}
