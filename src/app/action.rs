@@ -141,6 +141,14 @@ pub enum Action {
     TreeFilterBack,
     /// In the tree: label the chosen entry.
     TreeLabel,
+    /// In the list of sessions: those of all folders, or of this one.
+    SessionFolders,
+    /// In the list of sessions: another name for the selected one.
+    SessionRename,
+    /// In the list of sessions: the selected one goes to the trash.
+    SessionRemove,
+    /// In the list of sessions: a copy of the selected one.
+    SessionCopy,
     /// In a popup that is only read: the next page.
     PagerNext,
     /// In a popup that is only read: close it.
@@ -160,10 +168,22 @@ pub enum Scope {
     List,
     /// In the tree of the session, which is a list too.
     Tree,
+    /// In the list of sessions, which is a list too.
+    Sessions,
     /// In a popup that is only read.
     Pager,
     /// In a question.
     Question,
+}
+
+impl Scope {
+    /// The scope whose bindings count after its own, before those that count everywhere.
+    pub fn outer(self) -> Option<Self> {
+        match self {
+            Self::Sessions | Self::Tree => Some(Self::List),
+            _ => None,
+        }
+    }
 }
 
 /// The heading an action stands under in the help.
@@ -277,11 +297,15 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Tree, row(TreeFilter, "tree_filter", "In the tree: show other entries (default, no tools, prompts, labelled, all); Left and Right fold and open branches", Popups)),
     within(Scope::Tree, row(TreeFilterBack, "tree_filter_back", "In the tree: the filters the other way round", Popups)),
     within(Scope::Tree, row(TreeLabel, "tree_label", "In the tree: label the selected entry", Popups)),
+    within(Scope::Sessions, row(SessionFolders, "session_folders", "In the list of sessions: show those of all folders, or of this one only", Popups)),
+    within(Scope::Sessions, row(SessionRename, "session_rename", "In the list of sessions: give the selected one another name", Popups)),
+    within(Scope::Sessions, row(SessionRemove, "session_remove", "In the list of sessions: move the selected one to the trash (asks first)", Popups)),
+    within(Scope::Sessions, row(SessionCopy, "session_copy", "In the list of sessions: go on with a copy of the selected one", Popups)),
     within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
     within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
     within(Scope::Question, row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),
     within(Scope::Question, row(No, "no", "In a question: no (so does Esc)", Popups)),
-    slash(row(Resume, "resume", "Go on with another session of this folder: type to filter, Enter opens", Program), "resume"),
+    slash(row(Resume, "resume", "Go on with another session: type to find it by its name, its prompts or its text, Enter opens it", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     argument(row(NameSession, "name_session", "Name the session; alone, take its name away", Program), "name", "NAME"),
     argument(row(Export, "export", "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program), "export", "FILE"),

@@ -29,6 +29,16 @@ pub fn window(tokens: u64) -> String {
     }
 }
 
+/// The size of a file: `950 B`, `12 kB`, `1.2 MB`.
+pub fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{} kB", count / 1_000),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}
+
 /// A count with its thousands apart: `1,234,567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();

@@ -1,14 +1,19 @@
 //! Going on with another session from the screen.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tiller::agent::session::SessionState;
+use tiller::agent::session::{Found, SessionState};
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
-use tiller::app::sessions::{Choice, Refusal, Refused, SessionRow, SessionScope};
+use tiller::app::sessions::{
+    Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
+};
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::{Overlay, TextSearch};
+use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
 use tiller::llm::Message;
 
 use super::app_kit::TestTui;
@@ -25,6 +30,14 @@ fn stored() -> TestTui {
         ..SessionInfo::default()
     });
     tui
+}
+
+fn session(effect: SessionEffect) -> Effect {
+    Effect::Session(effect)
+}
+
+fn result(result: SessionResult) -> Msg {
+    Msg::Done(EffectResult::Session(result))
 }
 
 fn row(name: &str, title: &str, state: SessionState, now: i64) -> SessionRow {
@@ -44,7 +57,7 @@ fn list(tui: &mut TestTui) {
     tui.write("/resume");
     assert_eq!(
         tui.key("enter"),
-        [Effect::ListSessions(SessionScope::Folder)]
+        [session(SessionEffect::List(SessionScope::Folder))]
     );
     assert!(tui.frame().contains("Reading…"));
     let now = tui.now;
@@ -53,7 +66,7 @@ fn list(tui: &mut TestTui) {
         row("a", "Fix the login", SessionState::Closed, now),
         row("b", "Write the docs", SessionState::Idle, now),
     ];
-    tui.send(Msg::Done(EffectResult::Sessions(Ok(rows))));
+    tui.send(result(SessionResult::List(SessionScope::Folder, Ok(rows))));
 }
 
 fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
@@ -81,8 +94,11 @@ fn another_session_is_chosen_from_the_list() {
         "the own one is open already: {frame}"
     );
     tui.write("docs WRITE");
-    let chosen = Effect::OpenSession(Choice::Open("/s/b.jsonl".into()));
-    assert_eq!(tui.key("enter"), [chosen]);
+    let chosen = SessionEffect::Open(Choice::Open("/s/b.jsonl".into()));
+    assert_eq!(
+        tui.key("enter"),
+        [session(SessionEffect::StopReading), session(chosen)]
+    );
     assert!(tui.app.overlays.is_empty());
 
     tui.agent(opened("Write the docs", Some("Docs")));
@@ -91,7 +107,7 @@ fn another_session_is_chosen_from_the_list() {
         tui.app.status.session.as_ref().unwrap().file,
         PathBuf::from("/s/b.jsonl")
     );
-    let effects = tui.send_all(Msg::Done(EffectResult::Opened(Ok(vec!["cut off".into()]))));
+    let effects = tui.send_all(result(SessionResult::Opened(Ok(vec!["cut off".into()]))));
     assert_eq!(effects, []);
     assert!(tui.frame().contains("cut off"));
 }
@@ -142,7 +158,7 @@ fn a_session_that_cannot_be_opened_is_told() {
         why: Refusal::Other,
         message: "cannot open the session /s/b.jsonl: broken".into(),
     };
-    tui.send(Msg::Done(EffectResult::Opened(Err(refused))));
+    tui.send(result(SessionResult::Opened(Err(refused))));
     assert!(tui.frame().contains("/s/b.jsonl: broken"));
 }
 
@@ -150,7 +166,7 @@ fn a_session_that_cannot_be_opened_is_told() {
 fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
     let mut tui = stored();
     tui.write("/new");
-    assert_eq!(tui.key("enter"), [Effect::OpenSession(Choice::New)]);
+    assert_eq!(tui.key("enter"), [session(SessionEffect::Open(Choice::New))]);
     tui.state(RunState::Running {
         phase: tiller::agent::Phase::Requesting,
     });
@@ -170,7 +186,8 @@ fn a_folder_that_cannot_be_read_is_told() {
     let mut tui = stored();
     tui.write("/resume");
     tui.key("enter");
-    tui.send(Msg::Done(EffectResult::Sessions(Err("/s: denied".into()))));
+    let denied = SessionResult::List(SessionScope::Folder, Err("/s: denied".into()));
+    tui.send(result(denied));
     assert!(tui.app.overlays.is_empty());
     assert!(tui.frame().contains("/s: denied"));
 }
@@ -185,4 +202,172 @@ fn a_session_gets_a_name_and_loses_it() {
     tui.write("/name");
     assert_eq!(tui.key("enter"), [Effect::NameSession(String::new())]);
     assert!(!tui.frame().contains("Login and docs"));
+}
+
+/// The labels of the rows that fit, in their order.
+fn fitting(tui: &TestTui) -> Vec<String> {
+    let Some(Overlay::Sessions(list)) = tui.app.overlays.last() else {
+        panic!("no list");
+    };
+    let rows = list.rows.as_deref().unwrap_or_default();
+    let label = |row: &usize| rows[*row].label().to_owned();
+    list.picker.matches().iter().map(label).collect()
+}
+
+fn listed(tui: &mut TestTui, rows: Vec<SessionRow>) {
+    tui.write("/resume");
+    tui.key("enter");
+    tui.send(result(SessionResult::List(SessionScope::Folder, Ok(rows))));
+}
+
+#[test]
+fn words_come_before_text_and_text_before_letters() {
+    let mut tui = stored();
+    let closed = SessionState::Closed;
+    let rows = ["Fix it", "Idea of two", "Write the docs", "To do it all"];
+    let rows = rows.iter().enumerate();
+    let rows = rows.map(|(at, title)| row(&at.to_string(), title, closed, 0));
+    listed(&mut tui, rows.collect());
+    assert_eq!(fitting(&tui).len(), 4);
+    tui.write("it");
+    assert_eq!(
+        fitting(&tui),
+        ["Fix it", "Write the docs", "To do it all", "Idea of two"]
+    );
+    // The search through all text begins when the keys have stopped.
+    assert_eq!(tui.app.next_wake(), Some(tui.now + 60));
+    tui.now += 150;
+    let effects = tui.send(Msg::Tick);
+    let search = session(SessionEffect::Search("it".into(), SessionScope::Folder));
+    assert!(effects.contains(&search), "{effects:?}");
+    let found = |query: &str, path: &str| {
+        let found = Found {
+            entry: "e".into(),
+            role: "user",
+            line: "where is it kept".into(),
+            at: 9,
+        };
+        let found = vec![(PathBuf::from(path), found)];
+        result(SessionResult::Found(query.into(), found, TextSearch::Done))
+    };
+    tui.send(found("of before", "/s/1.jsonl"));
+    assert_eq!(fitting(&tui).last().unwrap(), "Idea of two");
+    tui.key("down");
+    tui.send(found("it", "/s/1.jsonl"));
+    assert_eq!(
+        fitting(&tui),
+        ["Fix it", "Write the docs", "To do it all", "Idea of two"]
+    );
+    let frame = tui.frame();
+    assert!(frame.contains("where is it kept"), "{frame}");
+    assert!(frame.contains("4"), "{frame}");
+}
+
+#[test]
+fn the_chosen_session_is_shown_when_it_was_read() {
+    let mut tui = TestTui::new(100, 40);
+    tui.app.status.session = stored().app.status.session;
+    let closed = SessionState::Closed;
+    let now = tui.now;
+    listed(
+        &mut tui,
+        vec![row("a", "One", closed, now), row("b", "Two", closed, now)],
+    );
+    tui.key("down");
+    tui.now += 60;
+    let wanted = session(SessionEffect::Preview("/s/b.jsonl".into()));
+    assert_eq!(tui.send(Msg::Tick), [wanted]);
+    let facts = SessionFacts {
+        cwd: "/home/me/shop".into(),
+        model: Some("lab/one".into()),
+        prompts: 2,
+        answers: 3,
+        branches: 2,
+        size: 1_200_000,
+        first_prompt: "The first thing".into(),
+        last_prompt: "The last thing".into(),
+        last_answer: "An answer\nin two lines".into(),
+        ..SessionFacts::default()
+    };
+    let preview = |path: &str| {
+        let facts = Ok(Arc::new(facts.clone()));
+        result(SessionResult::Preview(path.into(), facts))
+    };
+    tui.send(preview("/s/a.jsonl"));
+    assert!(!tui.frame().contains("The first thing"), "of another");
+    tui.send(preview("/s/b.jsonl"));
+    let frame = tui.frame();
+    for text in [
+        "2 prompts · 3 answers · 2 branches · 1.2 MB",
+        "~/shop · lab/one",
+        "❯ The first thing",
+        "❯ The last thing",
+        "  An answer in two lines",
+    ] {
+        assert!(frame.contains(text), "{text}: {frame}");
+    }
+}
+
+#[test]
+fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
+    let mut tui = stored();
+    let now = tui.now;
+    listed(
+        &mut tui,
+        vec![
+            row("a", "One", SessionState::Closed, now),
+            row("b", "Two", SessionState::Processing, now),
+        ],
+    );
+    tui.key("ctrl+r");
+    tui.write(" more");
+    assert!(tui.frame().contains("One more"));
+    let renamed = SessionEffect::Rename("/s/a.jsonl".into(), "One more".into());
+    assert_eq!(tui.key("enter"), [session(renamed)]);
+    tui.send(result(SessionResult::Renamed(
+        "/s/a.jsonl".into(),
+        "One more".into(),
+        Ok(()),
+    )));
+    assert_eq!(fitting(&tui), ["One more", "Two"]);
+    // Esc closes the question, not the list.
+    tui.key("ctrl+d");
+    assert!(tui.frame().contains("Move “One more” to the trash?"));
+    assert_eq!(tui.key("n"), []);
+    tui.key("ctrl+d");
+    let removed = session(SessionEffect::Remove("/s/a.jsonl".into()));
+    assert_eq!(tui.key("y"), [removed]);
+    let trash = Ok("/trash/x".into());
+    tui.send(result(SessionResult::Removed("/s/a.jsonl".into(), trash)));
+    assert_eq!(fitting(&tui), ["Two"]);
+    // One that a program has open is refused.
+    tui.key("ctrl+d");
+    let frame = tui.frame();
+    assert!(frame.contains("leave it there first"), "{frame}");
+    assert!(frame.contains("processing"), "{frame}");
+    // What it is doing is looked at again and again.
+    tui.now += 1000;
+    let effects = tui.send(Msg::Tick);
+    assert!(effects.contains(&session(SessionEffect::ReadStates)));
+    tui.send(result(SessionResult::States(HashMap::new())));
+    assert!(!tui.frame().contains("processing"));
+}
+
+#[test]
+fn all_folders_are_a_key_away() {
+    let mut tui = stored();
+    listed(&mut tui, Vec::new());
+    assert!(tui.frame().contains("No other session in this folder"));
+    tui.write("x");
+    let effects = tui.key("tab");
+    assert!(effects.contains(&session(SessionEffect::List(SessionScope::All))));
+    let mut other = row("c", "Box", SessionState::Closed, tui.now);
+    other.cwd = "/home/me/other".into();
+    // What comes late for the other scope is no answer.
+    tui.send(result(SessionResult::List(SessionScope::Folder, Ok(vec![]))));
+    assert!(tui.frame().contains("Reading…"));
+    tui.send(result(SessionResult::List(SessionScope::All, Ok(vec![other]))));
+    let frame = tui.frame();
+    assert!(frame.contains("Sessions of all folders"), "{frame}");
+    assert!(frame.contains("~/other"), "{frame}");
 }

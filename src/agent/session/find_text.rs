@@ -34,6 +34,16 @@ pub struct Found {
     pub at: usize,
 }
 
+impl Found {
+    /// The line from `before` characters before the word on.
+    pub fn excerpt(&self, before: usize) -> String {
+        let begin = self.line[..self.at].char_indices().rev().nth(before);
+        let begin = begin.map_or(0, |(begin, _)| begin);
+        let dots = if begin > 0 { "…" } else { "" };
+        format!("{dots}{}", self.line[begin..].trim())
+    }
+}
+
 impl Words {
     /// The words of `text`, separated by spaces; none if there are none.
     pub fn new(text: &str) -> Option<Self> {

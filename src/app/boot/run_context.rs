@@ -200,6 +200,7 @@ impl RunContext {
                 history: dirs.history_file(),
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
                 sessions: dirs.sessions(),
+                trash: dirs.trash(),
             }),
             keymap_file: dirs.keymap_file(),
         }

@@ -57,15 +57,7 @@ impl SessionRow {
 
 /// The sessions in `scope` as seen from the folder `cwd`, the last used first.
 pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionRow>, String> {
-    let folder = match scope {
-        SessionScope::Folder => folder_for(root, cwd),
-        SessionScope::All => root.to_owned(),
-    };
-    let stored = match scope {
-        SessionScope::Folder => sessions_in(&folder),
-        SessionScope::All => all_sessions(root),
-    };
-    let stored = stored.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let stored = stored(root, cwd, scope)?;
     let states = states(root);
     let mut index = SessionIndex::load(root);
     let row = |session: StoredSession| {
@@ -93,4 +85,21 @@ pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionR
 pub fn states(root: &Path) -> HashMap<PathBuf, SessionState> {
     let live = live_sessions(root).into_iter();
     live.map(|record| (record.path, record.state)).collect()
+}
+
+/// The files of the sessions in `scope`, the last used first.
+pub(super) fn stored(
+    root: &Path,
+    cwd: &Path,
+    scope: SessionScope,
+) -> Result<Vec<StoredSession>, String> {
+    let (folder, stored) = match scope {
+        SessionScope::Folder => {
+            let folder = folder_for(root, cwd);
+            let stored = sessions_in(&folder);
+            (folder, stored)
+        }
+        SessionScope::All => (root.to_owned(), all_sessions(root)),
+    };
+    stored.map_err(|error| format!("{}: {error}", folder.display()))
 }

@@ -353,7 +353,8 @@ impl App {
                 Some(self.stats.phase_since + (elapsed / 1000 + 1) * 1000)
             }
         };
-        [hint, demo.filter(|at| *at > 0), second, self.save_draft_at]
+        let list = self.overlays.last().and_then(Overlay::next_wake);
+        [list, hint, demo.filter(|at| *at > 0), second, self.save_draft_at]
             .into_iter()
             .flatten()
             .min()

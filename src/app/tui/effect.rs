@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::composer::SavedDraft;
 use super::options::ExitKind;
 use super::transcript::PageRequest;
+use super::session_effect::SessionEffect;
 use crate::agent::QueueKind;
-use crate::app::sessions::{Choice, SessionScope};
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
@@ -51,10 +51,8 @@ pub enum Effect {
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
-    /// Read which sessions there are.
-    ListSessions(SessionScope),
-    /// Go on with another session.
-    OpenSession(Choice),
+    /// Read, change or open stored sessions.
+    Session(SessionEffect),
     /// Trust the project, or not, from now on.
     Trust(bool),
     /// Write the session in this file into another, as the text behind the command says.

@@ -13,14 +13,13 @@ use super::external_editor;
 use super::git::branch;
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
+use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
-use crate::agent::session::Session;
-use crate::agent::{AgentHandle, OpenSession, QueueKind};
 use crate::app::branches::Outline;
+use crate::agent::{AgentHandle, QueueKind};
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
-use crate::app::sessions::{self, Choice, Opened, SessionScope};
 use crate::app::trust::Trust;
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
@@ -41,8 +40,8 @@ pub struct EffectRunner {
     /// None where nothing is stored.
     storage: Option<Storage>,
     history: Option<HistoryFile>,
-    /// The root of all sessions.
-    sessions: Option<PathBuf>,
+    /// None where nothing is stored.
+    sessions: Option<SessionEffectRunner>,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -56,6 +55,15 @@ impl EffectRunner {
         files: Option<StoredFiles>,
         results: UnboundedSender<EffectResult>,
     ) -> Self {
+        let sessions = files.as_ref().map(|files| SessionEffectRunner {
+            root: files.sessions.clone(),
+            trash: files.trash.clone(),
+            cwd: cwd.clone(),
+            handle: handle.clone(),
+            models: Arc::clone(&models),
+            results: results.clone(),
+            reading: Reading::default(),
+        });
         let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
         Self {
             handle,
@@ -64,7 +72,7 @@ impl EffectRunner {
             trust,
             cwd,
             history,
-            sessions: files.as_ref().map(|files| files.sessions.clone()),
+            sessions,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             results,
         }
@@ -82,8 +90,11 @@ impl EffectRunner {
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),
             Effect::GoOn => self.handle.go_on(),
-            Effect::ListSessions(scope) => self.list_sessions(scope),
-            Effect::OpenSession(choice) => self.open_session(choice),
+            Effect::Session(effect) => {
+                if let Some(sessions) = &mut self.sessions {
+                    sessions.run(effect);
+                }
+            }
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
@@ -159,47 +170,6 @@ impl EffectRunner {
                 }
             });
         }
-    }
-
-    fn list_sessions(&self, scope: SessionScope) {
-        if let Some(root) = self.sessions.clone() {
-            let cwd = self.cwd.clone();
-            self.block(move || EffectResult::Sessions(sessions::rows(&root, &cwd, scope)));
-        }
-    }
-
-    fn open_session(&self, choice: Choice) {
-        let Some(root) = self.sessions.clone() else {
-            return;
-        };
-        let (cwd, handle) = (self.cwd.clone(), self.handle.clone());
-        let models = Arc::clone(&self.models);
-        self.spawn(async move {
-            let folder = root.clone();
-            let opened = tokio::task::spawn_blocking(move || choice.open(&folder, &cwd, None));
-            let Opened {
-                session,
-                history,
-                mut notices,
-            } = match opened.await {
-                Ok(Ok(opened)) => opened,
-                Ok(Err(refused)) => return EffectResult::Opened(Err(refused)),
-                Err(error) => return EffectResult::Failed(format!("Internal error: {error}")),
-            };
-            let model = model_of(&session, &models).await;
-            let model = model.unwrap_or_else(|notice| {
-                notices.push(notice);
-                None
-            });
-            handle.open(OpenSession {
-                thinking: session.thinking(),
-                spill_dir: session.path().unwrap_or(&root).with_extension(""),
-                session,
-                history,
-                model,
-            });
-            EffectResult::Opened(Ok(notices))
-        });
     }
 
     fn export(&self, session: PathBuf, argument: String) {
@@ -289,19 +259,5 @@ impl EffectRunner {
             });
             EffectResult::Favorites(found.collect(), direction)
         });
-    }
-}
-
-/// The model that `session` was on; none if it does not say.
-async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
-    let Some(model) = session.model() else {
-        return Ok(None);
-    };
-    let id = format!("{}/{}", model.provider, model.model_id);
-    match models.resolve(&id).await {
-        Ok((model, _)) => Ok(Some(Arc::new(model))),
-        Err(error) => Err(format!(
-            "The session was on {id}, which cannot be used: {error}"
-        )),
     }
 }

@@ -10,11 +10,11 @@ use super::effect::Direction;
 use super::input::InputEvent;
 use super::options::ExitKind;
 use super::transcript::LoadedPage;
+use super::session_effect::SessionResult;
 use super::view::ScreenDrawn;
 use crate::agent::{Event, Snapshot};
 use crate::app::branches::Outline;
 use crate::app::models::{KeyState, ModelList};
-use crate::app::sessions::{Refused, SessionRow};
 use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
@@ -70,12 +70,10 @@ pub enum EffectResult {
     Draft(SavedDraft),
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
-    /// The sessions of this folder, or why they cannot be read.
-    Sessions(Result<Vec<SessionRow>, String>),
-    /// Another session is being opened, with what the user should read, or it cannot be.
-    Opened(Result<Vec<String>, Refused>),
     /// All entries of the session.
     Tree(Box<Outline>),
+    /// The result of an effect on stored sessions.
+    Session(SessionResult),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model that was meant, or why there is none.

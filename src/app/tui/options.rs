@@ -44,6 +44,8 @@ pub struct StoredFiles {
     pub drafts: PathBuf,
     /// The root of all sessions.
     pub sessions: PathBuf,
+    /// Where removed ones go.
+    pub trash: PathBuf,
 }
 
 /// Why the screen ended. The terminal is restored by then; ending the agent

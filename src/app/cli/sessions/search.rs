@@ -77,9 +77,5 @@ fn match_json(found: &Found) -> Value {
 
 /// The text around the word.
 fn excerpt(found: &Found) -> String {
-    let line = &found.line;
-    let before = line[..found.at].char_indices().rev().nth(BEFORE);
-    let begin = before.map_or(0, |(begin, _)| begin);
-    let dots = if begin > 0 { "…" } else { "" };
-    cut(&format!("{dots}{}", line[begin..].trim()), CONTEXT)
+    cut(&found.excerpt(BEFORE), CONTEXT)
 }

@@ -10,16 +10,15 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// The action `press` means in `scope`: its own bindings come before those that count
-    /// everywhere.
+    /// The action `press` means in `scope`: its own bindings come before those of the scopes around
+    /// it.
     pub fn resolve(&self, press: KeyPress, scope: Scope) -> Option<Action> {
         let bound_in = |scope| {
             let mut bindings = self.bindings.iter();
             bindings.find(|(key, action)| *key == press && action.spec().scope == scope)
         };
-        let in_list = |scope| (scope == Scope::Tree).then(|| bound_in(Scope::List))?;
         let found = bound_in(scope)
-            .or_else(|| in_list(scope))
+            .or_else(|| bound_in(scope.outer()?))
             .or_else(|| bound_in(Scope::Everywhere));
         found.map(|(_, action)| *action)
     }

@@ -2,12 +2,12 @@
 
 use super::models::ModelPicker;
 use super::picker::{Pager, Picker};
-use super::sessions::SessionPicker;
 use super::tree::TreePicker;
+use super::sessions::{SessionMode, SessionPicker};
 use crate::app::action::Scope;
 
 /// Something over the screen that takes the keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
     /// All keys.
     Help(Pager),
@@ -19,10 +19,10 @@ pub enum Overlay {
     HistorySearch(Picker),
     /// The models.
     Models(ModelPicker),
-    /// The sessions of this folder.
-    Sessions(SessionPicker),
     /// The tree of the session.
     Tree(TreePicker),
+    /// The stored sessions.
+    Sessions(Box<SessionPicker>),
 }
 
 impl Overlay {
@@ -31,8 +31,13 @@ impl Overlay {
         match self {
             Self::Help(_) | Self::Iterations(_) => Scope::Pager,
             Self::ConfirmQuit => Scope::Question,
-            Self::HistorySearch(_) | Self::Models(_) | Self::Sessions(_) => Scope::List,
             Self::Tree(_) => Scope::Tree,
+            Self::HistorySearch(_) | Self::Models(_) => Scope::List,
+            Self::Sessions(list) => match list.mode {
+                SessionMode::Choosing => Scope::Sessions,
+                SessionMode::Naming(_) => Scope::List,
+                SessionMode::Removing => Scope::Question,
+            },
         }
     }
 
@@ -41,9 +46,21 @@ impl Overlay {
         match self {
             Self::HistorySearch(picker) => Some(picker),
             Self::Models(models) => Some(&mut models.picker),
-            Self::Sessions(sessions) => Some(&mut sessions.picker),
             Self::Tree(tree) => Some(tree.label.as_mut().unwrap_or(&mut tree.picker)),
+            Self::Sessions(list) => match &mut list.mode {
+                SessionMode::Choosing => Some(&mut list.picker),
+                SessionMode::Naming(text) => Some(text),
+                SessionMode::Removing => None,
+            },
             Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit => None,
+        }
+    }
+
+    /// When something is to be read for it (Unix ms), if anything is.
+    pub fn next_wake(&self) -> Option<i64> {
+        match self {
+            Self::Sessions(list) => list.due.next(),
+            _ => None,
         }
     }
 

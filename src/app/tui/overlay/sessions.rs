@@ -1,32 +1,196 @@
-//! The list of sessions as plain data.
+//! The list of sessions as plain data: which there are, which fit what is typed, what is known of the
+//! chosen one, and what is being done to it.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::picker::Picker;
-use crate::app::sessions::SessionRow;
+use crate::agent::session::{Found, SessionState};
+use crate::app::sessions::{SessionFacts, SessionRow, SessionScope, search_rows};
+
+/// How long after the last key the text of the sessions is searched, in milliseconds.
+const SEARCH_MS: i64 = 150;
+/// How long a row is chosen before its session is read.
+const PREVIEW_MS: i64 = 60;
+/// How often it is looked what the open ones are doing.
+const STATES_MS: i64 = 1000;
+/// Characters that are too few to search all text for.
+const SHORT_QUERY: usize = 2;
 
 /// The sessions, and which of them is chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionPicker {
     /// What is typed, and what matches it.
     pub picker: Picker,
+    /// Whose sessions these are.
+    pub scope: SessionScope,
     /// All that can be opened; none until they were read.
     pub rows: Option<Vec<SessionRow>>,
+    /// Where the text of a session has the words that are typed.
+    pub found: HashMap<PathBuf, Found>,
+    /// How far the search through all text has come.
+    pub search: TextSearch,
+    /// What is known of a session that was chosen.
+    pub preview: Option<Preview>,
+    /// What the keys mean.
+    pub mode: SessionMode,
+    /// When something is to be read (Unix ms).
+    pub due: Due,
+}
+
+/// A search through the text of all sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextSearch {
+    /// Nothing is searched for.
+    #[default]
+    None,
+    /// It is under way.
+    Running,
+    /// All were searched.
+    Done,
+}
+
+/// What the keys of the list mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SessionMode {
+    /// They choose a session.
+    #[default]
+    Choosing,
+    /// They write the name of the chosen one.
+    Naming(Picker),
+    /// They answer whether the chosen one goes to the trash.
+    Removing,
+}
+
+/// What is known of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// Its file.
+    pub path: PathBuf,
+    /// What is known, or why nothing is.
+    pub facts: Result<Arc<SessionFacts>, String>,
+}
+
+/// When something is to be read (Unix ms); none when it was, or need not be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Due {
+    /// The text of all sessions.
+    pub search: Option<i64>,
+    /// The chosen session.
+    pub preview: Option<i64>,
+    /// What the open ones are doing.
+    pub states: Option<i64>,
+}
+
+impl Due {
+    /// What comes first.
+    pub fn next(&self) -> Option<i64> {
+        let all = [self.search, self.preview, self.states];
+        all.into_iter().flatten().min()
+    }
 }
 
 impl SessionPicker {
-    /// Finds the sessions whose title holds all words that are typed.
-    pub fn search(&mut self) {
-        let query = self.picker.query().to_lowercase();
-        let fits = |row: &SessionRow| {
-            let title = row.label().to_lowercase();
-            query.split_whitespace().all(|word| title.contains(word))
-        };
-        let rows = self.rows.iter().flatten().enumerate();
-        let matches = rows.filter(|(_, row)| fits(row)).map(|(at, _)| at);
-        self.picker.set_matches(matches.collect(), 0);
+    /// The sessions were read.
+    pub fn set_rows(&mut self, rows: Vec<SessionRow>, now: i64) {
+        self.rows = Some(rows);
+        self.due.states = Some(now + STATES_MS);
+        self.arrange(None, now);
+    }
+
+    /// What is typed has changed: finds the sessions anew, those whose text has it later.
+    pub fn search(&mut self, now: i64) {
+        self.found.clear();
+        self.search = TextSearch::None;
+        let long = self.picker.query().trim().chars().count() >= SHORT_QUERY;
+        self.due.search = long.then_some(now + SEARCH_MS);
+        self.arrange(None, now);
+    }
+
+    /// The text of more sessions was searched for `query`.
+    pub fn add_found(
+        &mut self,
+        query: &str,
+        found: Vec<(PathBuf, Found)>,
+        search: TextSearch,
+        now: i64,
+    ) {
+        if query != self.picker.query() {
+            return;
+        }
+        self.found.extend(found);
+        self.search = search;
+        let chosen = self.chosen().map(|row| row.path.clone());
+        self.arrange(chosen, now);
+    }
+
+    /// Takes in what the open ones are doing.
+    pub fn set_states(&mut self, states: &HashMap<PathBuf, SessionState>, now: i64) {
+        for row in self.rows.iter_mut().flatten() {
+            let state = states.get(&row.path).copied();
+            row.state = state.unwrap_or(SessionState::Closed);
+        }
+        self.due.states = Some(now + STATES_MS);
+    }
+
+    /// The session in the file at `path` has another name.
+    pub fn set_name(&mut self, path: &Path, name: Option<String>, now: i64) {
+        let mut rows = self.rows.iter_mut().flatten();
+        if let Some(row) = rows.find(|row| row.path == path) {
+            row.name = name;
+        }
+        self.arrange(Some(path.to_owned()), now);
+    }
+
+    /// The session in the file at `path` is gone.
+    pub fn remove(&mut self, path: &Path, now: i64) {
+        let selected = self.picker.selected();
+        if let Some(rows) = &mut self.rows {
+            rows.retain(|row| row.path != path);
+        }
+        self.arrange(None, now);
+        self.picker.select(selected);
+    }
+
+    /// Another row may be chosen: what is known of its session is shown soon.
+    pub fn look(&mut self, now: i64) {
+        let known = self.preview.as_ref().map(|preview| &preview.path);
+        let chosen = self.chosen().map(|row| &row.path);
+        self.due.preview = (chosen.is_some() && chosen != known).then_some(now + PREVIEW_MS);
     }
 
     /// The session that is chosen.
     pub fn chosen(&self) -> Option<&SessionRow> {
         self.rows.as_ref()?.get(self.picker.chosen()?)
+    }
+
+    /// Puts the rows that fit into their order: those with the words in name, title or folder, then
+    /// those with them in their text, each the last used first; then those that only hold the letters.
+    /// The session at `chosen` stays chosen.
+    fn arrange(&mut self, chosen: Option<PathBuf>, now: i64) {
+        let rows = self.rows.as_deref().unwrap_or_default();
+        let mut fitting = search_rows(rows, self.picker.query(), self.scope);
+        let by_text = rows.iter().enumerate();
+        let by_text = by_text.filter(|(_, row)| self.found.contains_key(&row.path));
+        let mut place = HashMap::new();
+        for fit in &fitting {
+            let rank = if fit.scattered { 2 } else { 0 };
+            let score = if fit.scattered { fit.score } else { 0 };
+            place.insert(fit.row, (rank, Reverse(score), fit.row));
+        }
+        for (row, _) in by_text {
+            let text = (1, Reverse(0), row);
+            let place = place.entry(row).or_insert(text);
+            *place = text.min(*place);
+        }
+        fitting.clear();
+        let mut order: Vec<_> = place.into_values().collect();
+        order.sort_unstable();
+        let matches: Vec<usize> = order.into_iter().map(|(_, _, row)| row).collect();
+        let selected = chosen.and_then(|path| matches.iter().position(|row| rows[*row].path == path));
+        self.picker.set_matches(matches, selected.unwrap_or(0));
+        self.look(now);
     }
 }

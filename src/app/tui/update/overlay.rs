@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker};
+use crate::app::tui::overlay::{Overlay, Picker, SessionMode};
 
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
@@ -22,8 +22,13 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         }
         Some(Overlay::ConfirmQuit) => confirm_press(app, action),
         Some(Overlay::HistorySearch(_)) => list_press(app, press, action.map(turned_around)),
-        Some(Overlay::Sessions(_)) => list_press(app, press, action),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
+        Some(Overlay::Sessions(_)) => {
+            let effects = sessions::press(app, press, action);
+            let effects = effects.unwrap_or_else(|| list_press(app, press, action));
+            sessions::look(app);
+            effects
+        }
         Some(Overlay::Models(_)) => {
             models::press(app, action).unwrap_or_else(|| list_press(app, press, action))
         }
@@ -113,8 +118,10 @@ pub fn search(app: &mut App) {
             picker.set_matches(found, 0);
         }
         Some(Overlay::Models(models)) => models.search(&app.models),
-        Some(Overlay::Sessions(sessions)) => sessions.search(),
         Some(Overlay::Tree(tree)) => tree.search(),
+        Some(Overlay::Sessions(list)) if list.mode == SessionMode::Choosing => {
+            list.search(app.now);
+        }
         _ => {}
     }
 }
@@ -131,8 +138,11 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             Vec::new()
         }
         Some(Overlay::Models(picker)) => models::choose_entry(app, picker),
-        Some(Overlay::Sessions(picker)) => sessions::choose(app, &picker),
         Some(Overlay::Tree(picker)) => tree::choose(app, picker),
+        Some(Overlay::Sessions(list)) => {
+            app.overlays.push(Overlay::Sessions(list));
+            sessions::choose(app)
+        }
         other => {
             app.overlays.extend(other);
             Vec::new()

@@ -72,6 +72,7 @@ fn tick(app: &mut App) -> Vec<Effect> {
         app.hint = None;
     }
     let mut effects = queue::start_demo_when_due(app);
+    effects.extend(sessions::tick(app));
     if app.save_draft_at.take_if(|at| *at <= app.now).is_some() {
         effects.push(Effect::SaveDraft(app.draft()));
     }
@@ -89,9 +90,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
-        EffectResult::Sessions(rows) => sessions::listed(app, rows),
-        EffectResult::Opened(opened) => sessions::opened(app, opened),
         EffectResult::Tree(outline) => tree::read(app, *outline),
+        EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::History(older) => overlay::history_loaded(app, older),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),

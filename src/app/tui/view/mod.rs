@@ -15,6 +15,8 @@ mod timeline;
 mod tree;
 mod models;
 mod model_details;
+mod sessions;
+mod session_facts;
 
 mod line;
 

@@ -8,11 +8,10 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{models, timeline, tree};
+use super::{models, sessions, timeline, tree};
 use crate::app::action::Action;
-use crate::app::humanize;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{HelpLine, Overlay, Pager, Picker, SessionPicker, help_lines};
+use crate::app::tui::overlay::{HelpLine, Overlay, Pager, Picker, help_lines};
 
 /// Bytes of a prompt that are looked at for its line in the list.
 const MAX_SHOWN: usize = 2_000;
@@ -28,8 +27,8 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
-        Overlay::Sessions(sessions) => draw_sessions(app, sessions, area, buffer),
         Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
+        Overlay::Sessions(list) => sessions::draw(app, list, area, buffer),
     }
 }
 
@@ -114,48 +113,6 @@ fn draw_history(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> 
             Some(_) => line.with(" …", style),
             None => line,
         }
-    });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
-}
-
-fn draw_sessions(
-    app: &App,
-    sessions: &SessionPicker,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> PopupDrawn {
-    let rows = usize::from(room.height / 2).clamp(3, 14);
-    let size = (box_columns(room), rows);
-    let Some(area) = open(app, "Sessions", size, &[], room, buffer) else {
-        return PopupDrawn::default();
-    };
-    let picker = &sessions.picker;
-    let caret = draw_query(app, picker, area, buffer);
-    let list = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
-    let none = match &sessions.rows {
-        None => "Reading…",
-        Some(rows) if rows.is_empty() => "No other session in this folder",
-        Some(_) => "Nothing found",
-    };
-    let shown = sessions.rows.as_deref().unwrap_or_default();
-    let drawn = draw_matches(app, picker, none, list, buffer, |at, style| {
-        let row = &shown[at];
-        let age = humanize::age(app.now - row.changed);
-        let open = if row.is_open() {
-            "  open elsewhere"
-        } else {
-            ""
-        };
-        StyledLine::of(format!("{age:>8}  "), style.patch(app.theme.dim))
-            .with(row.label(), style)
-            .with(open, style.patch(app.theme.warning))
     });
     PopupDrawn {
         caret: Some((caret, area.y)),

@@ -1,0 +1,61 @@
+//! What is done to a stored session that is not open here: another name, or away with it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::agent::session::{Body, OpenError, Session, live_sessions, move_to_trash};
+use crate::app::outcome::StartError;
+
+/// Gives the session in the file at `path` another name; an empty one takes it away. It stays where it
+/// is in the order of sessions.
+///
+/// # Errors
+/// Another process has it open, or it cannot be written.
+pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> {
+    let shown = path.display();
+    let used = path.metadata().and_then(|data| data.modified()).ok();
+    let (mut session, _) = Session::open(root, path).map_err(|error| match error {
+        OpenError::InUse => in_use(root, path, "rename it there"),
+        error => format!("the session {shown} cannot be renamed: {error}"),
+    })?;
+    let name = name.to_owned();
+    let failed = session.append(Body::SessionInfo { name });
+    let failed = session.close().await.or(failed);
+    if let (Some(used), Ok(file)) = (used, File::options().append(true).open(path)) {
+        let _ = file.set_modified(used);
+    }
+    match failed {
+        Some((_, text)) => Err(text),
+        None => Ok(()),
+    }
+}
+
+/// Moves the session in the file at `path` below `trash`; gives the folder it is in now.
+///
+/// # Errors
+/// Some process has it open, it is none of the sessions below `root`, or it cannot be moved.
+pub fn remove(root: &Path, trash: &Path, path: &Path) -> Result<PathBuf, StartError> {
+    let shown = path.display();
+    let ours = |path: &Path| Some(path.canonicalize().ok()?.parent()?.parent()?.to_owned());
+    if ours(path).is_none() || ours(path) != root.canonicalize().ok() {
+        return Err(StartError::usage(format!(
+            "{shown} is not below {}: it is left to you to remove it",
+            root.display()
+        )));
+    }
+    let in_use = || StartError::failed(in_use(root, path, "leave it there first, then remove it"));
+    if live_sessions(root).iter().any(|record| record.path == path) {
+        return Err(in_use());
+    }
+    move_to_trash(path, trash).map_err(|error| match error {
+        OpenError::InUse => in_use(),
+        error => StartError::failed(format!("cannot move {shown} to the trash: {error}")),
+    })
+}
+
+fn in_use(root: &Path, path: &Path, way_out: &str) -> String {
+    let live = live_sessions(root);
+    let by = live.iter().find(|record| record.path == path);
+    let by = by.map_or_else(String::new, |record| format!(" (process {})", record.pid));
+    format!("the session {} is open{by}: {way_out}", path.display())
+}

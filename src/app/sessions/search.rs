@@ -1,0 +1,90 @@
+//! Finds sessions by what is typed: in their names, titles and folders at once, in their text file by
+//! file.
+
+use std::path::{Path, PathBuf};
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use super::rows::{SessionRow, SessionScope, stored};
+use crate::agent::session::{Found, Words};
+
+/// Most finds that wait to be given.
+const BATCH: usize = 8;
+
+/// A row of a list that fits what was typed.
+pub struct RowMatch {
+    /// Its index.
+    pub row: usize,
+    /// Whether it holds only the letters that were typed, in their order, and not the words.
+    pub scattered: bool,
+    /// How well it fits; more is better.
+    pub score: u32,
+}
+
+/// The rows whose name, title, id or (where it tells them apart) folder holds the words of `query`, or
+/// at least their letters in this order. Case does not count.
+pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec<RowMatch> {
+    let query = query.to_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let pattern = Pattern::new(
+        &words.join(" "),
+        CaseMatching::Ignore,
+        Normalization::Smart,
+        AtomKind::Fuzzy,
+    );
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut letters = Vec::new();
+    let fit = |(row, session): (usize, &SessionRow)| {
+        if words.is_empty() {
+            return Some((row, false, 0));
+        }
+        let mut text = session.label().to_lowercase();
+        if session.name.is_some() {
+            text = format!("{text} {}", session.title.to_lowercase());
+        }
+        if scope == SessionScope::All {
+            text = format!("{text} {}", session.cwd.to_lowercase());
+        }
+        let score = pattern.score(Utf32Str::new(&text, &mut letters), &mut matcher);
+        let in_id = matches!(words.as_slice(), [word] if word.len() > 3 && session.id.contains(word));
+        let whole = words.iter().all(|word| text.contains(word)) || in_id;
+        let score = if whole { Some(score.unwrap_or(0)) } else { score };
+        Some((row, !whole, score?))
+    };
+    let fitting = rows.iter().enumerate().filter_map(fit);
+    let fitting = fitting.map(|(row, scattered, score)| RowMatch {
+        row,
+        scattered,
+        score,
+    });
+    fitting.collect()
+}
+
+/// Searches the text of the sessions in `scope`, the last used first, and gives those that have the
+/// words of `query` bit by bit. Ends early when `wanted` says that nobody waits for them any more.
+pub fn search_text(
+    root: &Path,
+    cwd: &Path,
+    scope: SessionScope,
+    query: &str,
+    wanted: impl Fn() -> bool,
+    mut give: impl FnMut(Vec<(PathBuf, Found)>),
+) {
+    let (Some(words), Ok(sessions)) = (Words::new(query), stored(root, cwd, scope)) else {
+        return;
+    };
+    let mut batch = Vec::new();
+    for (at, session) in sessions.into_iter().enumerate() {
+        if !wanted() {
+            return;
+        }
+        let found = words.find(&session.path, 1).unwrap_or_default();
+        batch.extend(found.into_iter().map(|found| (session.path.clone(), found)));
+        // The first ones show at once.
+        if batch.len() >= BATCH || (at < BATCH && !batch.is_empty()) {
+            give(std::mem::take(&mut batch));
+        }
+    }
+    give(batch);
+}

@@ -1,0 +1,158 @@
+//! Performs effects on stored sessions, on other threads, and sends back their results.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::spawn_blocking;
+
+use super::msg::EffectResult;
+use super::overlay::TextSearch;
+use super::session_effect::{SessionEffect, SessionResult};
+use crate::agent::session::Session;
+use crate::agent::{AgentHandle, OpenSession};
+use crate::app::models::Models;
+use crate::app::sessions::{self, Choice, Opened, SessionFacts, SessionScope};
+use crate::llm::Model;
+
+#[derive(Debug)]
+pub(super) struct SessionEffectRunner {
+    /// The root of all sessions.
+    pub root: PathBuf,
+    pub trash: PathBuf,
+    pub cwd: PathBuf,
+    pub handle: AgentHandle,
+    pub models: Arc<Models>,
+    pub results: UnboundedSender<EffectResult>,
+    pub reading: Reading,
+}
+
+/// What is read while the list is open: only the latest search and preview go on.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    search: Arc<AtomicU64>,
+    preview: Arc<AtomicU64>,
+}
+
+impl SessionEffectRunner {
+    pub fn run(&mut self, effect: SessionEffect) {
+        let root = self.root.clone();
+        match effect {
+            SessionEffect::List(scope) => {
+                let cwd = self.cwd.clone();
+                self.block(move || SessionResult::List(scope, sessions::rows(&root, &cwd, scope)));
+            }
+            SessionEffect::Search(query, scope) => self.search(query, scope),
+            SessionEffect::Preview(path) => {
+                let wanted = next(&self.reading.preview);
+                let results = self.results.clone();
+                spawn_blocking(move || {
+                    if let Some(facts) = SessionFacts::read(&path, wanted).transpose() {
+                        send(&results, SessionResult::Preview(path, facts.map(Arc::new)));
+                    }
+                });
+            }
+            SessionEffect::ReadStates => {
+                self.block(move || SessionResult::States(sessions::states(&root)));
+            }
+            SessionEffect::StopReading => {
+                drop(next(&self.reading.search));
+                drop(next(&self.reading.preview));
+            }
+            SessionEffect::Rename(path, name) => {
+                let results = self.results.clone();
+                tokio::spawn(async move {
+                    let renamed = sessions::rename(&root, &path, &name).await;
+                    send(&results, SessionResult::Renamed(path, name, renamed));
+                });
+            }
+            SessionEffect::Remove(path) => {
+                let trash = self.trash.clone();
+                self.block(move || {
+                    let removed = sessions::remove(&root, &trash, &path);
+                    SessionResult::Removed(path, removed.map_err(|error| error.message))
+                });
+            }
+            SessionEffect::Open(choice) => self.open(choice),
+        }
+    }
+
+    fn search(&self, query: String, scope: SessionScope) {
+        let wanted = next(&self.reading.search);
+        let (root, cwd, results) = (self.root.clone(), self.cwd.clone(), self.results.clone());
+        spawn_blocking(move || {
+            let give = |found, state| {
+                send(&results, SessionResult::Found(query.clone(), found, state));
+            };
+            sessions::search_text(&root, &cwd, scope, &query, &wanted, |found| {
+                give(found, TextSearch::Running);
+            });
+            if wanted() {
+                give(Vec::new(), TextSearch::Done);
+            }
+        });
+    }
+
+    fn open(&self, choice: Choice) {
+        let (root, cwd, handle) = (self.root.clone(), self.cwd.clone(), self.handle.clone());
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::spawn(async move {
+            let folder = root.clone();
+            let opened = spawn_blocking(move || choice.open(&folder, &cwd, None)).await;
+            let Opened {
+                session,
+                history,
+                mut notices,
+            } = match opened {
+                Ok(Ok(opened)) => opened,
+                Ok(Err(refused)) => return send(&results, SessionResult::Opened(Err(refused))),
+                // It panicked, and the log says why.
+                Err(_) => return,
+            };
+            let model = model_of(&session, &models).await;
+            let model = model.unwrap_or_else(|notice| {
+                notices.push(notice);
+                None
+            });
+            handle.open(OpenSession {
+                thinking: session.thinking(),
+                spill_dir: session.path().unwrap_or(&root).with_extension(""),
+                session,
+                history,
+                model,
+            });
+            send(&results, SessionResult::Opened(Ok(notices)));
+        });
+    }
+
+    fn block(&self, work: impl FnOnce() -> SessionResult + Send + 'static) {
+        let results = self.results.clone();
+        spawn_blocking(move || send(&results, work()));
+    }
+}
+
+/// Begins the next reading, which ends those before it; gives what says whether it is still wanted.
+fn next(latest: &Arc<AtomicU64>) -> impl Fn() -> bool + Send + use<> {
+    let own = latest.fetch_add(1, Ordering::Relaxed) + 1;
+    let latest = Arc::clone(latest);
+    move || latest.load(Ordering::Relaxed) == own
+}
+
+fn send(results: &UnboundedSender<EffectResult>, result: SessionResult) {
+    let _ = results.send(EffectResult::Session(result));
+}
+
+/// The model that `session` was on; none if it does not say.
+async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
+    let Some(model) = session.model() else {
+        return Ok(None);
+    };
+    let id = format!("{}/{}", model.provider, model.model_id);
+    match models.resolve(&id).await {
+        Ok((model, _)) => Ok(Some(Arc::new(model))),
+        Err(error) => Err(format!(
+            "The session was on {id}, which cannot be used: {error}"
+        )),
+    }
+}

@@ -1,0 +1,240 @@
+//! The list of sessions: its keys, and what is read for it while it is open.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::open::{SAY_MS, open as open_session};
+use crate::agent::NoticeLevel;
+use crate::agent::session::{Found, SessionState};
+use crate::app::action::Action;
+use crate::app::sessions::{Choice, SessionFacts, SessionRow, SessionScope};
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::overlay::{
+    Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch,
+};
+
+/// Opens the list and has it read.
+pub(super) fn open(app: &mut App) -> Vec<Effect> {
+    app.overlays
+        .push(Overlay::Sessions(Box::new(SessionPicker::default())));
+    vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
+}
+
+/// The sessions were read.
+pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<SessionRow>, String>) {
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => {
+            app.overlays
+                .retain(|it| !matches!(it, Overlay::Sessions(_)));
+            let text = format!("The sessions cannot be read: {error}");
+            return app.transcript.push_notice(NoticeLevel::Error, text);
+        }
+    };
+    let own = app.status.session.as_ref().map(|session| &session.file);
+    let others = rows.into_iter().filter(|row| Some(&row.path) != own);
+    let (others, now) = (others.collect(), app.now);
+    if let Some(list) = list(app).filter(|list| list.scope == scope) {
+        list.set_rows(others, now);
+    }
+}
+
+/// The text of more sessions was searched.
+pub(super) fn found(app: &mut App, query: &str, found: Vec<(PathBuf, Found)>, search: TextSearch) {
+    let now = app.now;
+    if let Some(list) = list(app) {
+        list.add_found(query, found, search, now);
+    }
+}
+
+/// A session was read.
+pub(super) fn previewed(app: &mut App, path: PathBuf, facts: Result<Arc<SessionFacts>, String>) {
+    if let Some(list) = list(app)
+        && list.chosen().is_some_and(|row| row.path == path)
+    {
+        list.preview = Some(Preview { path, facts });
+    }
+}
+
+/// It was looked what the open sessions are doing.
+pub(super) fn states(app: &mut App, states: &HashMap<PathBuf, SessionState>) {
+    let now = app.now;
+    if let Some(list) = list(app) {
+        list.set_states(states, now);
+    }
+}
+
+/// A session got another name, or did not.
+pub(super) fn renamed(app: &mut App, path: &Path, name: &str, renamed: Result<(), String>) {
+    match renamed {
+        Ok(()) => {
+            let (now, name) = (app.now, (!name.is_empty()).then(|| name.to_owned()));
+            if let Some(list) = list(app) {
+                list.set_name(path, name, now);
+            }
+        }
+        Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
+    }
+}
+
+/// A session was moved to the trash, into this folder, or was not.
+pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, String>) {
+    match removed {
+        Ok(folder) => {
+            let now = app.now;
+            if let Some(list) = list(app) {
+                list.remove(path, now);
+            }
+            app.say(format!("Moved to {}", folder.display()), 2 * SAY_MS);
+        }
+        Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
+    }
+}
+
+/// Has read what is due.
+pub fn tick(app: &mut App) -> Vec<Effect> {
+    let now = app.now;
+    let Some(list) = list(app) else {
+        return Vec::new();
+    };
+    let is_due = |at: &mut i64| *at <= now;
+    let mut effects = Vec::new();
+    if list.due.search.take_if(is_due).is_some() {
+        list.search = TextSearch::Running;
+        let query = list.picker.query().to_owned();
+        effects.push(Effect::Session(SessionEffect::Search(query, list.scope)));
+    }
+    if list.due.preview.take_if(is_due).is_some()
+        && let Some(row) = list.chosen()
+    {
+        effects.push(Effect::Session(SessionEffect::Preview(row.path.clone())));
+    }
+    if list.due.states.take_if(is_due).is_some() {
+        effects.push(Effect::Session(SessionEffect::ReadStates));
+    }
+    effects
+}
+
+/// Another row may be chosen.
+pub fn look(app: &mut App) {
+    let now = app.now;
+    if let Some(list) = list(app) {
+        list.look(now);
+    }
+}
+
+/// A key that means something in this list only; none if it has no such meaning.
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+    let list = list(app)?;
+    match &mut list.mode {
+        SessionMode::Choosing => choosing(app, action?),
+        SessionMode::Naming(_) => Some(naming(list, press, action)),
+        SessionMode::Removing => Some(removing(list, action)),
+    }
+}
+
+/// Takes the chosen session; without one the list stays open.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    take(app, Choice::Open)
+}
+
+fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
+    let now = app.now;
+    match action {
+        Action::SessionFolders => {
+            let list = list(app)?;
+            let scope = match list.scope {
+                SessionScope::Folder => SessionScope::All,
+                SessionScope::All => SessionScope::Folder,
+            };
+            let mut picker = Picker::default();
+            picker.type_text(list.picker.query());
+            *list = SessionPicker {
+                picker,
+                scope,
+                ..SessionPicker::default()
+            };
+            list.search(now);
+            return Some(vec![Effect::Session(SessionEffect::StopReading), Effect::Session(SessionEffect::List(scope))]);
+        }
+        Action::SessionRename => rename(list(app)?),
+        Action::SessionRemove => {
+            if list(app)?.chosen()?.is_open() {
+                app.say(
+                    "It is open elsewhere: leave it there first, then remove it",
+                    SAY_MS,
+                );
+            } else {
+                list(app)?.mode = SessionMode::Removing;
+            }
+        }
+        Action::SessionCopy => return Some(take(app, Choice::Fork)),
+        Action::Cancel | Action::Interrupt => {
+            app.overlays.pop();
+            return Some(vec![Effect::Session(SessionEffect::StopReading)]);
+        }
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+fn rename(list: &mut SessionPicker) {
+    let Some(row) = list.chosen() else { return };
+    let mut text = Picker::default();
+    text.type_text(row.name.as_deref().unwrap_or(&row.title));
+    list.mode = SessionMode::Naming(text);
+}
+
+fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let SessionMode::Naming(text) = &mut list.mode else {
+        return Vec::new();
+    };
+    match action {
+        Some(Action::Cancel | Action::Interrupt) => list.mode = SessionMode::Choosing,
+        Some(Action::Submit) => {
+            let name = text.query().trim().to_owned();
+            list.mode = SessionMode::Choosing;
+            let row = list.chosen().map(|row| row.path.clone());
+            return row.map(|path| Effect::Session(SessionEffect::Rename(path, name))).into_iter().collect();
+        }
+        action => drop(text.press(action, press.text(), 0)),
+    }
+    Vec::new()
+}
+
+fn removing(list: &mut SessionPicker, action: Option<Action>) -> Vec<Effect> {
+    match action {
+        Some(Action::Submit | Action::Yes) => {
+            list.mode = SessionMode::Choosing;
+            let row = list.chosen().map(|row| row.path.clone());
+            row.map(|path| Effect::Session(SessionEffect::Remove(path))).into_iter().collect()
+        }
+        Some(Action::Cancel | Action::Interrupt | Action::No) => {
+            list.mode = SessionMode::Choosing;
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn take(app: &mut App, how: impl FnOnce(PathBuf) -> Choice) -> Vec<Effect> {
+    let chosen = list(app).filter(|list| list.mode == SessionMode::Choosing);
+    let Some(path) = chosen.and_then(|list| Some(list.chosen()?.path.clone())) else {
+        return Vec::new();
+    };
+    app.overlays.pop();
+    let mut effects = vec![Effect::Session(SessionEffect::StopReading)];
+    effects.extend(open_session(app, how(path)));
+    effects
+}
+
+fn list(app: &mut App) -> Option<&mut SessionPicker> {
+    app.overlays.iter_mut().rev().find_map(|it| match it {
+        Overlay::Sessions(list) => Some(&mut **list),
+        _ => None,
+    })
+}

@@ -1,0 +1,10 @@
+//! Sessions on the screen: the list of them, and going on with another one.
+
+mod route;
+mod command;
+mod list;
+mod open;
+
+pub use command::act;
+pub use list::{choose, look, press, tick};
+pub use route::done;

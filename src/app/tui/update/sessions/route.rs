@@ -1,0 +1,20 @@
+//! What came back about stored sessions: to whom it goes.
+
+use super::{list, open};
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::session_effect::SessionResult;
+
+/// Takes in the result of an effect.
+pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
+    match result {
+        SessionResult::List(scope, rows) => list::listed(app, scope, rows),
+        SessionResult::Found(query, found, search) => list::found(app, &query, found, search),
+        SessionResult::Preview(path, facts) => list::previewed(app, path, facts),
+        SessionResult::States(states) => list::states(app, &states),
+        SessionResult::Renamed(path, name, renamed) => list::renamed(app, &path, &name, renamed),
+        SessionResult::Removed(path, removed) => list::removed(app, &path, removed),
+        SessionResult::Opened(opened) => open::opened(app, opened),
+    }
+    Vec::new()
+}

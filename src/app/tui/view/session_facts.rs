@@ -1,0 +1,75 @@
+//! What is known of one session, in lines.
+
+use std::path::Path;
+
+use ratatui::layout::Rect;
+
+use super::line::StyledLine;
+use crate::app::humanize::{bytes, dollars, plural, short, abbreviate_home};
+use crate::app::sessions::SessionFacts;
+use crate::app::tui::app::App;
+
+/// What the list shows of the chosen session, in the rows of `area`: counts, folder and model, what was
+/// said first, and the last exchange.
+pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let quiet = theme.popup.patch(theme.dim);
+    let columns = usize::from(area.width);
+    let mut place = vec![abbreviate_home(Path::new(&facts.cwd), app.status.home.as_deref())];
+    place.extend(facts.model.clone());
+    let mut lines = vec![
+        StyledLine::of(counts(facts).join(" · "), quiet),
+        StyledLine::of(place.join(" · "), quiet),
+    ];
+    let mark = theme.popup.patch(theme.user_mark);
+    let prompt = |text: &str, rows: usize, lines: &mut Vec<StyledLine>| {
+        let wrapped = StyledLine::wrapped(&one_line(text), theme.popup, columns.saturating_sub(2));
+        for (at, line) in wrapped.iter().take(rows).enumerate() {
+            let mark = StyledLine::of(if at == 0 { "❯ " } else { "  " }, mark);
+            lines.push(mark.then(line));
+        }
+    };
+    if facts.first_prompt == facts.last_prompt {
+        prompt(&facts.first_prompt, 2, &mut lines);
+    } else {
+        prompt(&facts.first_prompt, 1, &mut lines);
+        lines.push(StyledLine::of("  ⋯", quiet));
+        prompt(&facts.last_prompt, 1, &mut lines);
+    }
+    let room = usize::from(area.height).saturating_sub(lines.len());
+    let answer = StyledLine::wrapped(&one_line(&facts.last_answer), quiet, columns.saturating_sub(2));
+    for line in answer.iter().take(room) {
+        lines.push(StyledLine::of("  ", quiet).then(line));
+    }
+    lines
+}
+
+/// The counts of a session, each with its noun.
+pub fn counts(facts: &SessionFacts) -> Vec<String> {
+    let mut parts = vec![
+        plural(facts.prompts as u64, "prompt", "prompts"),
+        plural(facts.answers as u64, "answer", "answers"),
+    ];
+    if facts.calls > 0 {
+        parts.push(plural(facts.calls as u64, "tool call", "tool calls"));
+    }
+    if facts.branches > 1 {
+        parts.push(plural(facts.branches as u64, "branch", "branches"));
+    }
+    let usage = &facts.usage;
+    let read = usage.input + usage.cache_read + usage.cache_write;
+    if read + usage.output > 0 {
+        parts.push(format!("↑{} ↓{}", short(read), short(usage.output)));
+    }
+    if usage.cost.total > 0.0 {
+        parts.push(dollars(usage.cost.total));
+    }
+    parts.push(bytes(facts.size));
+    parts
+}
+
+/// The beginning of a text, its lines joined.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().take(200).collect();
+    words.join(" ")
+}
