@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use tiller::agent::session::{Found, SessionState};
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
-use tiller::app::sessions::{
-    Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
-};
+use tiller::app::sessions::{Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope};
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
@@ -166,7 +164,10 @@ fn a_session_that_cannot_be_opened_is_told() {
 fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
     let mut tui = stored();
     tui.write("/new");
-    assert_eq!(tui.key("enter"), [session(SessionEffect::Open(Choice::New))]);
+    assert_eq!(
+        tui.key("enter"),
+        [session(SessionEffect::Open(Choice::New))]
+    );
     tui.state(RunState::Running {
         phase: tiller::agent::Phase::Requesting,
     });
@@ -364,9 +365,15 @@ fn all_folders_are_a_key_away() {
     let mut other = row("c", "Box", SessionState::Closed, tui.now);
     other.cwd = "/home/me/other".into();
     // What comes late for the other scope is no answer.
-    tui.send(result(SessionResult::List(SessionScope::Folder, Ok(vec![]))));
+    tui.send(result(SessionResult::List(
+        SessionScope::Folder,
+        Ok(vec![]),
+    )));
     assert!(tui.frame().contains("Reading…"));
-    tui.send(result(SessionResult::List(SessionScope::All, Ok(vec![other]))));
+    tui.send(result(SessionResult::List(
+        SessionScope::All,
+        Ok(vec![other]),
+    )));
     let frame = tui.frame();
     assert!(frame.contains("Sessions of all folders"), "{frame}");
     assert!(frame.contains("~/other"), "{frame}");

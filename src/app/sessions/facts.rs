@@ -133,7 +133,12 @@ impl SessionFacts {
 fn branches(tree: &Tree) -> usize {
     let said = |node: &NodeId| {
         let kind = tree.node(*node).kind;
-        let about = [Kind::Other, Kind::ModelChange, Kind::ThinkingLevelChange, Kind::Prompt];
+        let about = [
+            Kind::Other,
+            Kind::ModelChange,
+            Kind::ThinkingLevelChange,
+            Kind::Prompt,
+        ];
         !about.contains(&kind)
     };
     let mut followed = vec![false; tree.nodes().len()];
@@ -142,7 +147,9 @@ fn branches(tree: &Tree) -> usize {
             followed[before.index()] = true;
         }
     }
-    tree.nodes().filter(|node| said(node) && !followed[node.index()]).count()
+    tree.nodes()
+        .filter(|node| said(node) && !followed[node.index()])
+        .count()
 }
 
 fn excerpt(text: &str) -> String {

@@ -47,9 +47,14 @@ pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec
             text = format!("{text} {}", session.cwd.to_lowercase());
         }
         let score = pattern.score(Utf32Str::new(&text, &mut letters), &mut matcher);
-        let in_id = matches!(words.as_slice(), [word] if word.len() > 3 && session.id.contains(word));
+        let in_id =
+            matches!(words.as_slice(), [word] if word.len() > 3 && session.id.contains(word));
         let whole = words.iter().all(|word| text.contains(word)) || in_id;
-        let score = if whole { Some(score.unwrap_or(0)) } else { score };
+        let score = if whole {
+            Some(score.unwrap_or(0))
+        } else {
+            score
+        };
         Some((row, !whole, score?))
     };
     let fitting = rows.iter().enumerate().filter_map(fit);

@@ -354,9 +354,15 @@ impl App {
             }
         };
         let list = self.overlays.last().and_then(Overlay::next_wake);
-        [list, hint, demo.filter(|at| *at > 0), second, self.save_draft_at]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            list,
+            hint,
+            demo.filter(|at| *at > 0),
+            second,
+            self.save_draft_at,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::composer::SavedDraft;
 use super::options::ExitKind;
-use super::transcript::PageRequest;
 use super::session_effect::SessionEffect;
+use super::transcript::PageRequest;
 use crate::agent::QueueKind;
 use crate::llm::{Content, Model, ThinkingLevel};
 

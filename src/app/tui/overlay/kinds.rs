@@ -2,8 +2,8 @@
 
 use super::models::ModelPicker;
 use super::picker::{Pager, Picker};
-use super::tree::TreePicker;
 use super::sessions::{SessionMode, SessionPicker};
+use super::tree::TreePicker;
 use crate::app::action::Scope;
 
 /// Something over the screen that takes the keys.

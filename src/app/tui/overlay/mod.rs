@@ -12,6 +12,6 @@ pub use help::{HelpLine, help_lines};
 pub use kinds::Overlay;
 pub use models::{ModelPicker, ModelsState, same};
 pub use picker::{Pager, Picker};
+pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
 pub use tree::{TreePicker, TreePurpose};
 pub use tree_rows::{TreeRow, TreeRows};
-pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};

@@ -189,7 +189,8 @@ impl SessionPicker {
         let mut order: Vec<_> = place.into_values().collect();
         order.sort_unstable();
         let matches: Vec<usize> = order.into_iter().map(|(_, _, row)| row).collect();
-        let selected = chosen.and_then(|path| matches.iter().position(|row| rows[*row].path == path));
+        let selected =
+            chosen.and_then(|path| matches.iter().position(|row| rows[*row].path == path));
         self.picker.set_matches(matches, selected.unwrap_or(0));
         self.look(now);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use crate::app::humanize::{bytes, dollars, plural, short, abbreviate_home};
+use crate::app::humanize::{abbreviate_home, bytes, dollars, plural, short};
 use crate::app::sessions::SessionFacts;
 use crate::app::tui::app::App;
 
@@ -15,7 +15,10 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
     let columns = usize::from(area.width);
-    let mut place = vec![abbreviate_home(Path::new(&facts.cwd), app.status.home.as_deref())];
+    let mut place = vec![abbreviate_home(
+        Path::new(&facts.cwd),
+        app.status.home.as_deref(),
+    )];
     place.extend(facts.model.clone());
     let mut lines = vec![
         StyledLine::of(counts(facts).join(" · "), quiet),
@@ -37,7 +40,11 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
         prompt(&facts.last_prompt, 1, &mut lines);
     }
     let room = usize::from(area.height).saturating_sub(lines.len());
-    let answer = StyledLine::wrapped(&one_line(&facts.last_answer), quiet, columns.saturating_sub(2));
+    let answer = StyledLine::wrapped(
+        &one_line(&facts.last_answer),
+        quiet,
+        columns.saturating_sub(2),
+    );
     for line in answer.iter().take(room) {
         lines.push(StyledLine::of("  ", quiet).then(line));
     }

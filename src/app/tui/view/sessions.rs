@@ -13,7 +13,7 @@ use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
 use super::session_facts;
 use crate::agent::session::SessionState;
 use crate::app::action::Action;
-use crate::app::humanize::{age, abbreviate_home};
+use crate::app::humanize::{abbreviate_home, age};
 use crate::app::sessions::{SessionRow, SessionScope};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};

@@ -1,7 +1,7 @@
 //! What the commands about sessions come to.
 
-use super::open::{SAY_MS, open};
 use super::list;
+use super::open::{SAY_MS, open};
 use crate::app::action::Action;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;

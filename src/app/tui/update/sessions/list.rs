@@ -12,10 +12,8 @@ use crate::app::sessions::{Choice, SessionFacts, SessionRow, SessionScope};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::session_effect::SessionEffect;
-use crate::app::tui::overlay::{
-    Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch,
-};
 
 /// Opens the list and has it read.
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
@@ -159,7 +157,10 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
                 ..SessionPicker::default()
             };
             list.search(now);
-            return Some(vec![Effect::Session(SessionEffect::StopReading), Effect::Session(SessionEffect::List(scope))]);
+            return Some(vec![
+                Effect::Session(SessionEffect::StopReading),
+                Effect::Session(SessionEffect::List(scope)),
+            ]);
         }
         Action::SessionRename => rename(list(app)?),
         Action::SessionRemove => {
@@ -199,7 +200,10 @@ fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> 
             let name = text.query().trim().to_owned();
             list.mode = SessionMode::Choosing;
             let row = list.chosen().map(|row| row.path.clone());
-            return row.map(|path| Effect::Session(SessionEffect::Rename(path, name))).into_iter().collect();
+            return row
+                .map(|path| Effect::Session(SessionEffect::Rename(path, name)))
+                .into_iter()
+                .collect();
         }
         action => drop(text.press(action, press.text(), 0)),
     }
@@ -211,7 +215,9 @@ fn removing(list: &mut SessionPicker, action: Option<Action>) -> Vec<Effect> {
         Some(Action::Submit | Action::Yes) => {
             list.mode = SessionMode::Choosing;
             let row = list.chosen().map(|row| row.path.clone());
-            row.map(|path| Effect::Session(SessionEffect::Remove(path))).into_iter().collect()
+            row.map(|path| Effect::Session(SessionEffect::Remove(path)))
+                .into_iter()
+                .collect()
         }
         Some(Action::Cancel | Action::Interrupt | Action::No) => {
             list.mode = SessionMode::Choosing;
