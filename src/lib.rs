@@ -31,8 +31,8 @@
 //! # Code map
 //!
 //! Read `agent/runner/run.rs` first: THE LOOP, from top to bottom. `agent/runner` is one run, in a
-//! task of its own: `turn` (one model response, with as many attempts as it takes), `retry` (what a
-//! failure calls for), `dispatch` (the tool calls of a turn). `agent/actor` owns the state and
+//! task of its own: `lookout` (what is told of the place), `turn` (one model response, with as many attempts as it takes),
+//! `retry` (what a failure calls for), `dispatch` (the tool calls of a turn). `agent/actor` owns the state and
 //! decides what comes next: `task` (commands and the run's questions), `turns` (what a run is given
 //! for a turn), `queue`, `conversation` (stores what was said before any subscriber is told).
 //!

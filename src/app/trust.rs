@@ -9,7 +9,7 @@ use toml::Table;
 use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
 use crate::agent::memory::{
-    InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_file, project_root,
+    InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_files, project_root,
 };
 
 /// The table of `projects.toml`: a folder, and whether it and all below it are trusted.
@@ -141,10 +141,13 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
         .take_while(|folder| folder.starts_with(root))
         .collect();
     folders.reverse();
-    let files = folders.into_iter().filter_map(|folder| {
-        let path = folder.join(instruction_file(folder)?);
-        let shown = path.strip_prefix(root).unwrap_or(&path);
-        Some(shown.display().to_string())
+    let files = folders.into_iter().flat_map(|folder| {
+        let names = instruction_files(folder).into_iter();
+        names.map(move |name| {
+            let path = folder.join(name);
+            let shown = path.strip_prefix(root).unwrap_or(&path);
+            shown.display().to_string()
+        })
     });
     let own = [SETTINGS].into_iter().chain(SYSTEM_FILES);
     let own = own.map(|name| Path::new(PROJECT_FOLDER).join(name));

@@ -1,11 +1,12 @@
 //! Instruction files: what stands in the prompt, and that changes are told without rewriting it.
 
 use std::fs;
+use std::sync::Arc;
 
 use serde_json::json;
 use tempfile::TempDir;
-use tiller::agent::RunOutcome;
 use tiller::agent::memory::InstructionSources;
+use tiller::agent::{AgentEvent, RunOutcome, ToolSettings, Toolbox, tools};
 
 use super::fixture::{Act, Setup, Step, TestAgent, call, say};
 
@@ -81,20 +82,136 @@ async fn what_changes_is_told_once_and_the_prompt_stays() {
     }
 }
 
+/// An agent with all tools, in a project where two folders have instructions.
+fn nested(answers: Vec<Vec<Step>>, project: bool) -> TestAgent {
+    let setup = Setup {
+        answers,
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+        instructions: InstructionSources {
+            user: None,
+            project,
+        },
+        ..Setup::default()
+    };
+    let agent = setup.start();
+    for (folder, text) in [("deep/er", "Deep rules."), ("other", "Other rules.")] {
+        fs::create_dir_all(agent.cwd.join(folder)).unwrap();
+        fs::write(agent.cwd.join(folder).join("AGENTS.md"), text).unwrap();
+    }
+    fs::write(agent.cwd.join("deep/er/a.rs"), "old").unwrap();
+    agent
+}
+
+fn count(request: &[String], text: &str) -> usize {
+    request.join("\n").matches(text).count()
+}
+
+// M4
 #[tokio::test]
-async fn a_folder_that_was_touched_brings_its_file_with_the_next_message() {
-    let call = call(&[("c1", "read", json!({"path": "deep/er/a.rs"}))]);
-    let (mut agent, _user) = agent(vec![call, say("ok"), say("ok"), say("ok")]);
-    let folder = agent.cwd.join("deep/er");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("AGENTS.md"), "Deep rules.").unwrap();
-    fs::create_dir(agent.cwd.join("other")).unwrap();
-    fs::write(agent.cwd.join("other/AGENTS.md"), "Other rules.").unwrap();
+async fn a_folder_that_a_tool_touches_brings_its_file_with_the_next_call() {
+    let patch = "*** Begin Patch\n*** Add File: deep/er/b.rs\n+x\n*** End Patch";
+    for (tool, arguments) in [
+        ("read", json!({"file_path": "deep/er/a.rs"})),
+        ("read", json!({"file_path": "./other/../deep/er/none.rs"})),
+        ("write", json!({"file_path": "deep/er/c.rs", "content": ""})),
+        (
+            "edit",
+            json!({"file_path": "@deep/er/a.rs", "old_text": "old", "new_text": "new"}),
+        ),
+        ("grep", json!({"pattern": "old", "path": "deep/er"})),
+        ("ls", json!({"path": "deep/er/"})),
+        ("apply_patch", json!({"patch": patch})),
+        ("bash", json!({"command": "cd deep/er && cat a.rs"})),
+    ] {
+        let calls = call(&[("c1", tool, arguments.clone())]);
+        let again = call(&[("c2", tool, arguments.clone())]);
+        let mut agent = nested(vec![calls, again, say("ok"), say("ok")], true);
+        ask(&mut agent).await;
+        assert!(!prompts(&agent)[0].contains("rules."), "{arguments}");
+        ask(&mut agent).await;
+        for (number, times) in [(0, 0), (1, 1), (2, 1), (3, 1)] {
+            let request = agent.request(number);
+            assert_eq!(
+                count(&request, "Deep rules."),
+                times,
+                "{arguments}: {request:?}"
+            );
+            assert_eq!(
+                count(&request, "Other rules."),
+                0,
+                "{arguments}: {request:?}"
+            );
+        }
+        // Behind the result, and what was sent before stays.
+        assert!(agent.request(1)[3].starts_with("note: [These project instructions"));
+        for number in 1..4 {
+            let (before, after) = (agent.request(number - 1), agent.request(number));
+            assert_eq!(after[..before.len()], before, "{arguments}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_below_is_told_once_also_after_a_resume_and_only_where_trusted() {
+    let calls = || call(&[("c1", "read", json!({"file_path": "deep/er/a.rs"}))]);
+    let mut first = nested(vec![calls(), say("ok")], true);
+    ask(&mut first).await;
+    let resume = (Arc::clone(&first.folder), first.session.clone());
+    let told = first.request(1);
+    first.handle.shutdown().await;
+    let setup = |project, answers| Setup {
+        answers,
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+        instructions: InstructionSources {
+            user: None,
+            project,
+        },
+        resume: Some(resume.clone()),
+        ..Setup::default()
+    };
+    let mut second = setup(true, vec![say("ok"), calls(), say("ok")]).start();
+    fs::write(second.cwd.join("deep/er/AGENTS.md"), "Deeper rules.").unwrap();
+    ask(&mut second).await;
+    let request = second.request(0);
+    assert_eq!(request[..told.len()], told);
+    assert_eq!(count(&request, "Deep rules."), 1);
+    assert_eq!(count(&request, "Deeper rules."), 1, "{request:?}");
+    ask(&mut second).await;
+    assert_eq!(count(&second.request(2), "Deeper rules."), 1);
+    second.handle.shutdown().await;
+
+    // Trust that was taken away is told, and nothing is read any more.
+    let mut third = setup(false, vec![say("ok")]).start();
+    fs::write(third.cwd.join("deep/er/AGENTS.md"), "Hostile rules.").unwrap();
+    ask(&mut third).await;
+    let request = third.request(0);
+    assert_eq!(
+        count(&request, "[Project instructions that no longer count: "),
+        1
+    );
+    assert_eq!(count(&request, "Hostile"), 0);
+
+    let mut other = nested(vec![calls(), say("ok")], false);
+    ask(&mut other).await;
+    assert_eq!(count(&other.request(1), "rules."), 0);
+}
+
+#[tokio::test]
+async fn what_is_not_taken_in_is_told_to_the_user_once() {
+    let (mut agent, _user) = agent(vec![say("ok"), say("ok")]);
+    fs::write(agent.cwd.join(".env"), "KEY=secret").unwrap();
+    fs::write(agent.cwd.join("AGENTS.md"), "See @.env for the key.").unwrap();
     ask(&mut agent).await;
-    assert!(!prompts(&agent)[0].contains("rules."));
     ask(&mut agent).await;
-    ask(&mut agent).await;
-    let last = agent.request(3).join("\n");
-    assert_eq!(last.matches("Deep rules.").count(), 1, "{last}");
-    assert!(!last.contains("Other rules."), "{last}");
+    let notices = agent.seen.iter().filter(|event| {
+        matches!(&event.kind, AgentEvent::Notice { text, .. }
+            if text.starts_with("Not taken in: ") && text.ends_with("/.env: it may hold secrets"))
+    });
+    assert_eq!(notices.count(), 1, "{:?}", agent.story());
+    let prompt = &prompts(&agent)[0];
+    assert!(
+        prompt.contains("[not taken in: @.env: it may hold secrets]"),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("KEY="), "{prompt}");
 }

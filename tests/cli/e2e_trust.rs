@@ -1,6 +1,8 @@
 //! What a project brings along counts only where the user trusts it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
@@ -99,4 +101,26 @@ fn instructions_of_a_project_wait_for_trust() {
         ran.stderr.contains("expected \"trusted\" or \"denied\""),
         "{ran:#?}"
     );
+}
+
+/// Makes `path` a program that runs `script`.
+fn program(path: &Path, script: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_git_that_never_answers_does_not_hold_the_request_up() {
+    let (server, mut sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    sandbox.git_init();
+    let folder = sandbox.tmp().join("bin");
+    program(&folder.join("git"), "exec sleep 1000");
+    let path = std::env::var("PATH").unwrap();
+    sandbox.set("PATH", &format!("{}:{path}", folder.display()));
+    let ran = sandbox.run(&["-p", "--trust", "-m", Wire::Anthropic.model(), "hi"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let prompt = server.request(0).body["system"].to_string();
+    assert!(prompt.contains("Git status: not known"), "{prompt}");
+    assert!(!prompt.contains("Last commits"), "{prompt}");
 }

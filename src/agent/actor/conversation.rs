@@ -1,6 +1,7 @@
 //! The conversation with its session file and its subscribers: nothing is sent to a subscriber
 //! before it is stored. Decides nothing.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,9 @@ use super::context::Context;
 use super::subscribers::Subscribers;
 use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, now_ms};
 use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
-use crate::agent::memory::{InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts};
+use crate::agent::memory::{
+    InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts, Surroundings,
+};
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
 use crate::agent::session::{
@@ -30,6 +33,8 @@ pub(super) struct Conversation {
     pub instructions: InstructionSources,
     /// Who listens.
     pub subscribers: Subscribers,
+    /// What the user was told of files that are left out.
+    told_faults: BTreeSet<String>,
     /// Where it is stored.
     pub(super) session: Session,
     /// What other programs see of the session.
@@ -51,6 +56,7 @@ impl Conversation {
             prompts,
             instructions: InstructionSources::default(),
             subscribers: Subscribers::default(),
+            told_faults: BTreeSet::new(),
             session,
             presence: None,
             socket: None,
@@ -199,6 +205,9 @@ impl Conversation {
             let mut notes = self.prompts.notes(&self.view.messages, format, toolbox);
             notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
             self.tell_model(notes, Some(NOTE_ORIGIN));
+        } else {
+            let notes = self.prompts.new_instructions(format);
+            self.tell_model(notes, Some(NOTE_ORIGIN));
         }
         if let Some(text) = advice {
             self.tell_model(vec![Content::text(text)], Some(LOOP_GUARD_ORIGIN));
@@ -212,13 +221,24 @@ impl Conversation {
     }
 
     /// What a run that calls `model` first is started with.
-    pub fn opening(&self, model: &Arc<Model>, toolbox: &Toolbox) -> Opening {
+    pub fn opening(&self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
         Opening {
             begins: (self.prompts).is_due(model.edit_format, toolbox, true),
             model: Arc::clone(model),
             messages: self.view.messages.clone(),
             instructions: self.instructions.clone(),
+            toolbox: Arc::clone(toolbox),
         }
+    }
+
+    /// Takes in how the place is now. The user is told once of each file that is left out.
+    pub fn set_surroundings(&mut self, mut found: Surroundings) {
+        for fault in std::mem::take(&mut found.faults) {
+            if self.told_faults.insert(fault.clone()) {
+                self.notice(NoticeLevel::Warning, format!("Not taken in: {fault}"));
+            }
+        }
+        self.prompts.set_surroundings(found);
     }
 
     /// What the model reads.

@@ -333,7 +333,7 @@ impl Actor {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
             Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
             Some(RunMessage::Surroundings(found)) => {
-                self.conversation.prompts.set_surroundings(found);
+                self.conversation.set_surroundings(found);
             }
             Some(RunMessage::OpenTurn(advice, reply)) => drop(reply.send(self.open_turn(advice))),
             Some(RunMessage::ReopenTurn(change, reply)) => {

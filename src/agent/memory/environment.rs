@@ -5,22 +5,13 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
-use tokio::process::Command;
-use tokio::time::timeout;
+use super::git::Git;
+use super::git_head::{GitHead, git_head};
 
-/// How long git may take for each question; they are asked at the same time.
-const GIT_LIMIT: Duration = Duration::from_millis(500);
-/// Most bytes of one answer that are looked at.
-const MAX_ANSWER: u64 = 64 * 1024;
 /// Most changed files that are named.
 const MAX_CHANGES: usize = 20;
 const MAX_LINE_CHARS: usize = 120;
-/// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
-const GIT_VARIABLES: [&str; 4] = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR"];
 
 /// What is known of the place; what is empty is not told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,11 +23,12 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Looks at `cwd`.
-    pub async fn gather(cwd: &Path) -> Self {
+    /// Looks at `cwd`. Where the project is not `trusted`, git is asked only if that can run nothing of
+    /// the project's.
+    pub async fn gather(cwd: &Path, trusted: bool) -> Self {
         Self {
             shell: shell().to_owned(),
-            git: git(cwd).await,
+            git: git(cwd, trusted).await,
         }
     }
 }
@@ -66,22 +58,29 @@ fn shell() -> &'static str {
     }
 }
 
-async fn git(cwd: &Path) -> String {
+async fn git(cwd: &Path, trusted: bool) -> String {
     let Some(root) = repository(cwd) else {
         return "Git repository: no\n".to_owned();
     };
     let mut out = format!("Git repository: {}\n", root.display());
-    let (branch, status, commits) = tokio::join!(
-        ask(cwd, &["branch", "--show-current"]),
-        ask(cwd, &["status", "--porcelain", "--ignore-submodules=dirty"]),
-        ask(cwd, &["log", "-5", "--no-show-signature", "--format=%h %s"]),
-    );
-    if let Some(branch) = branch {
-        let _ = match branch.trim() {
-            "" => writeln!(out, "Git branch: none (detached HEAD)"),
-            name => writeln!(out, "Git branch: {}", line(name)),
-        };
+    match git_head(cwd) {
+        Some(GitHead::Branch(name)) => {
+            let _ = writeln!(out, "Git branch: {}", line(&name));
+        }
+        Some(GitHead::Commit(_)) => out.push_str("Git branch: none (detached HEAD)\n"),
+        None => {}
     }
+    let Some(git) = Git::open(cwd, trusted).await else {
+        return out;
+    };
+    let submodules = match trusted {
+        true => "--ignore-submodules=dirty",
+        // Their own settings were not looked at.
+        false => "--ignore-submodules=all",
+    };
+    let status = ["status", "--porcelain", submodules];
+    let commits = ["log", "-5", "--no-show-signature", "--format=%h %s"];
+    let (status, commits) = tokio::join!(git.ask(&status), git.ask(&commits));
     match status.as_deref().map(str::trim_end) {
         None => out.push_str("Git status: not known\n"),
         Some("") => out.push_str("Git status: clean\n"),
@@ -113,43 +112,10 @@ fn line(text: &str) -> String {
     plain.take(MAX_LINE_CHARS).collect()
 }
 
-/// What git answers; nothing when there is no git, it fails or it takes too long.
-async fn ask(cwd: &Path, question: &[&str]) -> Option<String> {
-    // The repository's own settings must not start a program, and looking must not write to it.
-    let mut command = Command::new("git");
-    command
-        .args(["--no-optional-locks", "-c", "core.fsmonitor=false"])
-        .args(["-c", "color.ui=false"])
-        .args(question)
-        .current_dir(cwd)
-        .env_clear()
-        .envs(
-            GIT_VARIABLES
-                .iter()
-                .filter_map(|name| Some((name, std::env::var_os(name)?))),
-        )
-        .envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0")])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .kill_on_drop(true);
-    let answer = async {
-        let mut child = command.spawn().ok()?;
-        let mut bytes = Vec::new();
-        let mut read = child.stdout.take()?.take(MAX_ANSWER);
-        read.read_to_end(&mut bytes).await.ok()?;
-        // One that was cut does not end by itself in good order.
-        let whole = (bytes.len() as u64) < MAX_ANSWER;
-        if whole && !child.wait().await.ok()?.success() {
-            return None;
-        }
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    timeout(GIT_LIMIT, answer).await.ok().flatten()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::process::Stdio;
+
     use super::*;
 
     fn run_git(cwd: &Path, arguments: &[&str]) {
@@ -169,13 +135,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let cwd = dir.path().join("inner");
         std::fs::create_dir(&cwd).unwrap();
-        assert_eq!(git(&cwd).await, "Git repository: no\n");
+        assert_eq!(git(&cwd, true).await, "Git repository: no\n");
         run_git(dir.path(), &["init", "-q", "-b", "side"]);
         run_git(
             dir.path(),
             &["commit", "-q", "--allow-empty", "-m", "Begin"],
         );
-        let clean = git(&cwd).await;
+        let clean = git(&cwd, true).await;
         let head = format!(
             "Git repository: {}\nGit branch: side\nGit status: clean\nLast commits:\n  ",
             dir.path().display()
@@ -188,7 +154,7 @@ mod tests {
             std::fs::write(cwd.join(format!("f{number}")), "").unwrap();
         }
         run_git(dir.path(), &["add", "."]);
-        let changed = git(&cwd).await;
+        let changed = git(&cwd, true).await;
         assert!(changed.contains("Git status:\n  A  "), "{changed}");
         assert!(
             changed.contains("\n  and 3 more\nLast commits:"),
@@ -200,8 +166,108 @@ mod tests {
     async fn what_is_no_repository_after_all_costs_no_more_than_the_lines() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(".git"), "gitdir: nowhere\n").unwrap();
-        let text = git(dir.path()).await;
+        let text = git(dir.path(), true).await;
         assert!(text.ends_with("\nGit status: not known\n"), "{text}");
         assert!(!text.contains("branch"), "{text}");
+    }
+
+    /// A repository with a change to look at, and these settings of its own. `TRAP` in them is a
+    /// program that leaves a file behind.
+    fn hostile(dir: &Path, settings: &[(&str, &str)]) {
+        run_git(dir, &["init", "-q", "-b", "main"]);
+        let trap = dir.join(".git/trap");
+        let program = "#!/bin/sh\n: > \"${0%/*}/sprung\"\ncat\n";
+        let hook = dir.join(".git/hooks/post-index-change");
+        for path in [&trap, &hook] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(
+                path,
+                program.replace("${0%/*}", &dir.join(".git").display().to_string()),
+            )
+            .unwrap();
+            let run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(path, run).unwrap();
+        }
+        std::fs::write(dir.join(".gitattributes"), "* filter=trap diff=trap\n").unwrap();
+        std::fs::write(dir.join("f"), "one").unwrap();
+        run_git(dir, &["-c", "core.hooksPath=/dev/null", "add", "."]);
+        let commit = [
+            "-c",
+            "core.hooksPath=/dev/null",
+            "commit",
+            "-q",
+            "-m",
+            "Begin",
+        ];
+        run_git(dir, &commit);
+        std::fs::write(
+            dir.join("included"),
+            "[filter \"trap\"]\nclean = TRAP\n".replace("TRAP", &trap.display().to_string()),
+        )
+        .unwrap();
+        for (key, value) in settings {
+            let value = value.replace("TRAP", &trap.display().to_string());
+            run_git(dir, &["config", key, &value]);
+        }
+        // The same length, so that git has to look at what it says.
+        std::fs::write(dir.join("f"), "two").unwrap();
+    }
+
+    #[tokio::test]
+    async fn nothing_of_a_repository_runs_that_nobody_trusts() {
+        for settings in [
+            &[][..],
+            &[("core.fsmonitor", "TRAP")],
+            &[("filter.trap.clean", "TRAP")],
+            &[
+                ("filter.trap.process", "TRAP"),
+                ("filter.trap.required", "true"),
+            ],
+            &[("core.hooksPath", ".git")],
+            &[
+                ("diff.external", "TRAP"),
+                ("diff.trap.command", "TRAP"),
+                ("diff.trap.textconv", "TRAP"),
+            ],
+            &[
+                ("alias.status", "!TRAP"),
+                ("alias.log", "!TRAP"),
+                ("alias.config", "!TRAP"),
+            ],
+            &[("include.path", "../included")],
+            &[("includeIf.gitdir:/.path", "../included")],
+            &[("gpg.program", "TRAP"), ("log.showSignature", "true")],
+            &[
+                ("core.sshCommand", "TRAP"),
+                ("core.pager", "TRAP"),
+                ("core.editor", "TRAP"),
+            ],
+            &[
+                ("remote.o.url", "ext::TRAP"),
+                ("remote.o.promisor", "true"),
+                ("remote.o.uploadpack", "TRAP"),
+            ],
+            &[
+                ("status.submoduleSummary", "true"),
+                ("credential.helper", "!TRAP"),
+            ],
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let cwd = dir.path().canonicalize().unwrap();
+            hostile(&cwd, settings);
+            let text = git(&cwd, false).await;
+            assert!(!cwd.join(".git/sprung").exists(), "{settings:?}: {text}");
+            assert!(
+                text.contains("\nGit branch: main\n"),
+                "{settings:?}: {text}"
+            );
+            let asked = text.contains("\nGit status:\n   M f\n");
+            assert_eq!(asked, settings.is_empty(), "{settings:?}: {text}");
+        }
+        // The trap works.
+        let dir = tempfile::tempdir().unwrap();
+        hostile(dir.path(), &[("filter.trap.clean", "TRAP")]);
+        run_git(dir.path(), &["status"]);
+        assert!(dir.path().join(".git/sprung").exists());
     }
 }

@@ -1,29 +1,32 @@
 //! Instruction files: AGENTS.md and its kin, from the user's folder and from the repository root down
 //! to the working folder, with the files they import.
 //!
-//! Of each folder one file counts: `AGENTS.override.md`, else `AGENTS.md`, else the file that the
-//! model's vendor has made known. A line's word `@path` imports a file, relative to the one it stands
-//! in. Nothing is read from outside the project, not through a link either. Only a project that the
-//! user trusts is read at all; that is decided elsewhere.
+//! Of each folder count `AGENTS.override.md`, else `AGENTS.md`, and behind it the file that the model's
+//! vendor has made known, if it says something else. Folders below the working folder count once a tool
+//! has looked into them. A word `@path` imports a file, relative to the one it stands in; see `imports`.
+//! Nothing is read from outside the project, not through a link either, and nothing that may hold
+//! secrets. Only a project that the user trusts is read at all; that is decided elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::environment::project_root;
-use crate::llm::{Message, Model};
+use super::imports::{imports, is_secret};
+use crate::llm::Model;
 
 /// Bytes of all files together.
 const MAX_BYTES: usize = 32 * 1024;
 /// How many files may import one another in a row.
 const MAX_DEPTH: usize = 5;
-/// The files of a folder, the first that is there counts.
+/// The files of a folder: the first that is there counts.
 const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 /// The names that vendors have given the file, with a part of the ids of their models.
 const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
+/// Why a file is not taken in.
+const OUTSIDE: &str = "it is outside the project";
 /// How a rendered file begins.
 const OPENING: &str = "<instructions path=\"";
 
@@ -66,44 +69,61 @@ pub(super) fn digest(rendered: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// The instruction files around `cwd` for `model`, outermost first. `messages` tells which folders
-/// below were looked into: their files count too.
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::agent) struct Collected {
+    /// The files, outermost first.
+    pub files: Vec<Instructions>,
+    /// Files that were not taken in, each with the reason.
+    pub refused: Vec<String>,
+}
+
+/// The instruction files around `cwd` for `model`, and those of `folders`, which tools have looked
+/// into.
 pub(in crate::agent) fn collect(
     sources: &InstructionSources,
     cwd: &Path,
     model: &Model,
-    messages: &[Arc<Message>],
-) -> Vec<Instructions> {
+    folders: &BTreeSet<PathBuf>,
+) -> Collected {
     let mut collector = Collector {
         vendor: vendor_name(model),
+        home: std::env::home_dir(),
+        own: (sources.user.as_deref()).and_then(|folder| fs::canonicalize(folder).ok()),
         room: MAX_BYTES,
-        cut: false,
         seen: BTreeSet::new(),
-        found: Vec::new(),
+        found: Collected::default(),
     };
     if let Some(folder) = &sources.user {
-        // Where dotfiles are kept, the file itself is often a link.
-        collector.folder(folder, None);
+        collector.user_folder(folder);
     }
     if sources.project {
         let root = project_root(cwd);
-        let mut folders: Vec<_> = (cwd.ancestors())
+        let Ok(real) = fs::canonicalize(root) else {
+            return collector.found;
+        };
+        let scope = [real];
+        let mut around: Vec<&Path> = (cwd.ancestors())
             .take_while(|folder| folder.starts_with(root))
-            .map(Path::to_path_buf)
             .collect();
-        folders.reverse();
-        folders.extend(touched(cwd, messages));
-        for folder in folders {
-            collector.folder(&folder, Some(root));
+        around.reverse();
+        for folder in around
+            .into_iter()
+            .chain(folders.iter().map(PathBuf::as_path))
+        {
+            for file in collector.files_of(folder) {
+                collector.add(&file, &scope);
+            }
         }
     }
     collector.found
 }
 
-/// Whether `folder` holds a file that would count for some model, and its name.
-pub fn instruction_file(folder: &Path) -> Option<&'static str> {
+/// The files of `folder` that count for some model.
+pub fn instruction_files(folder: &Path) -> Vec<&'static str> {
     let vendors = VENDOR_NAMES.iter().map(|(_, name)| *name);
-    (NAMES.into_iter().chain(vendors)).find(|name| folder.join(name).is_file())
+    let names = NAMES.into_iter().chain(vendors);
+    names.filter(|name| folder.join(name).is_file()).collect()
 }
 
 fn vendor_name(model: &Model) -> Option<&'static str> {
@@ -112,129 +132,174 @@ fn vendor_name(model: &Model) -> Option<&'static str> {
     VENDOR_NAMES.iter().find(of_vendor).map(|(_, name)| *name)
 }
 
-/// The folders below `cwd` whose files tools were called for.
-fn touched(cwd: &Path, messages: &[Arc<Message>]) -> BTreeSet<PathBuf> {
-    let mut folders = BTreeSet::new();
-    for message in messages {
-        let Message::Assistant(answer) = message.as_ref() else {
-            continue;
-        };
-        for call in answer.tool_calls() {
-            let named = ["path", "file_path"].map(|name| call.arguments.get(name));
-            for path in named.into_iter().flatten().filter_map(|path| path.as_str()) {
-                let path = cwd.join(path);
-                let below = path
-                    .ancestors()
-                    .filter(|folder| *folder != cwd && folder.starts_with(cwd) && folder.is_dir());
-                folders.extend(below.map(Path::to_path_buf));
-            }
-        }
-    }
-    folders
-}
-
 struct Collector {
     vendor: Option<&'static str>,
+    home: Option<PathBuf>,
+    /// The user's own folder, with keys in it.
+    own: Option<PathBuf>,
     /// Bytes that are left.
     room: usize,
-    /// Whether something did not fit.
-    cut: bool,
-    /// The files that were read or refused, so that each counts once.
+    /// The files that were read, so that each counts once.
     seen: BTreeSet<PathBuf>,
-    found: Vec<Instructions>,
+    found: Collected,
 }
 
 impl Collector {
-    /// Takes in the file of `folder`; within `root`, if one is given.
-    fn folder(&mut self, folder: &Path, root: Option<&Path>) {
-        let names = NAMES.into_iter().chain(self.vendor);
-        let Some(file) = names
-            .map(|name| folder.join(name))
-            .find(|file| file.is_file())
-        else {
-            return;
-        };
-        let own = fs::canonicalize(&file).ok();
-        let own = own.as_deref().and_then(Path::parent).unwrap_or(folder);
-        self.file(&file, root.unwrap_or(own), 0);
+    /// Takes in the files of the user's own folder. Where dotfiles are kept, they are often links; and
+    /// they may import whatever the user has.
+    fn user_folder(&mut self, folder: &Path) {
+        for file in self.files_of(folder) {
+            let real = fs::canonicalize(&file).ok();
+            let beside = real
+                .as_deref()
+                .and_then(Path::parent)
+                .map(Path::to_path_buf);
+            let home = self
+                .home
+                .as_deref()
+                .and_then(|home| fs::canonicalize(home).ok());
+            let scope: Vec<PathBuf> = beside.into_iter().chain(home).collect();
+            self.add(&file, &scope);
+        }
     }
 
-    fn file(&mut self, file: &Path, root: &Path, depth: usize) {
-        if self.cut {
-            return;
-        }
-        let (Ok(real), Ok(root)) = (fs::canonicalize(file), fs::canonicalize(root)) else {
+    /// The files of `folder` that count for the model.
+    fn files_of(&self, folder: &Path) -> Vec<PathBuf> {
+        let there = |name: &&str| folder.join(name).is_file();
+        let own = NAMES.into_iter().find(there);
+        let vendor = self.vendor.filter(there);
+        let names = own.into_iter().chain(vendor);
+        names.map(|name| folder.join(name)).collect()
+    }
+
+    /// Takes in a file of this kind, if it lies in `scope`.
+    fn add(&mut self, file: &Path, scope: &[PathBuf]) {
+        let Ok(real) = fs::canonicalize(file) else {
             return;
         };
-        if !real.starts_with(&root) || !real.is_file() || !self.seen.insert(real.clone()) {
+        if scope.iter().any(|folder| real.starts_with(folder)) {
+            self.file(&real, scope, 0);
+        } else {
+            self.refuse(file, OUTSIDE);
+        }
+    }
+
+    /// Takes in the file at `real`, and what it imports.
+    fn file(&mut self, real: &Path, scope: &[PathBuf], depth: usize) {
+        if !self.seen.insert(real.to_path_buf()) {
             return;
         }
-        let Ok(text) = read(&real) else { return };
-        if text.trim().is_empty() {
+        let text = match read(real) {
+            Ok(text) => text,
+            Err(reason) => return self.refuse(real, &reason),
+        };
+        let text = text.trim();
+        if text.is_empty() || self.repeats(text) {
             return;
         }
-        let imports = imports(&text);
-        self.push(&real, text.trim());
-        if depth < MAX_DEPTH {
-            let folder = real.parent().unwrap_or(&root);
-            for import in imports {
-                self.file(&folder.join(import), &root, depth + 1);
+        let folder = real.parent().unwrap_or(real);
+        let mut taken = Vec::new();
+        let mut left_out = String::new();
+        for import in imports(text) {
+            match self.judge(folder, import, scope, depth) {
+                Ok(path) => taken.extend(path),
+                Err(reason) => {
+                    let _ = write!(left_out, "\n[not taken in: @{import}: {reason}]");
+                    self.refuse(&folder.join(import), reason);
+                }
             }
         }
+        self.push(real, text, &left_out);
+        for path in taken {
+            self.file(&path, scope, depth + 1);
+        }
     }
 
-    fn push(&mut self, path: &Path, text: &str) {
+    /// The file that an import of a file in `folder` means, if it means one. The error says why it
+    /// is not taken in.
+    fn judge(
+        &self,
+        folder: &Path,
+        import: &str,
+        scope: &[PathBuf],
+        depth: usize,
+    ) -> Result<Option<PathBuf>, &'static str> {
+        let path = match (import.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => folder.join(import),
+        };
+        let real = match fs::canonicalize(&path) {
+            Ok(real) if real.is_file() => real,
+            _ => return Ok(None),
+        };
+        if self.seen.contains(&real) {
+            return Ok(None);
+        }
+        if !scope.iter().any(|folder| real.starts_with(folder)) {
+            return Err(OUTSIDE);
+        }
+        let own = (self.own.as_deref()).is_some_and(|folder| real.starts_with(folder));
+        if own && real.extension() != Some("md".as_ref()) || is_secret(&path) || is_secret(&real) {
+            return Err("it may hold secrets");
+        }
+        if depth == MAX_DEPTH {
+            return Err("too many files import one another in a row");
+        }
+        Ok(Some(real))
+    }
+
+    /// Whether a file says the same: often one is a copy for the models of another vendor.
+    fn repeats(&self, text: &str) -> bool {
+        self.found.files.iter().any(|file| file.text == text)
+    }
+
+    fn refuse(&mut self, path: &Path, reason: &str) {
+        (self.found.refused).push(format!("{}: {reason}", shown(path)));
+    }
+
+    fn push(&mut self, path: &Path, text: &str, left_out: &str) {
         let end = text.floor_char_boundary(self.room.min(text.len()));
         let mut kept = text[..end].to_owned();
-        self.room -= end;
         if end < text.len() {
-            self.cut = true;
+            // Nothing more fits, however short.
+            self.room = 0;
+            if !kept.is_empty() {
+                kept.push('\n');
+            }
             let limit = MAX_BYTES / 1024;
             let _ = write!(
                 kept,
-                "\n[cut here: all instruction files together are limited to {limit} KB; read the file \
-                 for the rest]"
+                "[cut here: all instruction files together are limited to {limit} KB; read the file for \
+                 the rest]"
             );
+        } else {
+            self.room -= end;
         }
-        // A path that could end its own mark is shown without what ends it.
-        let shown = path.display().to_string();
-        let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
-        self.found.push(Instructions {
-            path: shown.collect(),
+        kept.push_str(left_out);
+        self.found.files.push(Instructions {
+            path: shown(path),
             text: kept,
         });
     }
 }
 
-/// A little more than could be used, so that what is too long is seen to be cut.
-fn read(path: &Path) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    let most = MAX_BYTES as u64 + 1;
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// A path without what could end the mark that it stands in.
+fn shown(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
+    shown.collect()
 }
 
-/// The words `@path` outside of code. Most `@`s are no files: the caller looks.
-fn imports(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut fenced = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        }
-        if fenced {
-            continue;
-        }
-        // Every second part stands between backticks.
-        for plain in line.split('`').step_by(2) {
-            let paths = plain
-                .split_whitespace()
-                .filter_map(|word| word.strip_prefix('@'));
-            let paths = paths.map(|path| path.trim_end_matches(['.', ',', ';', ':', ')']));
-            found.extend(paths.filter(|path| !path.is_empty()));
-        }
+/// A little more than could be used, so that what is too long is seen to be cut.
+fn read(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let most = MAX_BYTES as u64 + 1;
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    if bytes.contains(&0) {
+        return Err("it is not text".to_owned());
     }
-    found
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The section of the prompt, with its heading; empty when there are no files.
@@ -266,8 +331,9 @@ mod tests {
         Model::new("lab", id, Api::OpenAiChat, "http://127.0.0.1:1")
     }
 
-    /// Files below a folder, then what is collected in `cwd`: each file's path and text.
-    fn collected(files: &[(&str, &str)], cwd: &str, id: &str) -> Vec<(String, String)> {
+    /// Files below a folder, then what is collected in `cwd` when a tool has looked into
+    /// `repo/below`: each file's path and text, and what was refused.
+    fn collected(files: &[(&str, &str)], cwd: &str, id: &str) -> (Vec<(String, String)>, String) {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         for (path, text) in files {
@@ -277,47 +343,59 @@ mod tests {
         }
         fs::create_dir_all(base.join(cwd)).unwrap();
         std::os::unix::fs::symlink(base.join("outside.md"), base.join("repo/link.md")).ok();
+        std::os::unix::fs::symlink(base.join("repo/.env"), base.join("repo/plain.md")).ok();
         let sources = InstructionSources {
             user: Some(base.join("user")),
             project: true,
         };
-        let found = collect(&sources, &base.join(cwd), &model(id), &[]);
+        let below = BTreeSet::from([base.join("repo/below")]);
+        let found = collect(&sources, &base.join(cwd), &model(id), &below);
         let relative = |file: Instructions| {
             let path = Path::new(&file.path).strip_prefix(&base).unwrap();
             (path.display().to_string(), file.text)
         };
-        found.into_iter().map(relative).collect()
+        let refused = found
+            .refused
+            .join("\n")
+            .replace(&base.display().to_string(), "");
+        (found.files.into_iter().map(relative).collect(), refused)
     }
 
     fn paths(files: &[(&str, &str)], cwd: &str, id: &str) -> String {
-        let found = collected(files, cwd, id);
+        let (found, _) = collected(files, cwd, id);
         let paths: Vec<_> = found.into_iter().map(|(path, _)| path).collect();
         paths.join(" ")
     }
 
     // M4
     #[test]
-    fn one_file_of_each_folder_from_the_user_down() {
+    fn the_files_of_each_folder_from_the_user_down() {
         let files = [
             ("user/AGENTS.md", "u"),
             ("AGENTS.md", "above the repository"),
             ("repo/.git/HEAD", "ref: refs/heads/main"),
             ("repo/AGENTS.md", "r"),
-            ("repo/CLAUDE.md", "not beside AGENTS.md"),
+            ("repo/CLAUDE.md", "beside AGENTS.md"),
+            ("repo/GEMINI.md", "r"),
             ("repo/a/CLAUDE.md", "c"),
-            ("repo/a/GEMINI.md", "g"),
+            ("repo/a/GEMINI.md", "@../AGENTS.md"),
             ("repo/a/b/AGENTS.md", "b"),
             ("repo/a/b/AGENTS.override.md", "o"),
-            ("repo/a/b/c/AGENTS.md", "below"),
+            ("repo/a/b/c/AGENTS.md", "not looked into"),
+            ("repo/below/AGENTS.md", "looked into"),
         ];
-        let with = |id, vendor: &str| {
-            let expected =
-                format!("user/AGENTS.md repo/AGENTS.md{vendor} repo/a/b/AGENTS.override.md");
+        for (id, vendor) in [
+            ("claude-sonnet-5-5", " repo/CLAUDE.md repo/a/CLAUDE.md"),
+            // The one at the root says what AGENTS.md says.
+            ("google/gemini-4-pro", " repo/a/GEMINI.md"),
+            ("gpt-6", ""),
+        ] {
+            let expected = format!(
+                "user/AGENTS.md repo/AGENTS.md{vendor} repo/a/b/AGENTS.override.md \
+                 repo/below/AGENTS.md"
+            );
             assert_eq!(paths(&files, "repo/a/b", id), expected, "{id}");
-        };
-        with("claude-sonnet-5-5", " repo/a/CLAUDE.md");
-        with("google/gemini-4-pro", " repo/a/GEMINI.md");
-        with("gpt-6", "");
+        }
         // Without a repository the working folder alone.
         assert_eq!(
             paths(&[("x/AGENTS.md", "1"), ("AGENTS.md", "2")], "x", "m"),
@@ -327,48 +405,102 @@ mod tests {
 
     #[test]
     fn imports_stay_in_the_project_and_end() {
-        let git = ("repo/.git/HEAD", "");
-        let outside = ("outside.md", "secret");
-        for (text, expected) in [
+        let (outside, secret) = ("it is outside the project", "it may hold secrets");
+        for (text, expected, refused) in [
             (
                 "See @docs/a.md, and @docs/a.md.",
                 "repo/docs/a.md repo/docs/b.md",
+                Vec::new(),
             ),
-            ("@../outside.md @link.md @~/x @me @/etc/passwd", ""),
-            ("`@docs/a.md`\n```\n@docs/a.md\n```\nme@docs/a.md", ""),
-            ("@AGENTS.md @docs", ""),
+            ("@../outside.md", "", vec![("/repo/../outside.md", outside)]),
+            ("@link.md", "", vec![("/repo/link.md", outside)]),
+            ("@/etc/passwd", "", vec![("/etc/passwd", outside)]),
+            ("@.env", "", vec![("/repo/.env", secret)]),
+            ("@plain.md", "", vec![("/repo/plain.md", secret)]),
+            ("@~/nothing @me @docs @AGENTS.md", "", Vec::new()),
+            (
+                "`@docs/a.md`\n```\n@docs/a.md\n```\nme@docs/a.md",
+                "",
+                Vec::new(),
+            ),
+            (
+                "@picture.png",
+                "",
+                vec![("/repo/picture.png", "it is not text")],
+            ),
         ] {
             let files = [
-                git,
-                outside,
+                ("repo/.git/HEAD", ""),
+                ("outside.md", "secret"),
+                ("repo/.env", "KEY=secret"),
                 ("repo/AGENTS.md", text),
                 ("repo/docs/a.md", "@b.md"),
                 ("repo/docs/b.md", "@a.md @../AGENTS.md"),
+                ("repo/picture.png", "\0"),
             ];
             let expected = format!("repo/AGENTS.md {expected}");
             assert_eq!(paths(&files, "repo", "m"), expected.trim_end(), "{text}");
+            let (found, told) = collected(&files, "repo", "m");
+            let lines = refused
+                .iter()
+                .map(|(path, reason)| format!("{path}: {reason}"));
+            assert_eq!(told, lines.collect::<Vec<_>>().join("\n"), "{text}");
+            for (_, reason) in refused
+                .iter()
+                .filter(|(_, reason)| *reason != "it is not text")
+            {
+                let note = format!("\n[not taken in: {text}: {reason}]");
+                assert!(found[0].1.ends_with(&note), "{found:?}");
+            }
         }
+    }
+
+    #[test]
+    fn what_the_user_wrote_imports_from_beside_it_but_no_keys() {
+        let files = [
+            ("user/AGENTS.md", "@style.md @auth.toml @../outside.md"),
+            ("user/style.md", "Be brief."),
+            ("user/auth.toml", "key"),
+            ("outside.md", ""),
+        ];
+        assert_eq!(paths(&files, "x", "m"), "user/AGENTS.md user/style.md");
+        let (_, refused) = collected(&files, "x", "m");
+        assert_eq!(
+            refused,
+            "/user/auth.toml: it may hold secrets\n/user/../outside.md: it is outside the project"
+        );
+    }
+
+    #[test]
+    fn a_chain_of_imports_ends() {
         let names: Vec<_> = (0..9)
             .map(|n| (format!("repo/{n}.md"), format!("@{}.md", n + 1)))
             .collect();
-        let mut files = vec![git, ("repo/AGENTS.md", "@0.md")];
-        files.extend(
-            names
-                .iter()
-                .map(|(path, text)| (path.as_str(), text.as_str())),
+        let mut files = vec![("repo/.git/HEAD", ""), ("repo/AGENTS.md", "@0.md")];
+        let names = names.iter();
+        files.extend(names.map(|(path, text)| (path.as_str(), text.as_str())));
+        let (found, refused) = collected(&files, "repo", "m");
+        assert_eq!(found.len(), 1 + MAX_DEPTH);
+        assert_eq!(
+            refused,
+            "/repo/5.md: too many files import one another in a row"
         );
-        assert_eq!(collected(&files, "repo", "m").len(), 1 + MAX_DEPTH);
     }
 
     #[test]
     fn what_exceeds_the_limit_is_cut_and_says_so() {
         let long = "ü".repeat(20 * 1024);
-        let files = [("user/AGENTS.md", "short"), ("repo/AGENTS.md", &long)];
-        let found = collected(&files, "repo", "m");
+        let files = [
+            ("user/AGENTS.md", "short"),
+            ("repo/AGENTS.md", &long),
+            ("repo/below/AGENTS.md", "no room"),
+        ];
+        let (found, _) = collected(&files, "repo", "m");
         assert_eq!(found[0].1, "short");
         let (kept, note) = found[1].1.split_once("\n[cut here").unwrap();
         assert!(kept.len() <= MAX_BYTES - 5 && kept.len() > MAX_BYTES - 10);
         assert!(note.contains("32 KB"), "{note}");
+        assert!(found[2].1.starts_with("[cut here"), "{found:?}");
     }
 
     #[test]

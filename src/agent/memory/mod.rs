@@ -2,14 +2,18 @@
 
 pub mod compaction;
 pub mod environment;
+mod git;
+mod git_head;
+mod imports;
 pub mod instructions;
 pub mod prompt;
 pub mod session_prompt;
 pub mod system_files;
 
 pub use environment::{Environment, project_root};
+pub use git_head::git_head;
 pub(super) use instructions::collect;
-pub use instructions::{InstructionSources, instruction_file};
+pub use instructions::{InstructionSources, instruction_files};
 pub use prompt::SystemPrompt;
 pub use session_prompt::{NOTE_ORIGIN, SessionPrompt, Today};
 pub(super) use session_prompt::{SessionPrompts, Surroundings};

@@ -18,7 +18,7 @@
 //!   ([`SessionPrompt::thinking_from`]). The same happens when a provider refuses the thinking.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -79,12 +79,16 @@ impl SessionPrompt {
 }
 
 /// What a run finds where it begins.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::agent) struct Surroundings {
     /// Only where a prompt is made: the place, and the user's and the project's own words for it.
     pub first: Option<(Environment, SystemFiles)>,
-    /// The instruction files as they are now.
-    pub instructions: Vec<Instructions>,
+    /// The instruction files as they are now, if that is known.
+    pub instructions: Option<Vec<Instructions>>,
+    /// Files that were left out, with the reason.
+    pub faults: Vec<String>,
+    /// The project, when its instruction files do not count.
+    pub untrusted: Option<PathBuf>,
 }
 
 /// The prompts in force, and what the model was told of changes since.
@@ -96,6 +100,8 @@ pub(in crate::agent) struct SessionPrompts {
     known: [String; 3],
     /// The instruction files as they are now.
     instructions: Vec<Instructions>,
+    /// The project, when its instruction files do not count.
+    untrusted: Option<PathBuf>,
     /// The marks of those that the model knows.
     known_instructions: BTreeMap<String, String>,
 }
@@ -115,6 +121,7 @@ impl SessionPrompts {
             in_force: Vec::new(),
             known: [const { String::new() }; 3],
             instructions: Vec::new(),
+            untrusted: None,
             known_instructions: BTreeMap::new(),
         };
         prompts.restore(stored, messages);
@@ -148,8 +155,11 @@ impl SessionPrompts {
             self.renderer.environment = environment;
             self.renderer.files = files;
         }
-        self.renderer.instructions = instructions::section(&surroundings.instructions);
-        self.instructions = surroundings.instructions;
+        if let Some(files) = surroundings.instructions {
+            self.renderer.instructions = instructions::section(&files);
+            self.instructions = files;
+            self.untrusted = surroundings.untrusted;
+        }
     }
 
     /// The prompt in force for models that edit in `format`.
@@ -244,10 +254,29 @@ impl SessionPrompts {
         notes
     }
 
+    /// What a model that edits in `format` is told before it goes on with its work: the instruction
+    /// files that it has not seen yet. Those that have changed wait for the user's next words.
+    pub fn new_instructions(&mut self, format: EditFormat) -> Vec<Content> {
+        if self.in_force(format).is_none() {
+            return Vec::new();
+        }
+        let mut notes = Vec::new();
+        for file in &self.instructions {
+            if !self.known_instructions.contains_key(&file.path) {
+                notes.push(tell(file, &mut self.known_instructions));
+            }
+        }
+        notes
+    }
+
     fn note_instructions(&mut self, notes: &mut Vec<Content>) {
         let now = instructions::digests(&self.instructions);
-        // One that is there counts for other models, or is not looked at any more.
-        let gone = |path: &&String| !now.contains_key(*path) && !Path::new(path).exists();
+        let untrusted = self.untrusted.as_deref();
+        // One that is there counts for other models, or no tool looks there any more.
+        let counts = |path: &Path| {
+            path.exists() && !untrusted.is_some_and(|project| path.starts_with(project))
+        };
+        let gone = |path: &&String| !now.contains_key(*path) && !counts(Path::new(path));
         let gone: Vec<String> = (self.known_instructions.keys())
             .filter(gone)
             .cloned()
@@ -259,8 +288,7 @@ impl SessionPrompts {
         for file in &self.instructions {
             let mark = &now[&file.path];
             if self.known_instructions.get(&file.path) != Some(mark) {
-                notes.push(Content::text(format!("{INSTRUCTIONS}{}", file.render())));
-                (self.known_instructions).insert(file.path.clone(), mark.clone());
+                notes.push(tell(file, &mut self.known_instructions));
             }
         }
     }
@@ -299,6 +327,13 @@ impl SessionPrompts {
             }
         }
     }
+}
+
+/// The note that tells the model of `file`, which it knows then.
+fn tell(file: &Instructions, known: &mut BTreeMap<String, String>) -> Content {
+    let text = file.render();
+    known.insert(file.path.clone(), digest(&text));
+    Content::text(format!("{INSTRUCTIONS}{text}"))
 }
 
 /// Whether the user cut off an answer and has said nothing since.

@@ -12,6 +12,7 @@ use tokio::select;
 use super::attempt;
 use super::env::RunEnv;
 use super::link::{Change, CompactRequest, Opening, RunLink, Summary, Turn};
+use super::lookout::Lookout;
 use super::retry::{RetryDecision, RetryPolicy};
 use super::turn::{end_retries, jitter_fraction, wait};
 use crate::agent::event::{
@@ -47,7 +48,7 @@ pub(in crate::agent) async fn compact_now(
     opening: Opening,
     request: CompactRequest,
 ) -> RunOutcome {
-    link.look_around(&env.cwd, opening).await;
+    Lookout::begin(link, &env.cwd, opening).await;
     if let Ok(mut turn) = link.current_turn().await {
         let _ = compact(
             link,

@@ -2,7 +2,6 @@
 //! next, the actor answers. The run owns no conversation, no queue and no session, so a run that
 //! panics loses none of them.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -10,9 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{AgentEvent, CompactionReason, Phase, RunOutcome};
 use crate::agent::memory::compaction::Pruned;
-use crate::agent::memory::{
-    Environment, InstructionSources, SessionPrompt, Surroundings, SystemFiles, collect,
-};
+use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
@@ -60,7 +57,6 @@ pub(in crate::agent) enum RunMessage {
 }
 
 /// What a run is started with.
-#[derive(Debug)]
 pub(in crate::agent) struct Opening {
     /// Whether a prompt has to be made.
     pub begins: bool,
@@ -70,6 +66,8 @@ pub(in crate::agent) struct Opening {
     pub messages: Vec<Arc<Message>>,
     /// Where instruction files may come from.
     pub instructions: InstructionSources,
+    /// The tools that the calls of the conversation were for.
+    pub toolbox: Arc<Toolbox>,
 }
 
 /// How another attempt differs from the one before.
@@ -162,28 +160,14 @@ impl RunLink {
         let _ = self.messages.send(RunMessage::Phase(phase)).await;
     }
 
-    /// Gathers what the model is told of `cwd`, unless the user ends the run.
-    pub async fn look_around(&self, cwd: &Path, opening: Opening) {
-        let found = async {
-            let Opening {
-                instructions,
-                model,
-                messages,
-                begins,
-            } = opening;
-            Surroundings {
-                instructions: collect(&instructions, cwd, &model, &messages),
-                first: if begins {
-                    let files = SystemFiles::read(&instructions, cwd);
-                    Some((Environment::gather(cwd).await, files))
-                } else {
-                    None
-                },
-            }
-        };
-        if let Some(found) = self.cancel.run_until_cancelled(found).await {
-            let _ = (self.messages.send(RunMessage::Surroundings(found))).await;
-        }
+    /// Reports something that is no event.
+    pub(super) async fn report(&self, message: RunMessage) {
+        let _ = self.messages.send(message).await;
+    }
+
+    /// What `work` gives, unless the user ends the run first.
+    pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.cancel.run_until_cancelled(work).await
     }
 
     /// Reports a message that is whole already (a result): its start and its end.

@@ -12,6 +12,7 @@ mod gate;
 mod execution;
 mod loop_guard;
 mod env;
+mod lookout;
 mod link;
 
 pub(super) use compact::compact_now;

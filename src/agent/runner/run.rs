@@ -15,6 +15,7 @@ use super::compact::SoftCompaction;
 use super::dispatch;
 use super::env::RunEnv;
 use super::link::{Opening, RunLink};
+use super::lookout::Lookout;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
 use crate::agent::event::{AgentEvent, RunOutcome};
@@ -25,11 +26,11 @@ use crate::llm::StopReason;
 /// looks at the place, for the prompt and for what has changed since.
 pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
-    link.look_around(&env.cwd, opening).await;
+    let mut lookout = Lookout::begin(link, &env.cwd, opening).await;
     let mut guard = LoopGuard::default();
     let mut compaction = SoftCompaction::default();
     loop {
-        let outcome = turns(link, env, &mut guard, &mut compaction).await;
+        let outcome = turns(link, env, &mut guard, &mut compaction, &mut lookout).await;
         if !outcome.has_answer() {
             return outcome;
         }
@@ -47,6 +48,7 @@ async fn turns(
     env: &RunEnv,
     guard: &mut LoopGuard,
     compaction: &mut SoftCompaction,
+    lookout: &mut Lookout,
 ) -> RunOutcome {
     loop {
         let mut turn = match link.open_turn(guard.advice.take()).await {
@@ -63,6 +65,7 @@ async fn turns(
             tool_results,
         })
         .await;
+        lookout.look_into(link, &turn.toolbox, &calls).await;
 
         if link.cancelled() {
             return RunOutcome::Aborted;

@@ -18,5 +18,6 @@ mod typed;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
+pub(super) use paths::expand;
 pub use read::{MAX_PICTURE_FILE, image_of};
 pub use settings::ToolSettings;

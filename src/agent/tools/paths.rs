@@ -90,7 +90,8 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-fn expand(raw: &str) -> PathBuf {
+/// The path that `raw` is written for: `~` and `file://` URLs are understood.
+pub fn expand(raw: &str) -> PathBuf {
     if let Some(rest) = raw.strip_prefix("file://") {
         let rest = rest.strip_prefix("localhost").unwrap_or(rest);
         return PathBuf::from(percent_decode(rest));

@@ -10,11 +10,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::composer::{HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect};
 use super::external_editor;
-use super::git::branch;
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
+use crate::agent::memory::git_head;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::Outline;
 use crate::app::export::export_on_request;
@@ -101,7 +101,10 @@ impl EffectRunner {
             Effect::Tree(effect) => self.tree(effect),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
-                self.block(move || EffectResult::Branch(branch(&cwd)));
+                self.block(move || {
+                    let head = git_head(&cwd).map(|head| head.to_string());
+                    EffectResult::Branch(head)
+                });
             }
             Effect::Trust(trusted) => self.trust(trusted),
             Effect::LoadHistory => self.load_history(),

@@ -21,7 +21,6 @@ mod effect_runner;
 mod session_effect_runner;
 mod storage;
 mod external_editor;
-mod git;
 pub mod update;
 
 pub mod keymap;

@@ -1,11 +1,30 @@
-//! What the status line tells of the repository.
+//! What is checked out in a repository, read without git: nothing that a repository holds can make
+//! this run a program.
 
+use std::fmt;
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The branch checked out in the repository around `folder`, without starting git: its name, or
-/// the beginning of the commit when there is none.
-pub(super) fn branch(folder: &Path) -> Option<String> {
+/// What is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitHead {
+    /// A branch of this name.
+    Branch(String),
+    /// No branch, but a commit; the beginning of its id.
+    Commit(String),
+}
+
+impl fmt::Display for GitHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Branch(name) | Self::Commit(name) => f.write_str(name),
+        }
+    }
+}
+
+/// What is checked out in the repository around `folder`.
+pub fn git_head(folder: &Path) -> Option<GitHead> {
     let git = folder
         .ancestors()
         .map(|folder| folder.join(".git"))
@@ -23,14 +42,16 @@ pub(super) fn branch(folder: &Path) -> Option<String> {
     match head.strip_prefix("ref:") {
         Some(name) => {
             let name = name.trim();
-            // A file that was cut by a crash holds NULs: no branch has such a name.
-            (!name.contains(char::is_control))
-                .then(|| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())
+            let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+            // A file that was cut by a crash holds NULs, and where refs are kept in tables HEAD names
+            // none: no branch has such a name.
+            let is_name = !name.starts_with('.') && !name.contains(char::is_control);
+            is_name.then(|| GitHead::Branch(name.to_owned()))
         }
         None => {
             let commit = head.get(..7)?;
             let is_commit = commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-            is_commit.then(|| commit.to_owned())
+            is_commit.then(|| GitHead::Commit(commit.to_owned()))
         }
     }
 }
@@ -41,11 +62,8 @@ fn read_short(path: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    std::fs::File::open(path)
-        .ok()?
-        .take(4096)
-        .read_to_string(&mut text)
-        .ok()?;
+    let file = File::open(path).ok()?;
+    file.take(4096).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
@@ -54,28 +72,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_branch_is_read_without_git() {
+    fn what_is_checked_out_is_read_without_git() {
         let root = tempfile::tempdir().unwrap();
         let inner = root.path().join("a/b");
         std::fs::create_dir_all(&inner).unwrap();
         let git = root.path().join(".git");
         std::fs::create_dir_all(git.join("worktrees/w")).unwrap();
+        let branch = |name: &str| Some(GitHead::Branch(name.to_owned()));
         for (head, wanted) in [
-            ("ref: refs/heads/main\n", Some("main")),
-            ("ref: refs/heads/feature/x\n", Some("feature/x")),
+            ("ref: refs/heads/main\n", branch("main")),
+            ("ref: refs/heads/feature/x\n", branch("feature/x")),
+            ("ref: refs/heads/.invalid\n", None),
             (
                 "0123456789abcdef0123456789abcdef01234567\n",
-                Some("0123456"),
+                Some(GitHead::Commit("0123456".to_owned())),
             ),
             ("", None),
             ("ref: refs/heads/a\0b\n", None),
             ("\0\0\0\0\0\0\0\0\0\0", None),
         ] {
             std::fs::write(git.join("HEAD"), head).unwrap();
-            assert_eq!(branch(&inner).as_deref(), wanted, "{head:?}");
+            assert_eq!(git_head(&inner), wanted, "{head:?}");
         }
         std::fs::write(git.join("worktrees/w/HEAD"), "ref: refs/heads/side\n").unwrap();
         std::fs::write(inner.join(".git"), "gitdir: ../../.git/worktrees/w\n").unwrap();
-        assert_eq!(branch(&inner).as_deref(), Some("side"));
+        assert_eq!(git_head(&inner), branch("side"));
     }
 }

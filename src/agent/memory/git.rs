@@ -1,0 +1,240 @@
+//! Asks git about a repository, within a time limit and without letting the repository run anything.
+//!
+//! A repository's own settings name programs: `core.fsmonitor`, hooks, `filter.*.clean` (which `git
+//! status` runs over changed files), a transport for objects that are missing. In a project that is
+//! trusted git works as everywhere, but for what no question here needs. In any other it is asked
+//! only when the repository sets nothing but what is known to be harmless, and without filters.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long git may take for each question; those that are independent are asked at the same time.
+const LIMIT: Duration = Duration::from_millis(500);
+/// Most bytes of one answer that are looked at.
+const MAX_ANSWER: u64 = 64 * 1024;
+/// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
+const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
+/// What every question is asked with: settings of the repository that start programs are overruled.
+const SETTINGS: [&str; 4] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "safe.bareRepository=explicit",
+    "color.ui=false",
+];
+/// What a repository that nobody trusts may set, with all below a name that ends in a dot; `*` stands
+/// for the name of a remote, branch or submodule. None of it makes `status` or `log` start a program.
+const HARMLESS: [&str; 44] = [
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.bare",
+    "core.logallrefupdates",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.autocrlf",
+    "core.eol",
+    "core.safecrlf",
+    "core.quotepath",
+    "core.longpaths",
+    "core.protecthfs",
+    "core.protectntfs",
+    "core.sharedrepository",
+    "core.untrackedcache",
+    "core.preloadindex",
+    "core.bigfilethreshold",
+    "core.compression",
+    "core.abbrev",
+    "core.commentchar",
+    "core.worktree",
+    "extensions.objectformat",
+    "extensions.refstorage",
+    "extensions.worktreeconfig",
+    "remote.*.url",
+    "remote.*.pushurl",
+    "remote.*.fetch",
+    "remote.*.push",
+    "remote.*.tagopt",
+    "remote.*.prune",
+    "remote.*.gh-resolved",
+    "branch.*.",
+    "submodule.*.url",
+    "submodule.*.active",
+    "user.",
+    "pull.",
+    "push.",
+    "rebase.",
+    "gc.",
+    "init.",
+    "advice.",
+    "commit.gpgsign",
+    "lfs.",
+];
+
+/// A repository that may be asked.
+#[derive(Debug)]
+pub struct Git<'a> {
+    cwd: &'a Path,
+    /// Settings that are overruled besides those of [`SETTINGS`].
+    overruled: Vec<String>,
+}
+
+impl<'a> Git<'a> {
+    /// The repository around `cwd`, if asking about it can run none of its programs.
+    pub async fn open(cwd: &'a Path, trusted: bool) -> Option<Self> {
+        let mut git = Self {
+            cwd,
+            overruled: Vec::new(),
+        };
+        if !trusted {
+            let question = ["config", "--list", "--show-scope", "--name-only", "-z"];
+            let settings = git.ask(&question).await?;
+            git.overruled = filters_off(&settings)?;
+        }
+        Some(git)
+    }
+
+    /// What git answers; nothing when there is no git, it fails or it takes too long.
+    pub async fn ask(&self, question: &[&str]) -> Option<String> {
+        let overruled = self.overruled.iter().map(String::as_str);
+        let settings = SETTINGS.into_iter().chain(overruled);
+        let mut command = Command::new("git");
+        command
+            .arg("--no-optional-locks")
+            .args(settings.flat_map(|setting| ["-c", setting]))
+            .args(question)
+            .current_dir(self.cwd)
+            .env_clear()
+            .envs(
+                VARIABLES
+                    .iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
+            .envs([
+                ("LC_ALL", "C"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                // Objects that are missing are not fetched, by whatever the repository names for that.
+                ("GIT_NO_LAZY_FETCH", "1"),
+            ])
+            .env("PATH", search_path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        let answer = async {
+            let mut child = command.spawn().ok()?;
+            let mut bytes = Vec::new();
+            let mut read = child.stdout.take()?.take(MAX_ANSWER);
+            read.read_to_end(&mut bytes).await.ok()?;
+            // One that was cut does not end by itself in good order.
+            let whole = (bytes.len() as u64) < MAX_ANSWER;
+            if whole && !child.wait().await.ok()?.success() {
+                return None;
+            }
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        timeout(LIMIT, answer).await.ok().flatten()
+    }
+}
+
+/// The folders of `PATH` that do not depend on where git is started.
+fn search_path() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    std::env::join_paths(folders).unwrap_or_default()
+}
+
+/// The settings that keep the user's own filters from running over what is in a repository, or nothing
+/// when the repository's settings could run a program. `listed` are scopes and names in turn, each
+/// with a NUL behind it.
+fn filters_off(listed: &str) -> Option<Vec<String>> {
+    // One that was cut may hide something.
+    let listed = listed.strip_suffix('\0')?;
+    let mut words = listed.split('\0');
+    let mut off = Vec::new();
+    while let Some(scope) = words.next() {
+        let key = words.next()?;
+        let of_user = matches!(scope, "global" | "system" | "command");
+        if !of_user && !is_harmless(key) {
+            return None;
+        }
+        if let Some(filter) = key.strip_prefix("filter.") {
+            let (name, what) = filter.rsplit_once('.')?;
+            match what {
+                "clean" | "smudge" | "process" => off.push(format!("filter.{name}.{what}=")),
+                "required" => off.push(format!("filter.{name}.required=false")),
+                _ => {}
+            }
+        }
+    }
+    Some(off)
+}
+
+fn is_harmless(key: &str) -> bool {
+    HARMLESS.iter().any(|known| match known.split_once('*') {
+        None => starts(known, key),
+        Some((section, last)) => key.strip_prefix(section).is_some_and(|rest| {
+            let last = last.trim_start_matches('.');
+            match rest.rsplit_once('.') {
+                Some((_, name)) => last.is_empty() || name == last,
+                None => false,
+            }
+        }),
+    })
+}
+
+fn starts(known: &str, key: &str) -> bool {
+    key == known || known.ends_with('.') && key.starts_with(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_settings_are_harmless() {
+        for (key, expected) in [
+            ("core.bare", true),
+            ("core.barely", false),
+            ("core.fsmonitor", false),
+            ("core.sshcommand", false),
+            ("remote.origin.url", true),
+            ("remote.a.b.fetch", true),
+            ("remote.origin.uploadpack", false),
+            ("remote.origin.promisor", false),
+            ("remote.url", false),
+            ("branch.main.merge", true),
+            ("branch.autosetuprebase", false),
+            ("user.email", true),
+            ("filter.x.clean", false),
+            ("diff.external", false),
+            ("include.path", false),
+            ("includeif.gitdir:/.path", false),
+            ("alias.status", false),
+            ("extensions.partialclone", false),
+        ] {
+            assert_eq!(is_harmless(key), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_users_filters_are_turned_off_and_the_repositorys_end_it() {
+        let off = |text: &str| filters_off(&text.replace('|', "\0"));
+        let own = "global|filter.lfs.clean|global|filter.lfs.required|local|core.bare|";
+        let settings = ["filter.lfs.clean=", "filter.lfs.required=false"];
+        assert_eq!(off(own), Some(settings.map(str::to_owned).into()));
+        for text in [
+            "local|filter.a.clean|",
+            "worktree|core.fsmonitor|",
+            "local|core.bare|loc",
+            "",
+        ] {
+            assert_eq!(off(text), None, "{text}");
+        }
+    }
+}

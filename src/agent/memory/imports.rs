@@ -1,0 +1,183 @@
+//! What an instruction file imports: which of its words name a file, and which files are never taken
+//! in. Reads no file.
+
+use std::path::Path;
+
+/// Names of files that hold secrets, in lower case; `*` stands for anything.
+const SECRET_NAMES: [&str; 26] = [
+    ".env",
+    ".env.*",
+    "*.env",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "*.gpg",
+    "*.age",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".htpasswd",
+    ".git-credentials",
+    "credentials*",
+    "secret.*",
+    "secrets.*",
+    "*history",
+];
+/// Folders that hold secrets, or what no instruction needs.
+const SECRET_FOLDERS: [&str; 6] = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".git"];
+/// Templates of such files, without secrets.
+const TEMPLATES: [&str; 4] = [".example", ".sample", ".template", ".pub"];
+/// What may stand before the `@` of a word.
+const OPENING: [char; 7] = ['(', '[', '<', '"', '\'', '*', '_'];
+/// What may stand behind a path.
+const CLOSING: [char; 13] = [
+    '.', ',', ';', ':', '!', '?', ')', ']', '>', '"', '\'', '*', '_',
+];
+
+/// The paths of the words `@path` outside of code. Most `@`s are no files: the caller looks.
+pub fn imports(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let start = line.trim_start();
+        match fence {
+            Some(open) => {
+                let ends = start.starts_with(open)
+                    && start.trim_end().chars().all(|c| open.starts_with(c));
+                if ends {
+                    fence = None;
+                }
+            }
+            None => match fence_of(start) {
+                Some(open) => fence = Some(open),
+                None => outside_of_code(line, |plain| found.extend(words(plain))),
+            },
+        }
+    }
+    found
+}
+
+/// The characters that open a block of code, if `line` does.
+fn fence_of(line: &str) -> Option<&str> {
+    ['`', '~'].into_iter().find_map(|mark| {
+        let length = line.len() - line.trim_start_matches(mark).len();
+        let opens = length >= 3 && !(mark == '`' && line[length..].contains('`'));
+        opens.then_some(&line[..length])
+    })
+}
+
+/// Hands the parts of `line` that do not stand between backticks to `each`.
+fn outside_of_code<'a>(line: &'a str, mut each: impl FnMut(&'a str)) {
+    let mut rest = line;
+    while let Some(start) = rest.find('`') {
+        let after = rest[start..].trim_start_matches('`');
+        let length = rest.len() - start - after.len();
+        each(&rest[..start]);
+        rest = match end_of_code(after, length) {
+            Some(end) => &after[end..],
+            // Backticks without an end are plain text.
+            None => after,
+        };
+    }
+    each(rest);
+}
+
+/// Where the code that `length` backticks opened has ended.
+fn end_of_code(text: &str, length: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(start) = text[at..].find('`') {
+        let run = &text[at + start..];
+        let found = run.len() - run.trim_start_matches('`').len();
+        at += start + found;
+        if found == length {
+            return Some(at);
+        }
+    }
+    None
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let paths = text
+        .split_whitespace()
+        .filter_map(|word| word.trim_start_matches(OPENING).strip_prefix('@'));
+    let paths = paths.map(|path| path.trim_end_matches(CLOSING));
+    paths.filter(|path| !path.is_empty())
+}
+
+/// Whether a file of this path may hold a password or a key.
+pub fn is_secret(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    let is_name = || SECRET_NAMES.iter().any(|pattern| matches(pattern, &name));
+    let is_template = || TEMPLATES.iter().any(|end| name.ends_with(end));
+    let mut folders = path.parent().into_iter().flat_map(Path::components);
+    folders.any(|part| {
+        SECRET_FOLDERS
+            .iter()
+            .any(|folder| part.as_os_str() == *folder)
+    }) || is_name() && !is_template()
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
+        None => name == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_outside_of_code_are_imports() {
+        for (text, expected) in [
+            ("See @a.md, (@b/c.md) and **@d.md**.", "a.md b/c.md d.md"),
+            ("- @~/x.md\n- @../y.md\n- @/z.md", "~/x.md ../y.md /z.md"),
+            ("me@a.md @ @. `@b.md` ``x ` @c.md`` @d.md", "d.md"),
+            ("a ` @b.md", "b.md"),
+            ("```\n@a.md\n```\n@b.md", "b.md"),
+            ("~~~ md\n@a.md\n```\n@b.md\n~~~\n@c.md", "c.md"),
+            ("````\n```\n@a.md\n````\n@b.md", "b.md"),
+            ("```@a.md``` @b.md", "b.md"),
+            ("  ```\n@never ends", ""),
+        ] {
+            assert_eq!(imports(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_of_keys_and_passwords_are_secret() {
+        for (path, expected) in [
+            ("/p/.env", true),
+            ("/p/.env.local", true),
+            ("/p/prod.env", true),
+            ("/p/.ENV", true),
+            ("/p/.env.example", false),
+            ("/p/certs/server.pem", true),
+            ("/h/.ssh/config", true),
+            ("/h/.ssh/id_ed25519", true),
+            ("/p/id_ed25519.pub", false),
+            ("/p/.git/config", true),
+            ("/p/.github/CONTRIBUTING.md", false),
+            ("/p/credentials.json", true),
+            ("/p/docs/secrets.md", true),
+            ("/p/environment.md", false),
+            ("/h/.bash_history", true),
+            ("/p/README.md", false),
+        ] {
+            assert_eq!(is_secret(Path::new(path)), expected, "{path}");
+        }
+    }
+}
