@@ -1,11 +1,12 @@
 //! What the model is told besides the conversation: prompt, place, and what changes later.
 
+mod collect;
 pub mod compaction;
 pub mod environment;
 mod git;
 mod git_head;
 mod imports;
-pub mod instructions;
+mod instructions;
 pub mod prompt;
 pub mod session_prompt;
 pub mod system_files;

@@ -1,0 +1,454 @@
+//! Instruction files: AGENTS.md and its kin, from the user's folder and from the repository root down
+//! to the working folder, with the files they import.
+//!
+//! Of each folder count `AGENTS.override.md`, else `AGENTS.md`, and behind it the file that the model's
+//! vendor has made known, if it says something else. Folders below the working folder count once a tool
+//! has looked into them. A word `@path` imports a file, relative to the one it stands in; see `imports`.
+//! Nothing is read from outside the project, not through a link either, and nothing that may hold
+//! secrets. Only a project that the user trusts is read at all; that is decided elsewhere.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::environment::project_root;
+use super::imports::{imports, is_secret};
+use super::instructions::Instructions;
+use crate::llm::Model;
+
+/// Bytes of all files together.
+const MAX_BYTES: usize = 32 * 1024;
+/// How many files may import one another in a row.
+const MAX_DEPTH: usize = 5;
+/// The files of a folder: the first that is there counts.
+const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
+/// The names that vendors have given the file, with a part of the ids of their models.
+const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
+/// Why a file is not taken in.
+const OUTSIDE: &str = "it is outside the project";
+
+/// Where instruction files may come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InstructionSources {
+    /// The user's own folder.
+    pub user: Option<PathBuf>,
+    /// Whether the project counts: its folder is trusted.
+    pub project: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::agent) struct Collected {
+    /// The files, outermost first.
+    pub files: Vec<Instructions>,
+    /// Files that were not taken in, each with the reason.
+    pub refused: Vec<String>,
+}
+
+/// The instruction files around `cwd` for `model`, and those of `folders`, which tools have looked
+/// into.
+pub(in crate::agent) fn collect(
+    sources: &InstructionSources,
+    cwd: &Path,
+    model: &Model,
+    folders: &BTreeSet<PathBuf>,
+) -> Collected {
+    let mut collector = Collector {
+        vendor: vendor_name(model),
+        home: std::env::home_dir(),
+        own: (sources.user.as_deref()).and_then(|folder| fs::canonicalize(folder).ok()),
+        room: MAX_BYTES,
+        seen: BTreeSet::new(),
+        found: Collected::default(),
+    };
+    if let Some(folder) = &sources.user {
+        collector.user_folder(folder);
+    }
+    if sources.project {
+        let root = project_root(cwd);
+        let Ok(real) = fs::canonicalize(root) else {
+            return collector.found;
+        };
+        let scope = [real];
+        let mut around: Vec<&Path> = (cwd.ancestors())
+            .take_while(|folder| folder.starts_with(root))
+            .collect();
+        around.reverse();
+        for folder in around
+            .into_iter()
+            .chain(folders.iter().map(PathBuf::as_path))
+        {
+            for file in collector.files_of(folder) {
+                collector.add(&file, &scope);
+            }
+        }
+    }
+    collector.found
+}
+
+/// The files of `folder` that count for some model.
+pub fn instruction_files(folder: &Path) -> Vec<&'static str> {
+    let vendors = VENDOR_NAMES.iter().map(|(_, name)| *name);
+    let names = NAMES.into_iter().chain(vendors);
+    names.filter(|name| folder.join(name).is_file()).collect()
+}
+
+fn vendor_name(model: &Model) -> Option<&'static str> {
+    let id = model.id.to_lowercase();
+    let of_vendor = |(part, _): &&(&str, &str)| id.contains(part);
+    VENDOR_NAMES.iter().find(of_vendor).map(|(_, name)| *name)
+}
+
+struct Collector {
+    vendor: Option<&'static str>,
+    home: Option<PathBuf>,
+    /// The user's own folder, with keys in it.
+    own: Option<PathBuf>,
+    /// Bytes that are left.
+    room: usize,
+    /// The files that were read, so that each counts once.
+    seen: BTreeSet<PathBuf>,
+    found: Collected,
+}
+
+impl Collector {
+    /// Takes in the files of the user's own folder. Where dotfiles are kept, they are often links; and
+    /// they may import whatever the user has.
+    fn user_folder(&mut self, folder: &Path) {
+        for file in self.files_of(folder) {
+            let real = fs::canonicalize(&file).ok();
+            let beside = real
+                .as_deref()
+                .and_then(Path::parent)
+                .map(Path::to_path_buf);
+            let home = self
+                .home
+                .as_deref()
+                .and_then(|home| fs::canonicalize(home).ok());
+            let scope: Vec<PathBuf> = beside.into_iter().chain(home).collect();
+            self.add(&file, &scope);
+        }
+    }
+
+    /// The files of `folder` that count for the model.
+    fn files_of(&self, folder: &Path) -> Vec<PathBuf> {
+        let there = |name: &&str| folder.join(name).is_file();
+        let own = NAMES.into_iter().find(there);
+        let vendor = self.vendor.filter(there);
+        let names = own.into_iter().chain(vendor);
+        names.map(|name| folder.join(name)).collect()
+    }
+
+    /// Takes in a file of this kind, if it lies in `scope`.
+    fn add(&mut self, file: &Path, scope: &[PathBuf]) {
+        let Ok(real) = fs::canonicalize(file) else {
+            return;
+        };
+        if scope.iter().any(|folder| real.starts_with(folder)) {
+            self.file(&real, scope, 0);
+        } else {
+            self.refuse(file, OUTSIDE);
+        }
+    }
+
+    /// Takes in the file at `real`, and what it imports.
+    fn file(&mut self, real: &Path, scope: &[PathBuf], depth: usize) {
+        if !self.seen.insert(real.to_path_buf()) {
+            return;
+        }
+        let text = match read(real) {
+            Ok(text) => text,
+            Err(reason) => return self.refuse(real, &reason),
+        };
+        let text = text.trim();
+        if text.is_empty() || self.repeats(text) {
+            return;
+        }
+        let folder = real.parent().unwrap_or(real);
+        let mut taken = Vec::new();
+        let mut left_out = String::new();
+        for import in imports(text) {
+            match self.judge(folder, import, scope, depth) {
+                Ok(path) => taken.extend(path),
+                Err(reason) => {
+                    let _ = write!(left_out, "\n[not taken in: @{import}: {reason}]");
+                    self.refuse(&folder.join(import), reason);
+                }
+            }
+        }
+        self.push(real, text, &left_out);
+        for path in taken {
+            self.file(&path, scope, depth + 1);
+        }
+    }
+
+    /// The file that an import of a file in `folder` means, if it means one. The error says why it
+    /// is not taken in.
+    fn judge(
+        &self,
+        folder: &Path,
+        import: &str,
+        scope: &[PathBuf],
+        depth: usize,
+    ) -> Result<Option<PathBuf>, &'static str> {
+        let path = match (import.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => folder.join(import),
+        };
+        let real = match fs::canonicalize(&path) {
+            Ok(real) if real.is_file() => real,
+            _ => return Ok(None),
+        };
+        if self.seen.contains(&real) {
+            return Ok(None);
+        }
+        if !scope.iter().any(|folder| real.starts_with(folder)) {
+            return Err(OUTSIDE);
+        }
+        let own = (self.own.as_deref()).is_some_and(|folder| real.starts_with(folder));
+        if own && real.extension() != Some("md".as_ref()) || is_secret(&path) || is_secret(&real) {
+            return Err("it may hold secrets");
+        }
+        if depth == MAX_DEPTH {
+            return Err("too many files import one another in a row");
+        }
+        Ok(Some(real))
+    }
+
+    /// Whether a file says the same: often one is a copy for the models of another vendor.
+    fn repeats(&self, text: &str) -> bool {
+        self.found.files.iter().any(|file| file.text == text)
+    }
+
+    fn refuse(&mut self, path: &Path, reason: &str) {
+        (self.found.refused).push(format!("{}: {reason}", shown(path)));
+    }
+
+    fn push(&mut self, path: &Path, text: &str, left_out: &str) {
+        let end = text.floor_char_boundary(self.room.min(text.len()));
+        let mut kept = text[..end].to_owned();
+        if end < text.len() {
+            // Nothing more fits, however short.
+            self.room = 0;
+            if !kept.is_empty() {
+                kept.push('\n');
+            }
+            let limit = MAX_BYTES / 1024;
+            let _ = write!(
+                kept,
+                "[cut here: all instruction files together are limited to {limit} KB; read the file for \
+                 the rest]"
+            );
+        } else {
+            self.room -= end;
+        }
+        kept.push_str(left_out);
+        self.found.files.push(Instructions {
+            path: shown(path),
+            text: kept,
+        });
+    }
+}
+
+/// A path without what could end the mark that it stands in.
+fn shown(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
+    shown.collect()
+}
+
+/// A little more than could be used, so that what is too long is seen to be cut.
+fn read(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let most = MAX_BYTES as u64 + 1;
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    if bytes.contains(&0) {
+        return Err("it is not text".to_owned());
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Api;
+
+    fn model(id: &str) -> Model {
+        Model::new("lab", id, Api::OpenAiChat, "http://127.0.0.1:1")
+    }
+
+    /// Files below a folder, then what is collected in `cwd` when a tool has looked into
+    /// `repo/below`: each file's path and text, and what was refused.
+    fn collected(files: &[(&str, &str)], cwd: &str, id: &str) -> (Vec<(String, String)>, String) {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for (path, text) in files {
+            let path = base.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::create_dir_all(base.join(cwd)).unwrap();
+        std::os::unix::fs::symlink(base.join("outside.md"), base.join("repo/link.md")).ok();
+        std::os::unix::fs::symlink(base.join("repo/.env"), base.join("repo/plain.md")).ok();
+        let sources = InstructionSources {
+            user: Some(base.join("user")),
+            project: true,
+        };
+        let below = BTreeSet::from([base.join("repo/below")]);
+        let found = collect(&sources, &base.join(cwd), &model(id), &below);
+        let relative = |file: Instructions| {
+            let path = Path::new(&file.path).strip_prefix(&base).unwrap();
+            (path.display().to_string(), file.text)
+        };
+        let refused = found
+            .refused
+            .join("\n")
+            .replace(&base.display().to_string(), "");
+        (found.files.into_iter().map(relative).collect(), refused)
+    }
+
+    fn paths(files: &[(&str, &str)], cwd: &str, id: &str) -> String {
+        let (found, _) = collected(files, cwd, id);
+        let paths: Vec<_> = found.into_iter().map(|(path, _)| path).collect();
+        paths.join(" ")
+    }
+
+    // M4
+    #[test]
+    fn the_files_of_each_folder_from_the_user_down() {
+        let files = [
+            ("user/AGENTS.md", "u"),
+            ("AGENTS.md", "above the repository"),
+            ("repo/.git/HEAD", "ref: refs/heads/main"),
+            ("repo/AGENTS.md", "r"),
+            ("repo/CLAUDE.md", "beside AGENTS.md"),
+            ("repo/GEMINI.md", "r"),
+            ("repo/a/CLAUDE.md", "c"),
+            ("repo/a/GEMINI.md", "@../AGENTS.md"),
+            ("repo/a/b/AGENTS.md", "b"),
+            ("repo/a/b/AGENTS.override.md", "o"),
+            ("repo/a/b/c/AGENTS.md", "not looked into"),
+            ("repo/below/AGENTS.md", "looked into"),
+        ];
+        for (id, vendor) in [
+            ("claude-sonnet-5-5", " repo/CLAUDE.md repo/a/CLAUDE.md"),
+            // The one at the root says what AGENTS.md says.
+            ("google/gemini-4-pro", " repo/a/GEMINI.md"),
+            ("gpt-6", ""),
+        ] {
+            let expected = format!(
+                "user/AGENTS.md repo/AGENTS.md{vendor} repo/a/b/AGENTS.override.md \
+                 repo/below/AGENTS.md"
+            );
+            assert_eq!(paths(&files, "repo/a/b", id), expected, "{id}");
+        }
+        // Without a repository the working folder alone.
+        assert_eq!(
+            paths(&[("x/AGENTS.md", "1"), ("AGENTS.md", "2")], "x", "m"),
+            "x/AGENTS.md"
+        );
+    }
+
+    #[test]
+    fn imports_stay_in_the_project_and_end() {
+        let (outside, secret) = ("it is outside the project", "it may hold secrets");
+        for (text, expected, refused) in [
+            (
+                "See @docs/a.md, and @docs/a.md.",
+                "repo/docs/a.md repo/docs/b.md",
+                Vec::new(),
+            ),
+            ("@../outside.md", "", vec![("/repo/../outside.md", outside)]),
+            ("@link.md", "", vec![("/repo/link.md", outside)]),
+            ("@/etc/passwd", "", vec![("/etc/passwd", outside)]),
+            ("@.env", "", vec![("/repo/.env", secret)]),
+            ("@plain.md", "", vec![("/repo/plain.md", secret)]),
+            ("@~/nothing @me @docs @AGENTS.md", "", Vec::new()),
+            (
+                "`@docs/a.md`\n```\n@docs/a.md\n```\nme@docs/a.md",
+                "",
+                Vec::new(),
+            ),
+            (
+                "@picture.png",
+                "",
+                vec![("/repo/picture.png", "it is not text")],
+            ),
+        ] {
+            let files = [
+                ("repo/.git/HEAD", ""),
+                ("outside.md", "secret"),
+                ("repo/.env", "KEY=secret"),
+                ("repo/AGENTS.md", text),
+                ("repo/docs/a.md", "@b.md"),
+                ("repo/docs/b.md", "@a.md @../AGENTS.md"),
+                ("repo/picture.png", "\0"),
+            ];
+            let expected = format!("repo/AGENTS.md {expected}");
+            assert_eq!(paths(&files, "repo", "m"), expected.trim_end(), "{text}");
+            let (found, told) = collected(&files, "repo", "m");
+            let lines = refused
+                .iter()
+                .map(|(path, reason)| format!("{path}: {reason}"));
+            assert_eq!(told, lines.collect::<Vec<_>>().join("\n"), "{text}");
+            for (_, reason) in refused
+                .iter()
+                .filter(|(_, reason)| *reason != "it is not text")
+            {
+                let note = format!("\n[not taken in: {text}: {reason}]");
+                assert!(found[0].1.ends_with(&note), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_user_wrote_imports_from_beside_it_but_no_keys() {
+        let files = [
+            ("user/AGENTS.md", "@style.md @auth.toml @../outside.md"),
+            ("user/style.md", "Be brief."),
+            ("user/auth.toml", "key"),
+            ("outside.md", ""),
+        ];
+        assert_eq!(paths(&files, "x", "m"), "user/AGENTS.md user/style.md");
+        let (_, refused) = collected(&files, "x", "m");
+        assert_eq!(
+            refused,
+            "/user/auth.toml: it may hold secrets\n/user/../outside.md: it is outside the project"
+        );
+    }
+
+    #[test]
+    fn a_chain_of_imports_ends() {
+        let names: Vec<_> = (0..9)
+            .map(|n| (format!("repo/{n}.md"), format!("@{}.md", n + 1)))
+            .collect();
+        let mut files = vec![("repo/.git/HEAD", ""), ("repo/AGENTS.md", "@0.md")];
+        let names = names.iter();
+        files.extend(names.map(|(path, text)| (path.as_str(), text.as_str())));
+        let (found, refused) = collected(&files, "repo", "m");
+        assert_eq!(found.len(), 1 + MAX_DEPTH);
+        assert_eq!(
+            refused,
+            "/repo/5.md: too many files import one another in a row"
+        );
+    }
+
+    #[test]
+    fn what_exceeds_the_limit_is_cut_and_says_so() {
+        let long = "ü".repeat(20 * 1024);
+        let files = [
+            ("user/AGENTS.md", "short"),
+            ("repo/AGENTS.md", &long),
+            ("repo/below/AGENTS.md", "no room"),
+        ];
+        let (found, _) = collected(&files, "repo", "m");
+        assert_eq!(found[0].1, "short");
+        let (kept, note) = found[1].1.split_once("\n[cut here").unwrap();
+        assert!(kept.len() <= MAX_BYTES - 5 && kept.len() > MAX_BYTES - 10);
+        assert!(note.contains("32 KB"), "{note}");
+        assert!(found[2].1.starts_with("[cut here"), "{found:?}");
+    }
+}
