@@ -11,10 +11,10 @@ pub mod prompt;
 pub mod session_prompt;
 pub mod system_files;
 
+pub(super) use collect::collect;
+pub use collect::{InstructionSources, instruction_files};
 pub use environment::{Environment, project_root};
 pub use git_head::git_head;
-pub(super) use instructions::collect;
-pub use instructions::{InstructionSources, instruction_files};
 pub use prompt::SystemPrompt;
 pub use session_prompt::{NOTE_ORIGIN, SessionPrompt, Today};
 pub(super) use session_prompt::{SessionPrompts, Surroundings};

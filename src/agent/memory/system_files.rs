@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::collect::InstructionSources;
 use super::environment::project_root;
-use super::instructions::InstructionSources;
 
 /// Most bytes of one file that count.
 const MAX_BYTES: u64 = 256 * 1024;
