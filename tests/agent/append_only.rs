@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome};
 use tiller::llm::{Model, StreamEvent};
 
@@ -15,6 +15,7 @@ use super::fixture::{
 };
 use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Recorded, Reply, Said, Script, Wire};
+use crate::support::prefix::{beginning, unmark};
 
 /// One session over one wire: agents come and go, the file stays.
 struct Session {
@@ -149,37 +150,6 @@ impl Session {
                 number + 1,
             );
         }
-    }
-}
-
-/// What a provider caches of a request: system prompt, tools and conversation, without cache marks.
-fn beginning(body: &Value) -> String {
-    let mut parts = Vec::new();
-    for key in [
-        "system",
-        "systemInstruction",
-        "instructions",
-        "tools",
-        "input",
-        "messages",
-        "contents",
-    ] {
-        let mut part = body[key].clone();
-        unmark(&mut part);
-        parts.push(part.to_string());
-    }
-    parts.retain(|part| part != "null");
-    parts.join("\n")
-}
-
-fn unmark(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.remove("cache_control");
-            map.values_mut().for_each(unmark);
-        }
-        Value::Array(list) => list.iter_mut().for_each(unmark),
-        _ => {}
     }
 }
 

@@ -7,6 +7,7 @@ mod e2e_errors;
 mod e2e_events;
 mod e2e_flags;
 mod e2e_json;
+mod e2e_killed;
 mod e2e_local;
 mod e2e_print;
 mod e2e_redaction;

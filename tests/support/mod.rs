@@ -15,3 +15,4 @@ pub mod screen;
 pub mod job;
 pub mod local_server;
 pub mod marked;
+pub mod prefix;
