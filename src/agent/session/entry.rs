@@ -243,6 +243,16 @@ pub struct Replacement {
 impl Body {
     /// Reads a line; none if it is no entry of a form that is known here.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Line {
+            message: Arc<Message>,
+        }
+        // Messages as tiller and pi write them, without a detour; of any other form, with it.
+        if line.starts_with(br#"{"type":"message","#)
+            && let Ok(Line { message }) = serde_json::from_slice(line)
+        {
+            return Some(Self::Message { message });
+        }
         Self::of(serde_json::from_slice(line).ok()?)
     }
 

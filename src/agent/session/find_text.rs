@@ -1,13 +1,14 @@
 //! Finds words in what was said in a session: prompts, answers and names. Reads line by line and
 //! keeps one of them at a time; results of tools, thinking and pictures are not searched.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::entry::Body;
+use super::reader;
 use crate::llm::Message;
 
 /// Longest line that is looked at, in bytes. Longer ones are results and pictures.
@@ -66,7 +67,8 @@ impl Words {
     /// # Errors
     /// The file cannot be read.
     pub fn find(&self, path: &Path, most: usize) -> io::Result<Vec<Found>> {
-        let mut file = BufReader::with_capacity(256 * 1024, File::open(path)?);
+        let file = reader::open(path, OpenOptions::new().read(true))?;
+        let mut file = BufReader::with_capacity(256 * 1024, file);
         let mut found = Vec::new();
         let mut line = Vec::new();
         while found.len() < most {

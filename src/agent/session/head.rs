@@ -1,13 +1,14 @@
 //! What a list shows of a session file: its folder, its first prompt and its name. The first two stand
 //! at the beginning; for the name the lines are passed over, without being parsed.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::entry::Body;
+use super::reader;
 use crate::llm::Message;
 
 /// Bytes of a session file that are looked at for its first message.
@@ -35,7 +36,7 @@ impl SessionHead {
     /// # Errors
     /// It cannot be read.
     pub fn read(path: &Path) -> io::Result<(Self, u64)> {
-        let file = File::open(path)?;
+        let file = open(path)?;
         let mut head = Self::default();
         head.read_beginning(BufReader::new((&file).take(BEGINNING)));
         let end = head.read_name(&file, 0)?;
@@ -47,7 +48,7 @@ impl SessionHead {
     /// # Errors
     /// It cannot be read.
     pub fn read_on(&mut self, path: &Path, from: u64) -> io::Result<u64> {
-        self.read_name(&File::open(path)?, from)
+        self.read_name(&open(path)?, from)
     }
 
     /// What it is called in a list: its name, or else its first prompt.
@@ -112,6 +113,10 @@ impl SessionHead {
             }
         }
     }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    reader::open(path, OpenOptions::new().read(true))
 }
 
 fn first_line(text: &str) -> String {

@@ -110,10 +110,8 @@ impl History {
                 Body::Message { message } => {
                     let mut message = Arc::clone(message);
                     drop(body);
-                    // The screen reads them from the file; no model does. They are as long as the
-                    // results, so where the message is nobody else's they go.
-                    if let Some(Message::ToolResult(result)) = Arc::get_mut(&mut message) {
-                        result.details = None;
+                    if let Some(message) = Arc::get_mut(&mut message) {
+                        slim(message);
                     }
                     self.push(*node, message);
                 }
@@ -177,6 +175,20 @@ impl History {
         self.nodes.push(node);
         self.messages.push(message);
     }
+}
+
+/// Takes away what no model reads, for a conversation may be long: the screen reads details from the
+/// file, and they are as long as the results.
+fn slim(message: &mut Message) {
+    let content = match message {
+        Message::User(message) => &mut message.content,
+        Message::Assistant(message) => &mut message.content,
+        Message::ToolResult(message) => {
+            message.details = None;
+            &mut message.content
+        }
+    };
+    content.shrink_to_fit();
 }
 
 fn summary(of: &str, text: &str) -> Arc<Message> {

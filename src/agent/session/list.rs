@@ -30,9 +30,17 @@ pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
     for entry in entries(folder)?.flatten() {
         let path = entry.path();
         let Some(id) = id_of(&path) else { continue };
-        // A file that went away meanwhile is no session any more.
-        let data = fs::metadata(&path).and_then(|data| Ok((data.modified()?, data.len())));
-        let Ok((changed, size)) = data else { continue };
+        // A file that went away meanwhile is no session any more, and one that holds nothing, because
+        // the program was killed as it began it, is none yet.
+        let Ok(data) = fs::metadata(&path) else {
+            continue;
+        };
+        let (Ok(changed), size) = (data.modified(), data.len()) else {
+            continue;
+        };
+        if !data.is_file() || size == 0 {
+            continue;
+        }
         let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
         sessions.push(StoredSession {
             id,

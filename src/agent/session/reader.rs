@@ -3,9 +3,10 @@
 //! cannot be understood.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -13,11 +14,12 @@ use serde::de::IgnoredAny;
 use super::entry::{Body, Header, Kind, VERSION};
 use super::tree::{NodeId, Place, Tree};
 
+const MIB: u64 = 1024 * 1024;
 /// Bytes read at a time.
-const CHUNK: usize = 1024 * 1024;
+const CHUNK: usize = MIB as usize;
 /// Longest line that is kept in memory while it is read, in bytes. Of a longer one only its
-/// beginning is looked at.
-const LONGEST: usize = 64 * 1024 * 1024;
+/// beginning is looked at, and what it holds is not loaded.
+const LONGEST: usize = 32 * 1024 * 1024;
 
 /// What a session file holds.
 pub struct Loaded {
@@ -50,12 +52,14 @@ pub fn read(file: &File) -> io::Result<Loaded> {
     })?;
     let mut tree = reader.tree;
     let mut orphans = reader.orphans;
+    let mut adopted = Vec::with_capacity(reader.forward.len());
     for (node, parent) in reader.forward {
-        let adopted = tree
-            .find(&parent)
-            .is_some_and(|parent| tree.adopt(node, parent));
-        orphans += usize::from(!adopted);
+        match tree.find(&parent) {
+            Some(parent) => adopted.push((node, parent)),
+            None => orphans += 1,
+        }
     }
+    orphans += tree.adopt(&adopted);
     let mut problems = Vec::new();
     let count = |count: usize| match count {
         1 => String::from("1 line"),
@@ -99,9 +103,8 @@ impl Loaded {
         let Place::File { offset, length } = self.tree.node(node).place else {
             return Ok(Vec::new());
         };
-        let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-        file.read_exact_at(&mut line, offset)?;
-        let mut entry: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&line)?;
+        let mut entry: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(&line(file, offset, length)?)?;
         let parent = self
             .tree
             .node(node)
@@ -126,14 +129,33 @@ pub fn body(file: &File, offset: u64, length: u64) -> io::Result<Body> {
     })
 }
 
-/// The bytes of the line at `offset`.
+/// Reads the line at `offset` again.
 ///
 /// # Errors
-/// The file cannot be read.
+/// The file cannot be read, or the line is too long to be held in memory.
 pub fn line(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-    let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    if length > LONGEST as u64 {
+        let (size, most) = (length / MIB, LONGEST as u64 / MIB);
+        let text = format!(
+            "the entry at byte {offset} has {size} MB, more than the {most} MB that are read"
+        );
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    let mut line = vec![0; length as usize];
     file.read_exact_at(&mut line, offset)?;
     Ok(line)
+}
+
+/// Opens a session file. Devices, pipes and folders are none: reading one may never end.
+///
+/// # Errors
+/// It is no file, or cannot be opened.
+pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        let text = "it is not a session file: it is no regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    options.open(path)
 }
 
 #[derive(Default)]

@@ -83,7 +83,7 @@ impl Session {
     /// # Errors
     /// Another program has it open, it is of a newer version, or it cannot be read.
     pub fn open(root: &Path, path: &Path) -> Result<(Self, Vec<String>), OpenError> {
-        let file = OpenOptions::new().read(true).append(true).open(path)?;
+        let file = reader::open(path, OpenOptions::new().read(true).append(true))?;
         if !file::lock(&file) {
             return Err(OpenError::InUse);
         }
@@ -124,7 +124,7 @@ impl Session {
     /// # Errors
     /// It is of a newer version, cannot be read, or the copy cannot be written.
     pub fn fork(root: &Path, source: &Path, cwd: &Path) -> Result<(Self, Vec<String>), OpenError> {
-        let file = File::open(source)?;
+        let file = reader::open(source, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
         if loaded.header.version > VERSION {
             return Err(OpenError::Version(loaded.header.version));

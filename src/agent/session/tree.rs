@@ -15,6 +15,8 @@ pub struct Tree {
     /// The nodes in the order of their lines; the position is the [`NodeId`].
     nodes: IndexMap<Box<str>, Node>,
     leaf: Option<NodeId>,
+    /// How often an id came that was taken.
+    copies: HashMap<Box<str>, u32>,
     labels: HashMap<NodeId, String>,
     name: Option<String>,
 }
@@ -70,10 +72,10 @@ impl Tree {
         };
         let at = NodeId::at(self.nodes.len());
         let mut key: Box<str> = id.into();
-        let mut copy = 1;
         while self.nodes.contains_key(&key) {
-            copy += 1;
-            key = format!("{id}#{copy}").into();
+            let copies = self.copies.entry(id.into()).or_insert(1);
+            *copies += 1;
+            key = format!("{id}#{copies}").into();
         }
         self.nodes.insert(key, node);
         self.leaf = Some(at);
@@ -179,12 +181,56 @@ impl Tree {
         self.name = name.filter(|name| !name.trim().is_empty());
     }
 
-    /// Gives `node` a parent that stands behind it in the file, unless that closes a circle.
-    pub(super) fn adopt(&mut self, node: NodeId, parent: NodeId) -> bool {
-        let circle = self.ancestors(parent).any(|ancestor| ancestor == node);
-        if !circle {
-            self.nodes[node.0 as usize].parent = Some(parent);
+    /// Gives nodes a parent that stands behind them in the file, but for those where that closes a
+    /// circle; their number. Looks at each node once, whatever the file says.
+    pub(super) fn adopt(&mut self, children: &[(NodeId, NodeId)]) -> usize {
+        for (node, parent) in children {
+            self.nodes[node.index()].parent = Some(*parent);
         }
-        !circle
+        let mut circles = 0;
+        // The walk that came to a node; each goes up until it meets one that was there before.
+        let mut walks = vec![
+            0_u32;
+            if children.is_empty() {
+                0
+            } else {
+                self.nodes.len()
+            }
+        ];
+        for (walk, (start, _)) in (1..).zip(children) {
+            let mut node = *start;
+            while walks[node.index()] == 0 {
+                walks[node.index()] = walk;
+                match self.nodes[node.index()].parent {
+                    Some(parent) if walks[parent.index()] == walk => {
+                        // Some link of every circle leads to a line further down.
+                        let child = self.last_link_down(parent);
+                        self.nodes[child.index()].parent = None;
+                        circles += 1;
+                        break;
+                    }
+                    Some(parent) => node = parent,
+                    None => break,
+                }
+            }
+        }
+        circles
+    }
+
+    /// The last node of the circle through `node` whose parent stands behind it.
+    fn last_link_down(&self, node: NodeId) -> NodeId {
+        let (mut at, mut found) = (node, node);
+        loop {
+            let Some(parent) = self.nodes[at.index()].parent else {
+                return found;
+            };
+            if parent >= at {
+                found = at;
+            }
+            at = parent;
+            if at == node {
+                return found;
+            }
+        }
     }
 }

@@ -1,9 +1,8 @@
 //! A stored session to look at: its header, its tree and what its entries hold. Takes no lock and
 //! changes nothing, so the session may be open elsewhere.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -34,7 +33,7 @@ impl SessionView {
     /// # Errors
     /// It cannot be read, or is no session.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = reader::open(path, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
         let path = path.to_owned();
         Ok(Self { path, file, loaded })
@@ -109,15 +108,13 @@ impl SessionView {
     /// The text of an entry's line.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, or the line is too long.
     pub fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
         // A file that was only read has all its entries there.
         let Place::File { offset, length } = self.tree().node(node).place else {
             return Ok(Vec::new());
         };
-        let mut line = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-        self.file.read_exact_at(&mut line, offset)?;
-        Ok(line)
+        reader::line(&self.file, offset, length)
     }
 }
 
