@@ -1,55 +1,234 @@
 
 "use strict";
 (() => {
-  const main = document.getElementById("transcript");
-  const search = document.getElementById("search");
-  const found = document.getElementById("found");
-  const articles = Array.from(main.querySelectorAll("article"));
-  const byId = new Map(articles.map((article) => [article.id, article]));
+  const byId = (id) => document.getElementById(id);
+  const main = byId("transcript");
+  const side = byId("side");
+  const search = byId("search");
+  const found = byId("found");
+  const articles = Array.from(main.querySelectorAll(":scope > article"));
+  const entries = new Map(articles.map((article) => [article.id, article]));
+  const links = Array.from(side.querySelectorAll("#contents a"), (link) => [link.hash.slice(1), link]);
+  const lines = new Map(links);
+  const forks = Array.from(main.querySelectorAll("article > nav a"));
+
+  // Branches: what is shown is one path through the tree.
+
   // The entry of each one that was written last: a branch is followed to its newest end.
   const newest = new Map();
   for (const article of articles) newest.set(article.dataset.parent, article.id);
   let path = new Set();
-
   // Makes the path through an entry the one that is shown: up to its root, down to its newest end.
   const choose = (id) => {
     path = new Set();
-    for (let at = id; at && !path.has(at); at = byId.get(at)?.dataset.parent) path.add(at);
+    for (let at = id; at && !path.has(at); at = entries.get(at)?.dataset.parent) path.add(at);
     for (let at = newest.get(id); at && !path.has(at); at = newest.get(at)) path.add(at);
+    for (const [at, link] of links) link.parentElement.classList.toggle("shown", path.has(at));
+    for (const link of forks) link.toggleAttribute("aria-current", path.has(link.hash.slice(1)));
+  };
+
+  // Search: in all branches, also in what is folded. Matches are opened, and folded again afterwards.
+
+  const hits = globalThis.Highlight && CSS.highlights ? new Highlight() : null;
+  const now = hits ? new Highlight() : null;
+  if (hits) {
+    now.priority = 1;
+    CSS.highlights.set("hits", hits);
+    CSS.highlights.set("hit", now);
+  }
+  const MOST = 5000;
+  // Letters keep their places, or a range would begin elsewhere.
+  const lower = (text) => {
+    const low = text.toLowerCase();
+    return low.length === text.length ? low : text;
+  };
+  const texts = new Map();
+  const textOf = (article) => {
+    if (!texts.has(article)) texts.set(article, lower(article.textContent));
+    return texts.get(article);
+  };
+  const opened = new Set();
+  let ranges = [];
+  let at = -1;
+  // The places of `words` in an article, as ranges over its text nodes.
+  const rangesIn = (article, words) => {
+    const text = textOf(article);
+    const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+    const out = [];
+    let node = walker.nextNode();
+    let start = 0;
+    const place = (offset, end) => {
+      while (node && offset > start + node.length - (end ? 0 : 1)) {
+        start += node.length;
+        node = walker.nextNode();
+      }
+      return node && [node, offset - start];
+    };
+    for (let from = text.indexOf(words); from >= 0 && out.length < MOST; from = text.indexOf(words, from + words.length)) {
+      const begin = place(from, false);
+      const end = begin && place(from + words.length, true);
+      if (!end) break;
+      const range = new Range();
+      range.setStart(...begin);
+      range.setEnd(...end);
+      out.push(range);
+    }
+    return out;
+  };
+  const fold = () => {
+    for (const folded of opened) folded.open = false;
+    opened.clear();
   };
   const show = () => {
-    const words = search.value.trim().toLowerCase();
-    let hits = 0;
+    const words = lower(search.value.trim());
+    fold();
+    ranges = [];
+    at = -1;
+    hits?.clear();
+    now?.clear();
+    let count = 0;
     for (const article of articles) {
-      const hit = words !== "" && article.textContent.toLowerCase().includes(words);
+      const hit = words !== "" && textOf(article).includes(words);
       article.hidden = words === "" ? !path.has(article.id) : !hit;
-      hits += hit ? 1 : 0;
-      for (const folded of article.querySelectorAll("details")) {
-        if (hit) folded.open = folded.textContent.toLowerCase().includes(words);
+      if (!hit) continue;
+      count += 1;
+      if (ranges.length < MOST) ranges.push(...rangesIn(article, words));
+    }
+    for (const range of ranges) {
+      hits?.add(range);
+      for (let up = range.startContainer.parentElement; up !== main; up = up.parentElement) {
+        if (up.tagName !== "DETAILS" || up.open) continue;
+        up.open = true;
+        opened.add(up);
       }
     }
-    found.textContent = words === "" ? "" : `${hits} of ${articles.length} entries`;
-    for (const link of document.querySelectorAll("#branches a")) {
-      link.parentElement.classList.toggle("shown", path.has(link.hash.slice(1)));
-    }
+    found.textContent = words === "" ? "" : count === 0 ? "Nothing found" : `${count} of ${articles.length} entries · Enter: next`;
   };
-  const follow = () => {
-    const id = location.hash.slice(1);
-    if (!byId.has(id)) return;
+  const step = (by) => {
+    if (ranges.length === 0) return;
+    at = (at + by + ranges.length) % ranges.length;
+    now?.clear();
+    now?.add(ranges[at]);
+    ranges[at].startContainer.parentElement.scrollIntoView({ block: "center" });
+    found.textContent = `${at + 1} of ${ranges.length} matches`;
+  };
+  // Ends the search at the match that was looked at last.
+  const endSearch = () => {
+    const last = ranges[at]?.startContainer.parentElement.closest("article");
+    search.value = "";
+    if (last) go(last.id);
+    else show();
+  };
+  let waiting = 0;
+  search.addEventListener("input", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(show);
+  });
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") {
+      endSearch();
+      search.blur();
+    } else return;
+    event.preventDefault();
+  });
+
+  // Going to an entry, wherever it is.
+
+  const go = (id) => {
     if (!path.has(id)) choose(id);
     search.value = "";
     show();
-    byId.get(id).scrollIntoView();
+    const article = entries.get(id);
+    article.scrollIntoView();
+    article.focus({ preventScroll: true });
   };
-  // Of links to the entry that is named already, the browser says nothing.
+  const follow = () => {
+    const id = location.hash.slice(1);
+    if (entries.has(id)) go(id);
+  };
   document.addEventListener("click", (event) => {
+    if (event.target.matches?.("img.picture")) event.target.classList.toggle("full");
     const link = event.target.closest?.('a[href^="#"]');
-    if (link && link.hash === location.hash) follow();
+    if (!link) return;
+    if (side.matches(":popover-open")) side.hidePopover();
+    // Of links to the entry that is named already, the browser says nothing.
+    if (link.hash === location.hash) follow();
   });
   window.addEventListener("hashchange", follow);
-  search.addEventListener("input", show);
-  search.hidden = false;
+
+  // The prompt that is read is marked in the list.
+
+  const prompts = () => articles.filter((article) => lines.has(article.id) && !article.hidden);
+  const reading = () => {
+    const edge = innerHeight / 3;
+    let last = null;
+    for (const article of prompts()) {
+      if (article.getBoundingClientRect().top > edge) break;
+      last = article;
+    }
+    return last;
+  };
+  let marked = null;
+  const mark = () => {
+    const line = lines.get(reading()?.id) ?? null;
+    if (line === marked) return;
+    marked?.removeAttribute("aria-current");
+    line?.setAttribute("aria-current", "true");
+    if (line?.checkVisibility()) line.scrollIntoView({ block: "nearest" });
+    marked = line;
+  };
+  let scrolled = 0;
+  document.addEventListener("scroll", () => {
+    cancelAnimationFrame(scrolled);
+    scrolled = requestAnimationFrame(mark);
+  }, { passive: true });
+
+  // Keys.
+
+  const walk = (by) => {
+    const all = prompts();
+    const from = all.indexOf(reading());
+    const target = all[by > 0 ? from + 1 : Math.max(0, from - 1)];
+    if (!target) return;
+    target.scrollIntoView();
+    target.focus({ preventScroll: true });
+  };
+  const toggleAll = () => {
+    const folded = articles.filter((article) => !article.hidden)
+      .flatMap((article) => Array.from(article.querySelectorAll(":scope > details")));
+    const open = folded.some((it) => !it.open);
+    for (const it of folded) it.open = open;
+  };
+  const keys = { "/": () => search.focus(), j: () => walk(1), k: () => walk(-1), o: toggleAll };
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input:not([type=radio])");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+
+  // Colors: the choice is kept where the browser lets a page keep something.
+
+  const choices = Array.from(document.querySelectorAll("[name=theme]"));
+  const stored = (value) => {
+    try {
+      if (value) localStorage.setItem("tiller-theme", value);
+      return localStorage.getItem("tiller-theme");
+    } catch {
+      return null;
+    }
+  };
+  for (const choice of choices) {
+    if (choice.value === stored()) choice.checked = true;
+    choice.addEventListener("change", () => stored(choice.value));
+  }
+
+  document.documentElement.classList.add("live");
+  byId("find").hidden = false;
+  byId("keys").hidden = false;
   choose(main.dataset.leaf);
   show();
   follow();
+  mark();
 })();

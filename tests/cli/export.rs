@@ -256,7 +256,21 @@ fn check_page(page: &str) {
     static VALUES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         [
             ("class", "^[a-z0-9 ]+$"),
-            ("id", "^(e[0-9]+|search|found|branches|transcript)$"),
+            (
+                "id",
+                "^(e[0-9]+|bar|side|tools|find|search|found|contents|theme|keys|transcript)$",
+            ),
+            ("dir", "^auto$"),
+            ("tabindex", "^-?[01]$"),
+            ("target", "^_blank$"),
+            ("loading", "^lazy$"),
+            ("popover", "^$"),
+            ("popovertarget", "^side$"),
+            ("name", "^theme$"),
+            ("value", "^(auto|light|dark)$"),
+            ("checked", "^$"),
+            ("autocomplete", "^off$"),
+            ("spellcheck", "^false$"),
             ("data-parent", "^e[0-9]+$"),
             ("data-leaf", "^(e[0-9]+)?$"),
             ("href", "^(#e[0-9]+|(?i:https?:|mailto:)[^\u{0}-\u{1f}']*)$"),
@@ -265,11 +279,14 @@ fn check_page(page: &str) {
                 "src",
                 "^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$",
             ),
-            ("alt", "^image/[a-z]+$"),
+            ("alt", r"^A picture \([a-z]+\)$"),
             ("start", "^[0-9]+$"),
-            ("type", "^search$"),
-            ("placeholder", "^Search all branches$"),
-            ("aria-label", "^Search all branches$"),
+            ("type", "^(search|button|radio)$"),
+            ("placeholder", "^Search$"),
+            (
+                "aria-label",
+                "^(Search all branches, also what is folded|Prompts and branches|Branches|Colors)$",
+            ),
             ("role", "^status$"),
             ("hidden", "^$"),
         ]
@@ -279,7 +296,7 @@ fn check_page(page: &str) {
     let known: HashSet<&str> =
         "body aside input p ol ul li main h1 h2 h3 h4 h5 h6 dl dt dd article \
         header b span a nav div details summary pre code ins del em strong table tr td th \
-        blockquote hr br img"
+        blockquote hr br img button footer fieldset label kbd time"
             .split_whitespace()
             .collect();
     assert_eq!(page.matches("<script").count(), 1);

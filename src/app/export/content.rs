@@ -1,58 +1,53 @@
-//! Markdown and pictures as HTML. HTML in Markdown is shown as text, and a link leads to the web or
+//! Markdown as HTML. HTML in Markdown is shown as text, and a link leads to the web or
 //! to a mailbox or is none. A picture that Markdown names is a link: the page loads nothing.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::escape::{open, push, push_element, push_text, safe_url};
-use crate::llm::Image;
+use super::highlight::Colors;
 
 /// Deepest nesting of blocks; what is deeper stands on the last level.
 const DEEPEST: usize = 40;
 
 /// Appends `markdown` as HTML.
-pub fn push_markdown(out: &mut String, markdown: &str) {
+pub fn push_markdown(out: &mut String, colors: &mut Colors, markdown: &str) {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_GFM;
     let mut writer = Writer {
         out,
+        colors,
         open: Vec::new(),
         in_head: false,
+        code: None,
     };
-    open(writer.out, "div", "md");
+    writer.out.push_str("<div class=\"md\" dir=\"auto\">\n");
     for event in Parser::new_ext(markdown, options) {
         writer.event(event);
     }
     writer.out.push_str("</div>\n");
 }
 
-/// Appends a picture, or what it would be.
-pub fn push_image(out: &mut String, image: &Image) {
-    let known = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-    let known = known.contains(&image.mime_type.as_str());
-    let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-    if known && !image.data.is_empty() && image.data.bytes().all(base64) {
-        let (kind, data) = (&image.mime_type, &image.data);
-        push(
-            out,
-            format_args!("<img alt=\"{kind}\" src=\"data:{kind};base64,{data}\">\n"),
-        );
-    } else {
-        let text = format!("A picture that cannot be shown ({})", image.mime_type);
-        push_element(out, "p", "note", &text);
-    }
-}
-
 struct Writer<'a> {
     out: &'a mut String,
+    colors: &'a mut Colors,
     /// The closing tags of what is open; empty ones for what is not shown as an element.
     open: Vec<String>,
     in_head: bool,
+    /// The code block that is open: its language and what it says.
+    code: Option<(String, String)>,
 }
 
 impl Writer<'_> {
     fn event(&mut self, event: Event<'_>) {
+        match (&mut self.code, event) {
+            (Some((_, code)), Event::Text(text)) => code.push_str(&text),
+            (_, event) => self.write(event),
+        }
+    }
+
+    fn write(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(end) => self.end(end),
@@ -66,7 +61,10 @@ impl Writer<'_> {
             Event::SoftBreak => self.out.push('\n'),
             Event::HardBreak => self.out.push_str("<br>\n"),
             Event::Rule => self.out.push_str("<hr>\n"),
-            Event::TaskListMarker(done) => self.out.push_str(if done { "☑ " } else { "☐ " }),
+            Event::TaskListMarker(done) => {
+                push_element(self.out, "span", "task", if done { "☑" } else { "☐" });
+                self.out.push(' ');
+            }
         }
     }
 
@@ -84,7 +82,7 @@ impl Writer<'_> {
             Tag::List(None) => "ul",
             Tag::List(Some(first)) => return self.start_numbered(first),
             Tag::Item => "li",
-            Tag::Table(_) => "table",
+            Tag::Table(_) => return self.start_table(),
             Tag::TableHead => {
                 self.in_head = true;
                 "tr"
@@ -105,6 +103,10 @@ impl Writer<'_> {
     fn end(&mut self, end: TagEnd) {
         if end == TagEnd::TableHead {
             self.in_head = false;
+        }
+        if let Some((language, code)) = self.code.take() {
+            let word = language.split([' ', ',', '{']).next().unwrap_or_default();
+            self.colors.push(self.out, word, &code);
         }
         let closing = self.open.pop().unwrap_or_default();
         self.out.push_str(&closing);
@@ -127,13 +129,27 @@ impl Writer<'_> {
     }
 
     fn start_code(&mut self, kind: &CodeBlockKind<'_>) {
-        if let CodeBlockKind::Fenced(info) = kind
-            && !info.trim().is_empty()
-        {
-            push_element(self.out, "p", "language", info);
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.trim(),
+            CodeBlockKind::Indented => "",
+        };
+        self.out.push_str("<div class=\"code\">");
+        if !language.is_empty() {
+            push_element(self.out, "span", "language", language);
         }
-        self.out.push_str("<pre><code>");
-        self.open.push("</code></pre>\n".into());
+        self.out.push_str("<pre tabindex=\"0\"><code>");
+        self.open.push("</code></pre></div>\n".into());
+        self.code = Some((language.to_owned(), String::new()));
+    }
+
+    /// A table wider than the page scrolls in itself.
+    fn start_table(&mut self) {
+        if self.open.len() >= DEEPEST {
+            return self.open.push(String::new());
+        }
+        self.out
+            .push_str("<div class=\"wide\" tabindex=\"0\"><table>");
+        self.open.push("</table></div>\n".into());
     }
 
     fn start_numbered(&mut self, first: u64) {
@@ -145,7 +161,8 @@ impl Writer<'_> {
         let in_link = self.open.iter().any(|closing| closing == "</a>");
         match safe_url(url) {
             Some(url) if !in_link => {
-                self.out.push_str("<a rel=\"noopener noreferrer\" href=\"");
+                self.out
+                    .push_str("<a target=\"_blank\" rel=\"noopener noreferrer\" href=\"");
                 push_text(self.out, url);
                 self.out.push_str("\">");
                 self.out.push_str(before);

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use super::page::{cut_short, notice};
-use super::tool::{arguments, diffs, outcome, subject};
+use super::notice::{cut_short, notice};
+use super::subject::{diffs, outcome, subject};
+use super::tool::arguments;
 use super::transcript::{Shown, Transcript, model_of};
 use crate::agent::session::Body;
 use crate::app::humanize::{dollars, grouped, plural};
@@ -115,11 +116,11 @@ fn block_of_answer(out: &mut String, block: &Content, answered: &[String]) {
 
 fn result(out: &mut String, result: &ToolResultMessage, call: Option<&ToolCall>) {
     tool(out, &result.tool_name, call, &outcome(result));
-    for (title, diff) in diffs(result) {
-        if !title.is_empty() {
-            let _ = writeln!(out, "\n{}", inline(&title));
+    for diff in diffs(result) {
+        if !diff.title.is_empty() {
+            let _ = writeln!(out, "\n{}", inline(&diff.title));
         }
-        fenced(out, "diff", &diff);
+        fenced(out, "diff", &diff.text);
     }
     let text = content_text(&result.content);
     if !text.is_empty() {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::picture::picture_type;
 use crate::llm::auth::Redactor;
 
 /// Fields whose values are words or ids of the format, by what holds them.
@@ -57,7 +58,9 @@ impl Walk<'_> {
         let mut changed = false;
         for (key, value) in object.iter_mut() {
             changed |= match (key.as_str(), value) {
-                ("data", Value::String(data)) if kept == BLOCK && is_picture(data) => false,
+                ("data", Value::String(data)) if kept == BLOCK && picture_type(data).is_some() => {
+                    false
+                }
                 (key, Value::String(word)) if kept.contains(&key) => {
                     replaced(word, |word| self.redactor.redact_word(word))
                 }
@@ -113,11 +116,4 @@ fn replaced(text: &mut String, redact: impl Fn(&str) -> Cow<'_, str>) -> bool {
     };
     *text = clean;
     true
-}
-
-/// Whether `data` begins as base64 of a picture does: what is found in there is chance.
-fn is_picture(data: &str) -> bool {
-    ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"]
-        .iter()
-        .any(|start| data.starts_with(start))
 }

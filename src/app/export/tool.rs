@@ -1,57 +1,20 @@
-//! A tool call and its result: one line that says what it was about, then arguments, changes and
-//! what the model got.
+//! A tool call and its result: one line that says what it was about and how it ended; below it the
+//! changes or the output, and what the model wrote and got word for word.
 
 use serde_json::Value;
 
-use super::content::push_image;
-use super::escape::{open, push_element, push_text};
+use super::diff::push_diff;
+use super::escape::{open, push, push_element, push_text};
+use super::highlight::Colors;
+use super::picture::push_image;
+use super::subject::{Subject, diffs, language, outcome, subject};
 use super::transcript::first_line;
 use crate::agent::Details;
-use crate::agent::tool::DiffDetails;
-use crate::app::humanize::measured;
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall, ToolResultMessage};
 
-/// Characters of what a call is about.
-const SUBJECT: usize = 120;
-
-/// The changes of a result to files, each with its name.
-pub fn diffs(result: &ToolResultMessage) -> Vec<(String, String)> {
-    let Some(details) = &result.details else {
-        return Vec::new();
-    };
-    match Details::from_json(details.clone()) {
-        Details::Diff(diff) => {
-            let all = std::iter::once(&diff).chain(&diff.files);
-            let all = all.filter(|diff| !diff.diff.is_empty());
-            all.map(|diff| (diff_title(diff), diff.diff.clone()))
-                .collect()
-        }
-        // pi's tools say no kind.
-        _ => details["diff"]
-            .as_str()
-            .map(|diff| (String::new(), diff.to_owned()))
-            .into_iter()
-            .collect(),
-    }
-}
-
-fn diff_title(diff: &DiffDetails) -> String {
-    let moved = diff.moved_from.as_ref();
-    let moved = moved.map_or_else(String::new, |from| format!("{from} → "));
-    format!("{moved}{}  +{} −{}", diff.path, diff.added, diff.removed)
-}
-
-/// What a call is about: the command, the file, the pattern.
-pub fn subject(call: &ToolCall) -> String {
-    let Value::Object(arguments) = &call.arguments else {
-        return String::new();
-    };
-    let known = ["command", "path", "file_path", "pattern", "query", "url"];
-    let known = known.iter().filter_map(|key| arguments.get(*key));
-    let text = known.chain(arguments.values()).find_map(Value::as_str);
-    first_line(text.unwrap_or_default(), SUBJECT)
-}
+/// Characters of what a call is about, on its line.
+const TITLE: usize = 200;
 
 /// The arguments as a reader takes them in.
 pub fn arguments(call: &ToolCall) -> String {
@@ -61,44 +24,79 @@ pub fn arguments(call: &ToolCall) -> String {
     serde_json::to_string_pretty(&call.arguments).unwrap_or_default()
 }
 
-/// How a call ended, in a few words.
-pub fn outcome(result: &ToolResultMessage) -> String {
-    let failed = if result.is_error { "failed" } else { "done" };
-    match result.duration_ms {
-        Some(ms) => format!("{failed}, {}", measured(ms)),
-        None => failed.to_owned(),
-    }
-}
-
 /// Appends a call that no result answers.
-pub fn push_call(out: &mut String, call: &ToolCall) {
-    begin(out, "tool", &call.name, &subject(call), "no result");
-    push_element(out, "pre", "", &arguments(call));
+pub fn push_call(out: &mut String, colors: &mut Colors, call: &ToolCall) {
+    let title = Subject {
+        text: subject(call),
+        ..Subject::default()
+    };
+    begin(out, "tool", &call.name, &title, "no result");
+    push_arguments(out, colors, call);
     out.push_str("</details>\n");
 }
 
 /// Appends a result with the call it answers.
-pub fn push_result(out: &mut String, result: &ToolResultMessage, call: Option<&ToolCall>) {
+pub fn push_result(
+    out: &mut String,
+    colors: &mut Colors,
+    result: &ToolResultMessage,
+    call: Option<&ToolCall>,
+) {
     let class = if result.is_error {
         "tool failed"
     } else {
         "tool"
     };
-    let about = call.map(subject).unwrap_or_default();
-    begin(out, class, &result.tool_name, &about, &outcome(result));
-    if let Some(call) = call {
-        push_element(out, "h4", "", "Arguments");
-        push_element(out, "pre", "", &arguments(call));
+    let details = result.details.clone().map(Details::from_json);
+    let title = Subject::of(details.as_ref(), call);
+    begin(out, class, &result.tool_name, &title, &outcome(result));
+    let text = content_text(&result.content);
+    let command = command(details.as_ref(), call);
+    if let Some((command, description)) = &command {
+        if !description.is_empty() {
+            push_element(out, "p", "note", description);
+        }
+        push_code(out, colors, "bash", command);
     }
     let diffs = diffs(result);
-    for (title, diff) in &diffs {
-        push_element(out, "h4", "", title);
-        push_diff(out, diff);
+    for diff in &diffs {
+        if diffs.len() > 1 {
+            push_element(out, "p", "path", &diff.title);
+        }
+        let path = if diff.path.is_empty() {
+            &title.text
+        } else {
+            &diff.path
+        };
+        push_diff(out, colors, path, &diff.text);
     }
-    let text = content_text(&result.content);
-    if !text.is_empty() {
-        push_element(out, "h4", "", "Result");
-        push_element(out, "pre", "", &text);
+    let shown = diffs.is_empty() || result.is_error;
+    if shown && !text.is_empty() {
+        push_code(out, colors, language(details.as_ref()), &text);
+    }
+    // What is on the page already needs no second place.
+    let on_page = |value: &Value| {
+        let value = value.as_str();
+        let command = command.as_ref();
+        let told = command.is_some_and(|(it, about)| value == Some(it) || value == Some(about));
+        told || value == Some(&title.text)
+    };
+    let all_on_page = |call: &&ToolCall| match &call.arguments {
+        Value::Object(arguments) => arguments.values().all(on_page),
+        _ => false,
+    };
+    let written = call.filter(|call| !all_on_page(call));
+    let hidden = Some(&text).filter(|text| !shown && !text.is_empty());
+    if written.is_some() || hidden.is_some() {
+        open(out, "details", "raw");
+        out.push_str("<summary>What the model wrote and got</summary>\n");
+        if let Some(call) = written {
+            push_arguments(out, colors, call);
+        }
+        if let Some(text) = hidden {
+            push_code(out, colors, "", text);
+        }
+        out.push_str("</details>\n");
     }
     out.push_str("</details>\n");
     for block in &result.content {
@@ -108,26 +106,75 @@ pub fn push_result(out: &mut String, result: &ToolResultMessage, call: Option<&T
     }
 }
 
-fn begin(out: &mut String, class: &str, name: &str, about: &str, end: &str) {
+/// Appends the arguments of a call: texts of several lines as such, the rest as JSON.
+fn push_arguments(out: &mut String, colors: &mut Colors, call: &ToolCall) {
+    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
+    let Value::Object(all) = &call.arguments else {
+        return push_code(out, colors, "json", &arguments(call));
+    };
+    if !call.partial_arguments.is_empty() || !all.values().any(is_long) {
+        return push_code(out, colors, "json", &arguments(call));
+    }
+    let mut short = all.clone();
+    short.retain(|_, value| !is_long(value));
+    if !short.is_empty() {
+        let json = serde_json::to_string_pretty(&short).unwrap_or_default();
+        push_code(out, colors, "json", &json);
+    }
+    for (key, value) in all.iter().filter(|(_, value)| is_long(value)) {
+        push_element(out, "p", "path", key);
+        push_code(out, colors, "", value.as_str().unwrap_or_default());
+    }
+}
+
+/// The command that ran, and the model's description of it.
+fn command(details: Option<&Details>, call: Option<&ToolCall>) -> Option<(String, String)> {
+    if let Some(Details::Command(command)) = details
+        && !command.command.is_empty()
+    {
+        let description = command.description.clone().unwrap_or_default();
+        return Some((command.command.clone(), description));
+    }
+    let arguments = &call?.arguments;
+    let description = arguments["description"].as_str().unwrap_or_default();
+    Some((
+        arguments["command"].as_str()?.to_owned(),
+        description.to_owned(),
+    ))
+}
+
+/// Appends a block that scrolls in itself and can be reached by key.
+fn push_code(out: &mut String, colors: &mut Colors, language: &str, text: &str) {
+    out.push_str(match language {
+        "" => "<pre tabindex=\"0\">",
+        "bash" => "<pre class=\"command\" tabindex=\"0\">",
+        _ => "<pre class=\"source\" tabindex=\"0\">",
+    });
+    // The first line feed of such a block is not shown.
+    if text.starts_with('\n') {
+        out.push('\n');
+    }
+    colors.push(out, language, text);
+    out.push_str("</pre>\n");
+}
+
+fn begin(out: &mut String, class: &str, name: &str, subject: &Subject, end: &str) {
     open(out, "details", class);
     out.push_str("<summary>");
     push_element(out, "b", "", name);
     out.push(' ');
-    push_element(out, "code", "", about);
-    out.push(' ');
-    push_element(out, "span", "note", end);
-    out.push_str("</summary>\n");
-}
-
-fn push_diff(out: &mut String, diff: &str) {
-    open(out, "pre", "diff");
-    for line in diff.lines() {
-        match line.as_bytes().first() {
-            Some(b'+') => push_element(out, "ins", "", line),
-            Some(b'-') => push_element(out, "del", "", line),
-            _ => push_text(out, line),
-        }
-        out.push('\n');
+    push_element(out, "code", "", &first_line(&subject.text, TITLE));
+    out.push_str(" <span class=\"end\">");
+    if let Some((added, removed)) = subject.change {
+        push(
+            out,
+            format_args!("<ins>+{added}</ins> <del>−{removed}</del> · "),
+        );
     }
-    out.push_str("</pre>\n");
+    if !subject.note.is_empty() {
+        push_text(out, &subject.note);
+        out.push_str(" · ");
+    }
+    push_text(out, end);
+    out.push_str("</span></summary>\n");
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 
 use super::format::Scope;
+use super::notice::is_worth_telling;
 use super::redact::redact_line;
 use crate::agent::is_from_user;
 use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
@@ -44,6 +45,8 @@ pub(super) struct Shown {
     pub label: Option<String>,
     /// None for one that cannot be read.
     pub body: Option<Body>,
+    /// The line of one that cannot be read.
+    pub unreadable: String,
     /// Of a result: the call it answers.
     pub call: Option<ToolCall>,
     /// Of an answer: the ids of its calls that a result answers.
@@ -84,6 +87,10 @@ impl Transcript {
                 continue;
             }
             shown.insert(node, transcript.entries.len());
+            let unreadable = match &body {
+                None => String::from_utf8_lossy(&line).into_owned(),
+                Some(_) => String::new(),
+            };
             transcript.count(body.as_ref(), &time);
             transcript.entries.push(Shown {
                 parent: None,
@@ -91,6 +98,7 @@ impl Transcript {
                 time,
                 label: tree.label(node).map(clean),
                 body,
+                unreadable,
                 call: None,
                 answered: Vec::new(),
             });
@@ -233,7 +241,7 @@ fn is_shown(body: &Body) -> bool {
         | Body::BranchSummary(_)
         | Body::ContextEdit(_) => true,
         Body::CustomMessage(message) => message.display,
-        Body::Custom { data, .. } => data["event"].is_string(),
+        Body::Custom { data, .. } => is_worth_telling(data),
         Body::Label { .. } | Body::SessionInfo { .. } => false,
     }
 }

@@ -1,0 +1,51 @@
+//! What an entry that is no message says, in one line.
+
+use crate::agent::session::Body;
+use crate::app::humanize::grouped;
+use crate::llm::{AssistantMessage, StopReason};
+
+/// What an entry that is no message says.
+pub(super) fn notice(body: &Body) -> String {
+    match body {
+        Body::ModelChange(change) => format!("Model: {}/{}", change.provider, change.model_id),
+        Body::ThinkingLevelChange { thinking_level } => {
+            format!("Thinking: {}", thinking_level.as_str())
+        }
+        Body::ContextEdit(edit) => match edit.replacement {
+            Some(_) => String::from("An earlier message was shortened for the model"),
+            None => String::from("An earlier message was left out for the model"),
+        },
+        Body::Compaction(compaction) => format!(
+            "What stands before was compacted ({} tokens)",
+            grouped(compaction.tokens_before)
+        ),
+        Body::BranchSummary(_) => String::from("Summary of the branch that was left"),
+        Body::Custom { data, .. } => {
+            let error = data["errorMessage"].as_str().unwrap_or_default();
+            match data["event"].as_str().unwrap_or_default() {
+                "retry" => format!("Tried again: {error}"),
+                "error" => format!("Failed: {error}"),
+                event => format!("{} {error}", event.replace('_', " ")),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whether the entry says something that stands nowhere else.
+pub(super) fn is_worth_telling(data: &serde_json::Value) -> bool {
+    match data["event"].as_str() {
+        None | Some("compaction_triggered") => false,
+        Some("compaction_complete") => data["errorMessage"].is_string(),
+        Some(_) => true,
+    }
+}
+
+/// Why an answer ends where it does, if it was not done.
+pub(super) fn cut_short(message: &AssistantMessage) -> Option<&'static str> {
+    match message.stop_reason {
+        StopReason::Aborted => Some("Stopped by the user"),
+        StopReason::Length => Some("Cut off at the output limit"),
+        _ => None,
+    }
+}
