@@ -13,4 +13,5 @@ mod cli;
 mod llm;
 mod process;
 mod tools;
+mod trial;
 mod tui;

@@ -8,6 +8,7 @@ mod actor;
 mod runner;
 pub mod session;
 pub mod memory;
+pub mod trial;
 pub mod tool;
 pub mod toolbox;
 mod schema;

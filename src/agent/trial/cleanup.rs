@@ -1,0 +1,66 @@
+//! Removes what a trial leaves: its worktree, what git knows of that, its folder. Takes nothing else
+//! away, whatever state these are in.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::error::TrialError;
+use super::git::Git;
+use super::trial::Trial;
+
+/// Removes everything of `trial`.
+pub(super) fn remove(trial: &Trial) -> Result<(), TrialError> {
+    remove_tree(&trial.tree).map_err(TrialError::io("cannot remove", &trial.tree))?;
+    forget_worktree(trial)?;
+    remove_tree(&trial.folder).map_err(TrialError::io("cannot remove", &trial.folder))
+}
+
+/// Has git forget the worktree, whose files are gone. `git worktree prune` would forget others too,
+/// for example one on a disk that is not mounted.
+fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
+    let own = trial.common_dir.join("worktrees");
+    if !own.is_dir() {
+        return Ok(());
+    }
+    let remove = ["worktree", "remove", "--force", "--force"];
+    let mut arguments: Vec<&std::ffi::OsStr> = remove.iter().map(AsRef::as_ref).collect();
+    arguments.push(trial.tree.as_os_str());
+    let removed = Git::within(&trial.common_dir).run(&arguments);
+    let named = trial.git_dir.parent() == Some(own.as_path());
+    match removed {
+        Err(_) if named => {
+            // Git cannot, perhaps because the trial has damaged its `.git` file.
+            remove_tree(&trial.git_dir).map_err(TrialError::io("cannot remove", &trial.git_dir))?;
+            // As git does it with the last one.
+            let _ = fs::remove_dir(&own);
+            Ok(())
+        }
+        // It was never added.
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder and all that is in it, also where folders in it are read-only.
+fn remove_tree(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_folders(folder)?;
+            fs::remove_dir_all(folder)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn open_folders(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_folders(&entry.path())?;
+        }
+    }
+    Ok(())
+}

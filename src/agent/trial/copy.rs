@@ -1,0 +1,114 @@
+//! Copies of files, byte by byte with mode and time, and what stands at a path now. No link is ever
+//! followed.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+/// What stands at a path.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File(Metadata),
+    /// A symbolic link, and where it leads.
+    Link(PathBuf),
+    /// A folder.
+    Folder,
+    /// Something else: a pipe, a socket, a device.
+    Special,
+}
+
+/// Looks at paths below a folder. One behind a link is not below it.
+pub(super) struct Looker<'a> {
+    root: &'a Path,
+    /// Folders that are known to be some.
+    folders: BTreeSet<PathBuf>,
+}
+
+impl<'a> Looker<'a> {
+    pub fn new(root: &'a Path) -> Self {
+        Self {
+            root,
+            folders: BTreeSet::new(),
+        }
+    }
+
+    /// What stands at `path` below the root.
+    pub fn look(&mut self, path: &Path) -> io::Result<Found> {
+        if !self.is_reachable(path) {
+            return Ok(Found::Nothing);
+        }
+        let whole = self.root.join(path);
+        let meta = match fs::symlink_metadata(&whole) {
+            Ok(meta) => meta,
+            Err(error) if is_gone(&error) => return Ok(Found::Nothing),
+            Err(error) => return Err(error),
+        };
+        let kind = meta.file_type();
+        Ok(if kind.is_file() {
+            Found::File(meta)
+        } else if kind.is_symlink() {
+            Found::Link(fs::read_link(&whole)?)
+        } else if kind.is_dir() {
+            Found::Folder
+        } else {
+            Found::Special
+        })
+    }
+
+    /// Whether all that is above `path` are folders.
+    fn is_reachable(&mut self, path: &Path) -> bool {
+        let Some(parent) = path.parent().filter(|it| !it.as_os_str().is_empty()) else {
+            return true;
+        };
+        if self.folders.contains(parent) {
+            return true;
+        }
+        let is_folder = fs::symlink_metadata(self.root.join(parent)).is_ok_and(|it| it.is_dir());
+        let reachable = is_folder && self.is_reachable(parent);
+        if reachable {
+            self.folders.insert(parent.to_owned());
+        }
+        reachable
+    }
+}
+
+/// Copies the file at `from` to the new file `to`.
+pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    // Should it have become a pipe or a link by now, nothing is waited for or followed.
+    let mut source = OpenOptions::new()
+        .read(true)
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK)
+        .open(from)?;
+    let meta = source.metadata()?;
+    let mut copy = File::create_new(to)?;
+    io::copy(&mut source, &mut copy)?;
+    if let Ok(modified) = meta.modified() {
+        copy.set_modified(modified)?;
+    }
+    copy.set_permissions(meta.permissions())
+}
+
+/// Makes a link at `to`.
+pub(super) fn link(target: &Path, to: &Path) -> io::Result<()> {
+    symlink(target, to)
+}
+
+/// Whether a file with these data can be run by its owner.
+pub(super) fn is_executable(meta: &Metadata) -> bool {
+    meta.permissions().mode() & 0o100 != 0
+}
+
+/// Whether the error says that nothing is there.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

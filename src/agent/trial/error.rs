@@ -1,0 +1,126 @@
+//! Why a trial cannot begin or be kept, each with the way out.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Most files that a text names.
+const NAMED: usize = 10;
+
+/// Why a trial cannot begin, be kept or be removed.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// There is no git program.
+    #[error(
+        "a trial needs git, and there is no program of that name in PATH. /fork tries another way in \
+         the conversation alone; the files are then changed in place"
+    )]
+    NoGit,
+    /// The folder is in no working tree of a repository.
+    #[error(
+        "{} is in no git repository, so there is nothing to bring the files back from. `git init` \
+         and a first commit make one; /fork tries another way in the conversation alone, and the \
+         files are then changed in place", .0.display()
+    )]
+    NoRepository(PathBuf),
+    /// The repository has no working tree here.
+    #[error(
+        "{} is in a git repository, but in no working tree of it (a bare repository, or the .git \
+         folder). Start tiller in a working tree", .0.display()
+    )]
+    NoWorkTree(PathBuf),
+    /// There is nothing checked out that a worktree could begin with.
+    #[error(
+        "the repository {} has no commit yet, and a git worktree needs one. Make a first commit, it \
+         may be empty: git commit --allow-empty -m Begin", .0.display()
+    )]
+    NoCommit(PathBuf),
+    /// The copy does not fit on the disk.
+    #[error(
+        "the files take {needed} bytes, and {} has room for {free}. Make room, let .gitignore leave \
+         out large files that are not needed, or set TILLER_DATA_DIR to another disk", .folder.display()
+    )]
+    NoRoom {
+        /// Bytes of all files.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+        /// Where the copy would be.
+        folder: PathBuf,
+    },
+    /// Git refused.
+    #[error("git {command} failed: {text}")]
+    Git {
+        /// Its first words.
+        command: String,
+        /// What it said.
+        text: String,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("{what} {}: {error}", .path.display())]
+    Io {
+        /// What was done.
+        what: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The user stopped it.
+    #[error("stopped")]
+    Cancelled,
+    /// The user's files and those of the trial were both changed, so nothing was written.
+    #[error("{}", obstacles(.0))]
+    Conflicts(Vec<Obstacle>),
+    /// What is kept of the trial is damaged.
+    #[error("what {} holds of the trial is damaged: {what}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A file that stands in the way of keeping a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// Below the root of the repository.
+    pub path: PathBuf,
+    /// Why.
+    pub why: &'static str,
+}
+
+impl TrialError {
+    /// For `map_err`: what was done to `path`.
+    pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::Io { what, path, error }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.path.to_string_lossy();
+        let name = name.replace(char::is_control, "\u{fffd}");
+        write!(out, "{name}: {}", self.why)
+    }
+}
+
+fn obstacles(all: &[Obstacle]) -> String {
+    let lines: Vec<String> = (all.iter().take(NAMED))
+        .map(|obstacle| format!("  {obstacle}"))
+        .collect();
+    let more = match all.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    let files = match all.len() {
+        1 => String::from("1 file stands"),
+        many => format!("{many} files stand"),
+    };
+    format!(
+        "{files} in the way, so nothing was written:\n{}{more}",
+        lines.join("\n")
+    )
+}

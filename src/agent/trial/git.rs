@@ -1,0 +1,149 @@
+//! Runs git so that nothing of the user's starts with it: no hooks, no file system monitor, no
+//! maintenance, no question, and none of tiller's secrets in the environment. Filters are not run,
+//! because no command that is used here applies them.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use super::error::TrialError;
+
+/// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
+const VARIABLES: [&str; 4] = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR"];
+/// Settings of the user that would start programs or write beside what is asked for.
+const SETTINGS: [&str; 7] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "color.ui=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+];
+/// Most bytes of what git says of a failure.
+const MAX_TEXT: usize = 600;
+
+/// A way to run git.
+#[derive(Clone, Debug)]
+pub(super) struct Git {
+    folder: PathBuf,
+    variables: Vec<(&'static str, OsString)>,
+}
+
+impl Git {
+    /// Git in this folder.
+    pub fn within(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            variables: Vec::new(),
+        }
+    }
+
+    /// The same with an environment variable.
+    pub fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// What git prints.
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Vec<u8>, TrialError> {
+        let output = self
+            .command(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| self.cannot_start(error))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        Err(refused(arguments, &output.stderr))
+    }
+
+    /// The path that git prints as its only line.
+    pub fn path<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<PathBuf, TrialError> {
+        let mut line = self.run(arguments)?;
+        line.pop_if(|byte| *byte == b'\n');
+        Ok(PathBuf::from(OsString::from_vec(line)))
+    }
+
+    /// Gives git `input` while `read` takes what it prints.
+    pub fn converse<S: AsRef<OsStr>, T>(
+        &self,
+        arguments: &[S],
+        input: &[u8],
+        read: impl FnOnce(&mut dyn Read) -> Result<T, TrialError>,
+    ) -> Result<T, TrialError> {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .spawn()
+            .map_err(|error| self.cannot_start(error))?;
+        let (stdin, mut stderr) = (child.stdin.take(), child.stderr.take());
+        let answer = thread::scope(|scope| {
+            let asked = scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
+            let said = scope.spawn(move || {
+                let mut text = Vec::new();
+                let _ = stderr.as_mut().map(|said| said.read_to_end(&mut text));
+                text
+            });
+            let answer = child.stdout.take().map(|mut stdout| read(&mut stdout));
+            let _ = asked.join();
+            (answer, said.join().unwrap_or_default())
+        });
+        let (answer, said) = answer;
+        let ended = wait(&mut child);
+        match answer {
+            Some(answer) if ended => answer,
+            _ => Err(refused(arguments, &said)),
+        }
+    }
+
+    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let own = VARIABLES.iter();
+        let own = own.filter_map(|name| Some((name, std::env::var_os(name)?)));
+        let mut command = Command::new("git");
+        command
+            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env_clear()
+            .envs(own)
+            .envs([
+                ("LC_ALL", "C"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GIT_OPTIONAL_LOCKS", "0"),
+                // Of a repository that fetches what it lacks: not now.
+                ("GIT_NO_LAZY_FETCH", "1"),
+            ])
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// The same error says that there is no program and that there is no such folder.
+    fn cannot_start(&self, error: io::Error) -> TrialError {
+        if error.kind() == io::ErrorKind::NotFound && self.folder.is_dir() {
+            return TrialError::NoGit;
+        }
+        TrialError::io("cannot run git in", &self.folder)(error)
+    }
+}
+
+fn wait(child: &mut Child) -> bool {
+    child.wait().is_ok_and(|status| status.success())
+}
+
+fn refused<S: AsRef<OsStr>>(arguments: &[S], said: &[u8]) -> TrialError {
+    let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
+    let words: Vec<_> = words.take_while(|word| !word.starts_with('-')).collect();
+    let text = String::from_utf8_lossy(said);
+    let text = text.trim();
+    let text = &text[..text.floor_char_boundary(MAX_TEXT)];
+    TrialError::Git {
+        command: words.join(" "),
+        text: text.strip_prefix("fatal: ").unwrap_or(text).to_owned(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Which files of a working tree count: those git tracks and those it does not ignore, in submodules
+//! and other repositories below as well. Says nothing about whether they are there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::error::TrialError;
+use super::git::Git;
+
+/// How git names an entry that is a repository of its own.
+const MODULE_MODE: &[u8] = b"160000 ";
+
+/// The repositories below a working tree: their path, and their git folder if they have one.
+pub(super) type Modules = BTreeMap<PathBuf, Option<PathBuf>>;
+
+/// The files of a working tree.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// Below its root.
+    pub files: BTreeSet<PathBuf>,
+    /// The repositories below it.
+    pub modules: Modules,
+}
+
+impl Listing {
+    /// Lists the working tree at `root`, whose index is in `git_dir`.
+    pub fn of_user(git_dir: &Path, root: &Path) -> Result<Self, TrialError> {
+        let mut listing = Self::default();
+        let mut open = vec![(PathBuf::new(), git_dir.to_owned())];
+        while let Some((below, git_dir)) = open.pop() {
+            for module in listing.add(&git_dir, root, &below)? {
+                let folder = root.join(&module);
+                let git_dir = folder.join(".git").exists().then(|| {
+                    Git::within(&folder).path(&["rev-parse", "--absolute-git-dir"])
+                });
+                let git_dir = git_dir.transpose()?;
+                open.extend(git_dir.clone().map(|git_dir| (module.clone(), git_dir)));
+                listing.modules.insert(module, git_dir);
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Lists a copy of such a tree at `root`, with the repositories below it that were there.
+    /// Those that are new have no git folder elsewhere, so all that is in them counts.
+    pub fn of_copy(git_dir: &Path, root: &Path, modules: &Modules) -> Result<Self, TrialError> {
+        let mut listing = Self::default();
+        let own = (PathBuf::new(), Some(git_dir.to_owned()));
+        let known = modules.iter().map(|(path, git)| (path.clone(), git.clone()));
+        let mut new = BTreeSet::new();
+        for (below, git_dir) in [own].into_iter().chain(known) {
+            if !root.join(&below).is_dir() {
+                continue;
+            }
+            match git_dir {
+                Some(git_dir) => new.extend(listing.add(&git_dir, root, &below)?),
+                None => drop(new.insert(below)),
+            }
+        }
+        for folder in new {
+            if modules.get(&folder).is_none_or(Option::is_none) {
+                listing.add_all(root, &folder)?;
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Adds the files of one repository, and gives the repositories below it.
+    fn add(
+        &mut self,
+        git_dir: &Path,
+        root: &Path,
+        below: &Path,
+    ) -> Result<Vec<PathBuf>, TrialError> {
+        let folder = root.join(below);
+        let git = Git::within(&folder)
+            .with("GIT_DIR", git_dir)
+            .with("GIT_WORK_TREE", &folder);
+        let mut modules = Vec::new();
+        let tracked = git.run(&["ls-files", "-z", "--stage"])?;
+        for record in tracked.split(|byte| *byte == 0) {
+            // `MODE VERSION STAGE\tPATH`; a path in conflict is there several times.
+            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else {
+                continue;
+            };
+            let path = below.join(OsStr::from_bytes(&record[tab + 1..]));
+            if record.starts_with(MODULE_MODE) {
+                modules.push(path);
+            } else {
+                self.files.insert(path);
+            }
+        }
+        let others = git.run(&["ls-files", "-z", "--others", "--exclude-standard"])?;
+        let others = others.split(|byte| *byte == 0);
+        for name in others.filter(|name| !name.is_empty()) {
+            match name.strip_suffix(b"/") {
+                Some(name) => modules.push(below.join(OsStr::from_bytes(name))),
+                None => drop(self.files.insert(below.join(OsStr::from_bytes(name)))),
+            }
+        }
+        modules.dedup();
+        Ok(modules)
+    }
+
+    /// Adds everything below a folder.
+    fn add_all(&mut self, root: &Path, folder: &Path) -> Result<(), TrialError> {
+        let mut open = vec![folder.to_owned()];
+        while let Some(folder) = open.pop() {
+            let whole = root.join(&folder);
+            let entries = fs::read_dir(&whole).map_err(TrialError::io("cannot read", &whole))?;
+            for entry in entries {
+                let entry = entry.map_err(TrialError::io("cannot read", &whole))?;
+                let path = folder.join(entry.file_name());
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    open.push(path);
+                } else {
+                    self.files.insert(path);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,269 @@
+//! What keeping a trial comes to in the user's files: worked out whole before anything is written.
+//! Where both have changed a text since the trial began, git merges the two.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use super::changes::Changed;
+use super::copy::{Found, Looker, is_executable};
+use super::error::{Obstacle, TrialError};
+use super::git::Git;
+use super::objects::Objects;
+use super::snapshot::{Entry, Snapshot, Stamp};
+use super::trial::{Trial, name_versions};
+
+/// What will be written: the paths concerned, as they are and as they will be.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// As the user has them.
+    pub before: Snapshot,
+    /// What they will hold. A path that is only in `before` will be gone.
+    pub after: Snapshot,
+    /// Files that both have changed.
+    pub merged: usize,
+}
+
+/// What a path comes to.
+enum Outcome {
+    /// It stays as the user has it.
+    Stays,
+    /// It will hold this, or nothing.
+    Becomes(Option<Entry>),
+    /// The texts of three versions are to be merged.
+    Merge {
+        executable: bool,
+        versions: [String; 3],
+    },
+    /// It stands in the way.
+    Blocks(&'static str),
+}
+
+impl Plan {
+    /// Works out what becomes of `changed`.
+    pub fn make(
+        trial: &Trial,
+        objects: &Objects,
+        begun: &Snapshot,
+        now: &Snapshot,
+        changed: &[Changed],
+        cancel: &CancellationToken,
+    ) -> Result<Self, TrialError> {
+        let (mut here, folders, mut obstacles) = look_at(trial, changed)?;
+        name_versions(&mut here, &trial.root, objects, cancel)?;
+        let mut plan = Self::default();
+        for Changed { path, .. } in changed {
+            if obstacles.iter().any(|obstacle| obstacle.path == *path) {
+                continue;
+            }
+            let own = here.get(path);
+            let becomes = match outcome(begun.get(path), own, now.get(path)) {
+                Outcome::Stays => continue,
+                Outcome::Becomes(entry) => entry,
+                Outcome::Merge {
+                    executable,
+                    versions,
+                } => match merge(trial, objects, &versions)? {
+                    Some(version) => {
+                        plan.merged += 1;
+                        Some(Entry::File {
+                            executable,
+                            version,
+                        })
+                    }
+                    None => {
+                        obstacles.push(Obstacle {
+                            path: path.clone(),
+                            why: "was changed here and in the trial, in the same place",
+                        });
+                        continue;
+                    }
+                },
+                Outcome::Blocks(why) => {
+                    let path = path.clone();
+                    obstacles.push(Obstacle { path, why });
+                    continue;
+                }
+            };
+            plan.add(path, &here, becomes, now);
+        }
+        plan.check_folders(trial, &folders, &mut obstacles);
+        if obstacles.is_empty() {
+            return Ok(plan);
+        }
+        obstacles.sort_by(|a, b| a.path.cmp(&b.path));
+        Err(TrialError::Conflicts(obstacles))
+    }
+
+    fn add(&mut self, path: &Path, here: &Snapshot, becomes: Option<Entry>, now: &Snapshot) {
+        let keep = |into: &mut Snapshot, entry: Entry, stamp: Option<&Stamp>| {
+            into.entries.insert(path.to_owned(), entry);
+            into.stamps
+                .extend(stamp.map(|stamp| (path.to_owned(), *stamp)));
+        };
+        if let Some(entry) = here.get(path) {
+            keep(&mut self.before, entry.clone(), here.stamps.get(path));
+        }
+        if let Some(entry) = becomes {
+            keep(&mut self.after, entry, now.stamps.get(path));
+        }
+    }
+
+    fn removes(&self, path: &Path) -> bool {
+        self.before.get(path).is_some() && self.after.get(path).is_none()
+    }
+
+    /// Nothing may be written through a link or into a file, nor in the place of a folder that holds
+    /// something else.
+    fn check_folders(
+        &self,
+        trial: &Trial,
+        folders: &BTreeSet<PathBuf>,
+        obstacles: &mut Vec<Obstacle>,
+    ) {
+        let mut block = |path: &Path, why| {
+            let path = path.to_owned();
+            obstacles.push(Obstacle { path, why });
+        };
+        for path in self.after.entries.keys() {
+            let above = path.ancestors().skip(1);
+            for folder in above.filter(|it| !it.as_os_str().is_empty()) {
+                let meta = fs::symlink_metadata(trial.root.join(folder));
+                if meta.is_ok_and(|meta| !meta.is_dir()) && !self.removes(folder) {
+                    block(path, "lies in a folder that is a file or a link here");
+                    break;
+                }
+            }
+            if folders.contains(path) && !self.empties(&trial.root, path) {
+                block(path, "is a folder with other files here");
+            }
+        }
+    }
+
+    /// Whether all files below a folder of the user will be gone.
+    fn empties(&self, root: &Path, folder: &Path) -> bool {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else {
+            return false;
+        };
+        entries.into_iter().all(|entry| {
+            let Ok(entry) = entry else { return false };
+            let path = folder.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => self.empties(root, &path),
+                _ => self.removes(&path),
+            }
+        })
+    }
+}
+
+/// What the user has at the changed paths now: files without the names of their versions, and
+/// folders; what is neither stands in the way.
+fn look_at(
+    trial: &Trial,
+    changed: &[Changed],
+) -> Result<(Snapshot, BTreeSet<PathBuf>, Vec<Obstacle>), TrialError> {
+    let (mut here, mut folders) = (Snapshot::default(), BTreeSet::new());
+    let mut obstacles = Vec::new();
+    let mut looker = Looker::new(&trial.root);
+    for Changed { path, .. } in changed {
+        let whole = trial.root.join(path);
+        let found = looker.look(path);
+        let entry = match found.map_err(TrialError::io("cannot read", &whole))? {
+            Found::Nothing => continue,
+            Found::Folder => {
+                folders.insert(path.clone());
+                continue;
+            }
+            Found::Special => {
+                obstacles.push(Obstacle {
+                    path: path.clone(),
+                    why: "is neither a file nor a folder here",
+                });
+                continue;
+            }
+            Found::Link(target) => Entry::Link(target),
+            Found::File(meta) => Entry::File {
+                executable: is_executable(&meta),
+                version: String::new(),
+            },
+        };
+        here.entries.insert(path.clone(), entry);
+    }
+    Ok((here, folders, obstacles))
+}
+
+fn outcome(begun: Option<&Entry>, here: Option<&Entry>, now: Option<&Entry>) -> Outcome {
+    if here == now {
+        return Outcome::Stays;
+    }
+    if here == begun {
+        return Outcome::Becomes(now.cloned());
+    }
+    match (begun, here, now) {
+        (
+            Some(Entry::File {
+                executable: was,
+                version: base,
+            }),
+            Some(Entry::File {
+                executable: own,
+                version: ours,
+            }),
+            Some(Entry::File {
+                executable: tried,
+                version: theirs,
+            }),
+        ) => {
+            let executable = if tried == was { *own } else { *tried };
+            let version = if theirs == base || theirs == ours {
+                ours
+            } else if ours == base {
+                theirs
+            } else {
+                let versions = [ours, base, theirs].map(Clone::clone);
+                return Outcome::Merge {
+                    executable,
+                    versions,
+                };
+            };
+            Outcome::Becomes(Some(Entry::File {
+                executable,
+                version: version.clone(),
+            }))
+        }
+        (_, None, _) => Outcome::Blocks("was removed here, and changed in the trial"),
+        (_, _, None) => Outcome::Blocks("was changed here, and removed in the trial"),
+        (None, ..) => Outcome::Blocks("was added here and in the trial, and they differ"),
+        _ => Outcome::Blocks("was changed here and in the trial, and cannot be merged"),
+    }
+}
+
+/// Merges the user's text, that of before and that of the trial; none where they collide.
+fn merge(
+    trial: &Trial,
+    objects: &Objects,
+    versions: &[String; 3],
+) -> Result<Option<String>, TrialError> {
+    let folder = trial.folder.join("merge");
+    fs::create_dir_all(&folder).map_err(TrialError::io("cannot make", &folder))?;
+    let names = ["here", "before", "trial"];
+    let wanted: Vec<&str> = versions.iter().map(String::as_str).collect();
+    objects.read(&wanted, |index, bytes| {
+        let path = folder.join(names[index]);
+        fs::write(&path, bytes).map_err(TrialError::io("cannot write", &path))
+    })?;
+    let arguments = ["merge-file", "--stdout", "--quiet"];
+    let merged = match Git::within(&folder).run(&[&arguments[..], &names].concat()) {
+        Ok(merged) => merged,
+        Err(TrialError::Git { text, .. }) if text.is_empty() || text.contains("binary") => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let path = folder.join("merged");
+    fs::write(&path, merged).map_err(TrialError::io("cannot write", &path))?;
+    let named = objects.keep(&folder, &["merged".into()], &CancellationToken::new())?;
+    Ok(named.into_iter().next())
+}

@@ -1,0 +1,147 @@
+//! Versions of files, kept in a git object folder of the trial's own: what the user's repository has
+//! already is found there, and nothing is added to it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use super::error::TrialError;
+use super::git::Git;
+
+/// Files that git is given at once.
+const BATCH: usize = 2000;
+
+/// The object folder.
+#[derive(Clone, Debug)]
+pub(super) struct Objects {
+    folder: PathBuf,
+    common_dir: PathBuf,
+}
+
+impl Objects {
+    /// The object folder at `folder` beside those of the repository at `common_dir`.
+    pub fn new(folder: &Path, common_dir: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            common_dir: common_dir.to_owned(),
+        }
+    }
+
+    /// Keeps the bytes of files below `root` as they stand there, and names their versions.
+    pub fn keep(
+        &self,
+        root: &Path,
+        files: &[PathBuf],
+        cancel: &CancellationToken,
+    ) -> Result<Vec<String>, TrialError> {
+        fs::create_dir_all(&self.folder).map_err(TrialError::io("cannot make", &self.folder))?;
+        let mut versions = Vec::with_capacity(files.len());
+        let hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+        for batch in files.chunks(BATCH) {
+            if cancel.is_cancelled() {
+                return Err(TrialError::Cancelled);
+            }
+            let mut names = Vec::new();
+            for file in batch {
+                names.extend_from_slice(&quoted(&root.join(file)));
+                names.push(b'\n');
+            }
+            let read = |out: &mut dyn Read| {
+                let lines: io::Result<Vec<String>> = BufReader::new(out).lines().collect();
+                lines.map_err(TrialError::io("cannot read from git in", root))
+            };
+            let found = self.git(root).converse(&hash, &names, read)?;
+            if found.len() != batch.len() {
+                return Err(self.damaged("git named too few versions"));
+            }
+            versions.extend(found);
+        }
+        Ok(versions)
+    }
+
+    /// Reads `versions` one after the other.
+    pub fn read(
+        &self,
+        versions: &[&str],
+        mut take: impl FnMut(usize, Vec<u8>) -> Result<(), TrialError>,
+    ) -> Result<(), TrialError> {
+        if versions.is_empty() {
+            return Ok(());
+        }
+        let asked = format!("{}\n", versions.join("\n"));
+        let read = |out: &mut dyn Read| {
+            let mut out = BufReader::new(out);
+            for (index, version) in versions.iter().enumerate() {
+                take(index, self.next(version, &mut out)?)?;
+            }
+            Ok(())
+        };
+        let cat = ["cat-file", "--batch"];
+        self.git(&self.common_dir)
+            .converse(&cat, asked.as_bytes(), read)
+    }
+
+    /// One answer: `VERSION blob SIZE`, the bytes and a line end.
+    fn next(&self, version: &str, out: &mut impl BufRead) -> Result<Vec<u8>, TrialError> {
+        let cut = TrialError::io("cannot read", &self.folder);
+        let mut line = String::new();
+        if let Err(error) = out.read_line(&mut line) {
+            return Err(cut(error));
+        }
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let size: Option<usize> = match fields[..] {
+            [found, "blob", size] if found == version => size.parse().ok(),
+            _ => None,
+        };
+        let size = size.ok_or_else(|| self.damaged(&format!("there is no version {version}")))?;
+        let mut bytes = vec![0; size + 1];
+        out.read_exact(&mut bytes).map_err(cut)?;
+        bytes.pop();
+        Ok(bytes)
+    }
+
+    fn git(&self, folder: &Path) -> Git {
+        Git::within(folder)
+            .with("GIT_DIR", &self.common_dir)
+            .with("GIT_OBJECT_DIRECTORY", &self.folder)
+            .with(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                OsString::from_vec(c_quoted(&self.common_dir.join("objects"))),
+            )
+    }
+
+    fn damaged(&self, what: &str) -> TrialError {
+        TrialError::Damaged {
+            path: self.folder.clone(),
+            what: what.to_owned(),
+        }
+    }
+}
+
+/// A path for a line of input: as it is, unless git would take it for something else.
+fn quoted(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.starts_with(b"\"") || bytes.contains(&b'\n') {
+        c_quoted(path)
+    } else {
+        bytes.to_vec()
+    }
+}
+
+/// A path between quotes, as in C.
+fn c_quoted(path: &Path) -> Vec<u8> {
+    let mut out = vec![b'"'];
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', *byte]),
+            b'\n' => out.extend(b"\\n"),
+            _ => out.push(*byte),
+        }
+    }
+    out.push(b'"');
+    out
+}

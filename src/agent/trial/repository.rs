@@ -1,0 +1,85 @@
+//! Which repository a folder belongs to, and whether a trial can be made of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::TrialError;
+use super::git::Git;
+
+/// The working tree around a folder.
+#[derive(Clone, Debug)]
+pub(super) struct Repository {
+    /// The top of the working tree.
+    pub root: PathBuf,
+    /// Its own git folder: index and HEAD.
+    pub git_dir: PathBuf,
+    /// The git folder of all its worktrees: objects and refs.
+    pub common_dir: PathBuf,
+    /// The folder, below `root`.
+    pub below: PathBuf,
+    /// The commit that is checked out.
+    pub head: String,
+}
+
+impl Repository {
+    /// The repository around `cwd`, if a trial can be made of it.
+    pub fn around(cwd: &Path) -> Result<Self, TrialError> {
+        let cwd = fs::canonicalize(cwd).map_err(TrialError::io("cannot find", cwd))?;
+        let git = Git::within(&cwd);
+        let git_dir = git
+            .path(&["rev-parse", "--absolute-git-dir"])
+            .map_err(|error| match error {
+                TrialError::Git { text, .. } if text.contains("not a git repository") => {
+                    TrialError::NoRepository(cwd.clone())
+                }
+                other => other,
+            })?;
+        if git.run(&["rev-parse", "--is-inside-work-tree"])? != b"true\n" {
+            return Err(TrialError::NoWorkTree(cwd));
+        }
+        let root = git.path(&["rev-parse", "--show-toplevel"])?;
+        let below = cwd.strip_prefix(&root);
+        let below = below.map_err(|_| TrialError::NoWorkTree(cwd.clone()))?;
+        let below = below.to_owned();
+        let common_dir = git.path(&["rev-parse", "--git-common-dir"])?;
+        let head = git.path(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]);
+        let head = head.map_err(|error| match error {
+            TrialError::Git { text, .. } if text.is_empty() => TrialError::NoCommit(root.clone()),
+            other => other,
+        })?;
+        Ok(Self {
+            common_dir: fs::canonicalize(cwd.join(&common_dir))
+                .map_err(TrialError::io("cannot find", &common_dir))?,
+            head: head.to_string_lossy().into_owned(),
+            git_dir,
+            below,
+            root,
+        })
+    }
+
+    /// Adds a worktree without files at `tree`, with the user's index: what is staged here is staged
+    /// there.
+    pub fn add_worktree(&self, tree: &Path, scratch: &Path) -> Result<(), TrialError> {
+        let git = Git::within(&self.root);
+        let add = ["worktree", "add", "--detach", "--no-checkout", "--quiet"];
+        let mut arguments: Vec<&std::ffi::OsStr> = add.iter().map(AsRef::as_ref).collect();
+        arguments.extend([tree.as_os_str(), self.head.as_ref()]);
+        git.run(&arguments)?;
+        let index = self.git_dir.join("index");
+        if !index.exists() {
+            return Ok(());
+        }
+        let copy = scratch.join("index");
+        fs::copy(&index, &copy).map_err(TrialError::io("cannot copy", &index))?;
+        // An index may be in two files, or lean on a file system monitor: here it stands alone.
+        let update = ["update-index", "--no-split-index", "--no-fsmonitor", "--no-untracked-cache"];
+        Git::within(&self.root)
+            .with("GIT_INDEX_FILE", &copy)
+            .run(&update)?;
+        let own = Git::within(tree).path(&["rev-parse", "--absolute-git-dir"])?;
+        let own = own.join("index");
+        fs::rename(&copy, &own)
+            .or_else(|_| fs::copy(&copy, &own).map(drop))
+            .map_err(TrialError::io("cannot write", &own))
+    }
+}

@@ -1,0 +1,239 @@
+//! Puts a plan into effect in the user's files. All new content is on the disk beside its place
+//! before the first file is touched; then files are removed and renamed, and all of that is taken
+//! back when one of these steps fails.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::copy::{Found, Looker, is_gone, link};
+use super::error::{Obstacle, TrialError};
+use super::journal;
+use super::merge::Plan;
+use super::objects::Objects;
+use super::snapshot::{Entry, Stamp};
+use super::trial::Trial;
+
+/// How the names of files begin that wait beside their place.
+const PREFIX: &str = ".tiller-";
+const SUFFIX: &str = ".tmp";
+
+/// Carries out `plan`: all of it, or nothing.
+pub(super) fn carry_out(trial: &Trial, objects: &Objects, plan: &Plan) -> Result<(), TrialError> {
+    let writes: Vec<(&Path, &Entry)> = plan
+        .after
+        .entries
+        .iter()
+        .map(|(path, entry)| (path.as_path(), entry))
+        .collect();
+    let staged = Staged::new(trial, objects, &writes, &plan.after.stamps)?;
+    must_be_as_planned(trial, plan)?;
+    journal::open(trial, plan)?;
+    let done = remove_all(trial, plan).and_then(|()| staged.commit(trial));
+    done.map_err(|error| match journal::roll_back(trial, objects) {
+        Ok(_) => error,
+        Err(again) => TrialError::Damaged {
+            path: trial.root.clone(),
+            what: format!(
+                "{error}; and what was written could not be taken back ({again}). The versions of \
+                 before are named in {} and kept beside it",
+                trial.folder.join("keep.before").display()
+            ),
+        },
+    })
+}
+
+/// Writes entries where nothing is.
+pub(super) fn put(
+    trial: &Trial,
+    objects: &Objects,
+    entries: &[(&Path, &Entry)],
+    stamps: &BTreeMap<PathBuf, Stamp>,
+) -> Result<(), TrialError> {
+    Staged::new(trial, objects, entries, stamps)?.commit(trial)
+}
+
+/// Removes a file or link of the user, and the folders that are empty without it.
+pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> {
+    let whole = trial.root.join(path);
+    match fs::remove_file(&whole) {
+        Err(error) if !is_gone(&error) => {
+            return Err(TrialError::io("cannot remove", &whole)(error));
+        }
+        _ => {}
+    }
+    let above = whole.ancestors().skip(1);
+    for folder in above.take_while(|it| *it != trial.root && !trial.cwd.starts_with(it)) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn remove_all(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
+    let gone = plan.before.entries.keys();
+    for path in gone.filter(|path| plan.after.get(path).is_none()) {
+        remove_file(trial, path)?;
+    }
+    Ok(())
+}
+
+/// Fails when the user has changed a file since the plan was made.
+fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
+    let mut looker = Looker::new(&trial.root);
+    let paths = plan.before.entries.keys().chain(plan.after.entries.keys());
+    for path in paths {
+        let whole = trial.root.join(path);
+        let found = looker.look(path);
+        let same = match found.map_err(TrialError::io("cannot read", &whole))? {
+            Found::Nothing | Found::Folder => plan.before.get(path).is_none(),
+            Found::File(meta) => plan.before.stamps.get(path) == Some(&Stamp::of(&meta)),
+            Found::Link(target) => plan.before.get(path) == Some(&Entry::Link(target)),
+            Found::Special => false,
+        };
+        if !same {
+            return Err(TrialError::Conflicts(vec![Obstacle {
+                path: path.clone(),
+                why: "was changed here at this very moment",
+            }]));
+        }
+    }
+    Ok(())
+}
+
+/// New content, beside its place.
+enum Content {
+    /// A temporary file that takes the place of what is there.
+    File(TempPath),
+    /// The bytes for a file that has other names, which a rename would cut off.
+    InPlace(Vec<u8>, u32),
+    /// A link.
+    Link(PathBuf),
+}
+
+struct Staged(Vec<(PathBuf, Content)>);
+
+impl Staged {
+    fn new(
+        trial: &Trial,
+        objects: &Objects,
+        entries: &[(&Path, &Entry)],
+        stamps: &BTreeMap<PathBuf, Stamp>,
+    ) -> Result<Self, TrialError> {
+        let mut staged = Vec::with_capacity(entries.len());
+        let mut files = Vec::new();
+        for (path, entry) in entries {
+            match entry {
+                Entry::Link(target) => {
+                    staged.push(((*path).to_owned(), Content::Link(target.clone())));
+                }
+                Entry::File {
+                    executable,
+                    version,
+                } => files.push((*path, *executable, version.as_str())),
+            }
+        }
+        let versions: Vec<&str> = files.iter().map(|(.., version)| *version).collect();
+        objects.read(&versions, |index, bytes| {
+            let (path, executable, _) = files[index];
+            let whole = trial.root.join(path);
+            let usual = if executable { 0o755 } else { 0o644 };
+            let like = stamps.get(path).map_or(usual, |stamp| stamp.mode);
+            let content = stage(&whole, bytes, executable, like);
+            let content = content.map_err(TrialError::io("cannot write", &whole))?;
+            staged.push((path.to_owned(), content));
+            Ok(())
+        })?;
+        Ok(Self(staged))
+    }
+
+    fn commit(self, trial: &Trial) -> Result<(), TrialError> {
+        for (path, content) in self.0 {
+            let whole = trial.root.join(path);
+            content
+                .commit(&whole)
+                .map_err(TrialError::io("cannot write", &whole))?;
+        }
+        Ok(())
+    }
+}
+
+impl Content {
+    fn commit(self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
+            remove_empty_folders(path)?;
+        }
+        match self {
+            Self::File(temp) => temp.persist(path).map_err(|error| error.error),
+            Self::InPlace(bytes, mode) => {
+                let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+                file.write_all(&bytes)?;
+                file.set_permissions(Permissions::from_mode(mode))
+            }
+            Self::Link(target) => {
+                let mut name = OsString::from(PREFIX);
+                name.push(uuid::Uuid::new_v4().simple().to_string());
+                name.push(SUFFIX);
+                let temp = path.with_file_name(name);
+                link(&target, &temp)?;
+                fs::rename(&temp, path).inspect_err(|_| drop(fs::remove_file(&temp)))
+            }
+        }
+    }
+}
+
+/// Writes `bytes` beside `path`, for the owner and with the permissions that the file there has; a
+/// new one gets the permissions `new`.
+fn stage(path: &Path, bytes: Vec<u8>, executable: bool, new: u32) -> io::Result<Content> {
+    let meta = fs::symlink_metadata(path)
+        .ok()
+        .filter(fs::Metadata::is_file);
+    let mode = match &meta {
+        Some(meta) if executable => meta.mode() | ((meta.mode() & 0o444) >> 2),
+        Some(meta) => meta.mode() & !0o111,
+        None => new,
+    };
+    let mode = mode & 0o7777;
+    if meta.as_ref().is_some_and(|meta| meta.nlink() > 1) {
+        return Ok(Content::InPlace(bytes, mode));
+    }
+    let folder = path.ancestors().skip(1).find(|it| it.is_dir());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    let mut temp = builder.tempfile_in(folder.unwrap_or(Path::new("/")))?;
+    temp.write_all(&bytes)?;
+    if let Some(meta) = &meta {
+        copy_owner(meta, temp.as_file());
+    }
+    temp.as_file()
+        .set_permissions(Permissions::from_mode(mode))?;
+    temp.as_file().sync_data()?;
+    Ok(Content::File(temp.into_temp_path()))
+}
+
+/// As far as the system lets us.
+fn copy_owner(meta: &fs::Metadata, file: &fs::File) {
+    let own = file.metadata();
+    if own.is_ok_and(|own| own.uid() != meta.uid() || own.gid() != meta.gid()) {
+        let _ = std::os::unix::fs::fchown(file, Some(meta.uid()), Some(meta.gid()));
+    }
+}
+
+fn remove_empty_folders(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_empty_folders(&entry.path())?;
+        }
+    }
+    fs::remove_dir(folder)
+}
