@@ -39,7 +39,8 @@
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for each kind of
 //! tool; what a call may do ([`agent::Effects`]) is known before it runs. `agent/session` is the
 //! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
-//! other programs see of an open one), and `agent/memory` the prompt that was stored with it.
+//! other programs see of an open one), and `agent/memory` the prompt that was stored with it. `agent/trial`
+//! copies the user's files to a git worktree and merges them back; it knows no conversation.
 //!
 //! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);
 //! `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::session::SessionBranch;
 use super::tool::Details;
+use super::trial::{Kept, Trial};
 use crate::llm::{Content, Message, Model, StreamEvent, ThinkingLevel};
 
 /// One event with its place and time.
@@ -184,6 +185,8 @@ pub enum AgentEvent {
         /// What came of it.
         outcome: CompactionOutcome,
     },
+    /// A trial began, goes on, or ended.
+    Trial(TrialEvent),
     /// Something the user should read; the run goes on or ends by itself.
     Notice {
         /// How grave.
@@ -226,6 +229,17 @@ pub enum CompactionOutcome {
     },
     /// The user wanted something else; everything is as it was.
     Aborted,
+}
+
+/// What became of a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrialEvent {
+    /// One is open: the agent works in its worktree.
+    Open(Arc<Trial>),
+    /// Its changes are in the user's files.
+    Kept(Kept),
+    /// The conversation goes on from before it; the user's files are as they were.
+    Discarded,
 }
 
 /// How grave a notice is.
@@ -371,6 +385,19 @@ pub enum Phase {
     },
     /// The conversation is being summarised.
     Compacting,
+    /// The files of a trial are copied, taken over or removed.
+    Trial(TrialStep),
     /// The user is asked.
     Asking,
+}
+
+/// What is done with the files of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialStep {
+    /// The user's files are copied.
+    Begin,
+    /// The changes are taken over.
+    Keep,
+    /// The copies are removed.
+    Discard,
 }

@@ -119,6 +119,8 @@ pub enum Command {
     Compact(Option<String>),
     /// About the tree of the session.
     Tree(TreeCommand),
+    /// Begins or ends a trial.
+    Trial(TrialCommand),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -201,6 +203,17 @@ pub enum TreeCommand {
         /// The label; none takes it away.
         label: Option<String>,
     },
+}
+
+/// What can be asked about trials.
+#[derive(Debug)]
+pub enum TrialCommand {
+    /// Begins one with this message of the user.
+    Begin(Vec<Content>),
+    /// Takes over what the open one has changed.
+    Keep,
+    /// Goes back to before it.
+    Discard,
 }
 
 /// A session to go on with.
@@ -302,6 +315,22 @@ impl AgentHandle {
     /// under way nothing happens but a notice.
     pub fn open(&self, session: OpenSession) {
         self.send(Command::Open(Box::new(session)));
+    }
+
+    /// Sends a message of the user in a trial: the conversation forks, and the agent works in a git
+    /// worktree until the trial is kept or discarded. Where that cannot be, the message goes back.
+    pub fn begin_trial(&self, content: Vec<Content>) {
+        self.send(Command::Trial(TrialCommand::Begin(content)));
+    }
+
+    /// Ends the open trial and takes its changes over into the user's files.
+    pub fn keep_trial(&self) {
+        self.send(Command::Trial(TrialCommand::Keep));
+    }
+
+    /// Ends the open trial: conversation and files are as they were before it.
+    pub fn discard_trial(&self) {
+        self.send(Command::Trial(TrialCommand::Discard));
     }
 
     /// Says where instruction files may come from, from the next run on.

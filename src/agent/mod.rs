@@ -19,7 +19,7 @@ pub mod process;
 pub use actor::{Context, start};
 pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
-    RunOutcome, RunState, STEER_ORIGIN, ToolStatus, is_from_user,
+    RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent, TrialStep, is_from_user,
 };
 pub use handle::{
     AgentHandle, Command, Delivery, ExternalMessage, OpenSession, Refused, SlowReader, Snapshot,

@@ -41,6 +41,8 @@ pub struct AgentOptions {
     pub history: History,
     /// Folder for outputs too long for the model (`CALL.txt`); made when needed.
     pub spill_dir: PathBuf,
+    /// Where trials are kept; none where the session could be lost, and a trial with it.
+    pub trials: Option<PathBuf>,
     /// The rules of the loop.
     pub rules: LoopRules,
 }

@@ -71,6 +71,12 @@ pub enum Action {
     PreviousPrompt,
     /// Scroll to the next prompt.
     NextPrompt,
+    /// Try a prompt out.
+    Try,
+    /// Take a trial over.
+    KeepTrial,
+    /// Go back to before a trial.
+    DiscardTrial,
     /// Trust the project, or not.
     Trust,
     /// List the iterations.
@@ -174,6 +180,8 @@ pub enum Scope {
     Pager,
     /// In a question.
     Question,
+    /// On the empty editor while a trial is open and no run is under way.
+    Trial,
 }
 
 impl Scope {
@@ -249,6 +257,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(Cancel, "cancel", "Stop the run; waiting messages come back into the editor. Closes what is open", Talking),
     row(Interrupt, "interrupt", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Talking),
     argument(row(Compact, "compact", "Have the model summarise the conversation and go on from the summary and the latest messages, to make room in its window; TEXT is what it should pay attention to. While a run is under way: before the next model call", Talking), "compact", "TEXT"),
+    argument(row(Try, "try", "Try a prompt out: the conversation forks, and in a git repository the files are copied to a worktree, until the trial is kept or discarded", Talking), "try", "PROMPT"),
+    within(Scope::Trial, slash(row(KeepTrial, "keep_trial", "Keep the open trial: its changes go into your files, all of them or none. The key asks first, and counts on the empty editor", Talking), "keep")),
+    within(Scope::Trial, slash(row(DiscardTrial, "discard_trial", "Discard the open trial: conversation and files are as before it. The key asks first, and counts on the empty editor", Talking), "discard")),
     argument(row(Models, "models", "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Model), "model", "NAME"),
     row(NextModel, "next_model", "Take the next model of models.favorites (or of those used in this session)", Model),
     row(PreviousModel, "previous_model", "Take the one before (where the terminal tells this key from Ctrl+P)", Model),

@@ -122,6 +122,11 @@ impl Dirs {
         self.data.join(".trash")
     }
 
+    /// The worktrees of open trials.
+    pub fn trials(&self) -> PathBuf {
+        self.data.join("try")
+    }
+
     pub fn history_file(&self) -> PathBuf {
         self.data.join("history.jsonl")
     }

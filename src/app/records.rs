@@ -158,7 +158,8 @@ impl Recorder {
             AgentEvent::QueueReturned { .. }
             | AgentEvent::State(_)
             | AgentEvent::SessionOpened { .. }
-            | AgentEvent::Moved { .. } => return None,
+            | AgentEvent::Moved { .. }
+            | AgentEvent::Trial(_) => return None,
         })
     }
 

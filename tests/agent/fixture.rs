@@ -17,7 +17,7 @@ use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
     self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, RetryRules,
-    RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
+    RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox, TrialEvent,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -475,6 +475,7 @@ impl Setup {
             spill_dir: path.with_extension(""),
             history: session.history(),
             session,
+            trials: Some(folder.path().join("try")),
             rules: self.rules,
         });
         TestAgent {
@@ -651,6 +652,9 @@ fn line(event: &AgentEvent) -> Option<String> {
         },
         AgentEvent::CompactionStart { reason, .. } => format!("compaction start {reason:?}"),
         AgentEvent::CompactionEnd { outcome, .. } => format!("compaction end {outcome:?}"),
+        AgentEvent::Trial(TrialEvent::Open(_)) => "trial open".into(),
+        AgentEvent::Trial(TrialEvent::Kept(kept)) => format!("trial kept {}", kept.changed.len()),
+        AgentEvent::Trial(TrialEvent::Discarded) => "trial discarded".into(),
         AgentEvent::Notice { level, text } => format!("notice {level:?} {text}"),
     })
 }

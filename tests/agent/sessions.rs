@@ -101,6 +101,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         session: Session::create(Path::new("/dev/full"), Path::new("/")),
         history: History::default(),
         spill_dir: "/nonexistent".into(),
+        trials: None,
         rules: LoopRules::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

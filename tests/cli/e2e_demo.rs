@@ -53,6 +53,7 @@ async fn the_show_tells_the_truth() {
         session: Session::unstored(scratch.path()),
         history: History::default(),
         spill_dir: spill.path().to_owned(),
+        trials: None,
         rules: LoopRules::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

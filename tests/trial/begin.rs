@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use tiller::agent::trial::{Trial, TrialError};
+use tiller::agent::trial::{Trial, TrialError, begin, changes, remove};
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Repo, files, git, write};
@@ -23,13 +23,17 @@ fn a_trial_begins_with_the_files_as_they_are() {
         &["diff"],
         &["rev-parse", "HEAD"],
     ] {
-        assert_eq!(git(&trial.tree, question), repo.git(question), "{question:?}");
+        assert_eq!(
+            git(&trial.tree, question),
+            repo.git(question),
+            "{question:?}"
+        );
     }
     assert_eq!(git(&trial.tree, &["branch", "--show-current"]), "");
     let mtime = |path: &std::path::Path| fs::metadata(path).unwrap().mtime_nsec();
     assert_eq!(mtime(&trial.tree.join("clean")), mtime(&repo.path("clean")));
-    assert_eq!(trial.changes().unwrap(), []);
-    trial.remove().unwrap();
+    assert_eq!(changes(&trial).unwrap(), []);
+    remove(&trial).unwrap();
     assert_eq!(repo.picture(), before);
 }
 
@@ -45,12 +49,12 @@ fn a_discarded_trial_leaves_nothing() {
     fs::set_permissions(trial.tree.join("sub"), Permissions::from_mode(0o555)).unwrap();
     git(&trial.tree, &["add", "-A"]);
     git(&trial.tree, &["commit", "-q", "-m", "In the trial"]);
-    trial.remove().unwrap();
+    remove(&trial).unwrap();
     assert_eq!(repo.picture(), before);
     assert_eq!(fs::read_dir(&repo.home).unwrap().count(), 0);
     assert!(!repo.path(".git/worktrees").exists());
     // A second time there is nothing to do.
-    trial.remove().unwrap();
+    remove(&trial).unwrap();
 }
 
 #[test]
@@ -65,8 +69,8 @@ fn a_trial_is_removed_whatever_became_of_its_git_file() {
             fs::write(&link, "gitdir: nowhere").unwrap();
         }
         write(&trial.tree, "new", "new\n");
-        assert_eq!(trial.changes().unwrap().len(), 1, "{damage}");
-        trial.remove().unwrap();
+        assert_eq!(changes(&trial).unwrap().len(), 1, "{damage}");
+        remove(&trial).unwrap();
         assert_eq!(repo.picture(), before, "{damage}");
     }
 }
@@ -77,7 +81,7 @@ fn a_trial_that_is_stopped_leaves_nothing() {
     let before = repo.picture();
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let error = Trial::start(&repo.home, &repo.root, &cancel).unwrap_err();
+    let error = begin(&repo.home, &repo.root, "/session".as_ref(), &cancel).unwrap_err();
     assert!(matches!(error, TrialError::Cancelled), "{error}");
     assert_eq!(repo.picture(), before);
     assert_eq!(fs::read_dir(&repo.home).unwrap().count(), 0);
@@ -90,6 +94,6 @@ fn its_record_is_read_back() {
     let json = serde_json::to_string(&trial).unwrap();
     assert_eq!(serde_json::from_str::<Trial>(&json).unwrap(), trial);
     assert!(trial.is_there());
-    trial.remove().unwrap();
+    remove(&trial).unwrap();
     assert!(!trial.is_there());
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use tiller::agent::trial::{Kept, Started, Trial, TrialError};
+use tiller::agent::trial::{self, Kept, Started, Trial, TrialError, begin};
 use tokio_util::sync::CancellationToken;
 
 /// A repository, and a folder for trials.
@@ -103,7 +103,12 @@ impl Repo {
     }
 
     pub fn start_in(&self, cwd: &Path) -> Result<Started, TrialError> {
-        Trial::start(&self.home, cwd, &CancellationToken::new())
+        begin(
+            &self.home,
+            cwd,
+            Path::new("/session"),
+            &CancellationToken::new(),
+        )
     }
 
     /// Everything that a trial must not touch: files with modes, index, refs, worktrees.
@@ -111,16 +116,22 @@ impl Repo {
         let mut picture = files(&self.root, true);
         picture.insert("refs".into(), self.git(&["for-each-ref"]));
         picture.insert("head".into(), self.git(&["rev-parse", "HEAD"]));
-        picture.insert("index".into(), self.git(&["ls-files", "--stage", "--debug"]));
+        picture.insert(
+            "index".into(),
+            self.git(&["ls-files", "--stage", "--debug"]),
+        );
         picture.insert("worktrees".into(), self.git(&["worktree", "list"]));
         picture.insert("stash".into(), self.git(&["stash", "list"]));
-        picture.insert("config".into(), fs::read_to_string(self.path(".git/config")).unwrap());
+        picture.insert(
+            "config".into(),
+            fs::read_to_string(self.path(".git/config")).unwrap(),
+        );
         picture
     }
 }
 
 pub fn keep(trial: &Trial) -> Result<Kept, TrialError> {
-    trial.keep(&CancellationToken::new())
+    trial::keep(trial, &CancellationToken::new())
 }
 
 pub fn write(root: &Path, path: &str, text: &str) {
@@ -165,7 +176,12 @@ pub fn files(root: &Path, modes: bool) -> BTreeMap<String, String> {
 pub fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=T", "-c", "user.email=t@example.org"])
-        .args(["-c", "protocol.file.allow=always", "-c", "core.autocrlf=false"])
+        .args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "core.autocrlf=false",
+        ])
         .args(arguments)
         .current_dir(folder)
         .env("GIT_OPTIONAL_LOCKS", "0")

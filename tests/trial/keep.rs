@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use tiller::agent::trial::{Trial, TrialError};
+use tiller::agent::trial::{self, Trial, TrialError};
 
 use super::fixture::{Repo, files, git, keep, write};
 
@@ -37,8 +37,12 @@ fn start() -> (Repo, Trial) {
 fn what_the_trial_did_is_taken_over() {
     let acts: [(&str, Act); 14] = [
         ("change", |root| write(root, "clean", "new\n")),
-        ("change of a change", |root| write(root, "changed", "three\n")),
-        ("change of what is not tracked", |root| write(root, "new file", "x")),
+        ("change of a change", |root| {
+            write(root, "changed", "three\n")
+        }),
+        ("change of what is not tracked", |root| {
+            write(root, "new file", "x")
+        }),
         ("add", |root| write(root, "a/b/c", "new\n")),
         ("remove", |root| remove(root, "src")),
         ("rename", |root| {
@@ -46,7 +50,9 @@ fn what_the_trial_did_is_taken_over() {
         }),
         ("executable", |root| mode(root, "clean", 0o755)),
         ("no longer executable", |root| mode(root, "run.sh", 0o644)),
-        ("binary", |root| fs::write(root.join("binary"), [0, 1, 2]).unwrap()),
+        ("binary", |root| {
+            fs::write(root.join("binary"), [0, 1, 2]).unwrap()
+        }),
         ("link", |root| {
             remove(root, "link");
             symlink("changed", root.join("link")).unwrap();
@@ -81,7 +87,7 @@ fn what_the_trial_did_is_taken_over() {
         assert_eq!(found, wanted, "{name}");
         assert_eq!(repo.git(&["ls-files", "--stage"]), index, "{name}");
         assert_eq!(keep(&trial).unwrap().changed, kept.changed, "{name}: again");
-        trial.remove().unwrap();
+        trial::remove(&trial).unwrap();
         assert!(repo.path("build/out").exists(), "{name}");
     }
 }
@@ -89,21 +95,49 @@ fn what_the_trial_did_is_taken_over() {
 #[test]
 fn what_the_user_did_meanwhile_stays() {
     let acts: [(&str, Act, Act); 7] = [
-        ("other file", |root| write(root, "changed", "mine\n"), |root| {
-            write(root, "clean", "tried\n");
-        }),
-        ("other lines", |root| write(root, "text", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"), |root| {
-            write(root, "text", "1\n2\n3\n4\n5\n6\n7\n8\n10\n");
-        }),
-        ("the same", |root| write(root, "clean", "same\n"), |root| {
-            write(root, "clean", "same\n");
-        }),
-        ("mode and content", |root| mode(root, "text", 0o755), |root| {
-            write(root, "text", "other\n");
-        }),
-        ("both removed", |root| remove(root, "clean"), |root| remove(root, "clean")),
-        ("new beside new", |root| write(root, "a/mine", "x"), |root| write(root, "a/tried", "y")),
-        ("only the user", |root| write(root, "clean", "mine\n"), nothing),
+        (
+            "other file",
+            |root| write(root, "changed", "mine\n"),
+            |root| {
+                write(root, "clean", "tried\n");
+            },
+        ),
+        (
+            "other lines",
+            |root| write(root, "text", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+            |root| {
+                write(root, "text", "1\n2\n3\n4\n5\n6\n7\n8\n10\n");
+            },
+        ),
+        (
+            "the same",
+            |root| write(root, "clean", "same\n"),
+            |root| {
+                write(root, "clean", "same\n");
+            },
+        ),
+        (
+            "mode and content",
+            |root| mode(root, "text", 0o755),
+            |root| {
+                write(root, "text", "other\n");
+            },
+        ),
+        (
+            "both removed",
+            |root| remove(root, "clean"),
+            |root| remove(root, "clean"),
+        ),
+        (
+            "new beside new",
+            |root| write(root, "a/mine", "x"),
+            |root| write(root, "a/tried", "y"),
+        ),
+        (
+            "only the user",
+            |root| write(root, "clean", "mine\n"),
+            nothing,
+        ),
     ];
     for (name, mine, tried) in acts {
         let (repo, trial) = start();
@@ -132,7 +166,7 @@ fn what_the_user_did_meanwhile_stays() {
                 },
             }
         }
-        trial.remove().unwrap();
+        trial::remove(&trial).unwrap();
     }
 }
 
@@ -236,7 +270,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
         assert_eq!(error, text, "{name}");
         assert_eq!(repo.picture(), before, "{name}");
         assert!(trial.is_there(), "{name}");
-        trial.remove().unwrap();
+        trial::remove(&trial).unwrap();
     }
 }
 
@@ -248,7 +282,7 @@ fn commits_of_the_trial_are_taken_over_as_files() {
     git(&trial.tree, &["add", "-A"]);
     git(&trial.tree, &["commit", "-q", "-m", "In the trial"]);
     keep(&trial).unwrap();
-    trial.remove().unwrap();
+    trial::remove(&trial).unwrap();
     assert_eq!(repo.read("clean"), "committed\n");
     assert_eq!(repo.git(&["log", "--all", "--oneline"]), before);
 }

@@ -1,0 +1,1 @@
+//! Random work in both trees.

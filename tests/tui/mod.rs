@@ -37,4 +37,5 @@ mod e2e_resume;
 mod e2e_retry;
 mod e2e_terminal;
 mod e2e_tree;
+mod e2e_trial;
 mod e2e_trust;

@@ -48,8 +48,9 @@ pub(super) struct Run {
     pub processes: Processes,
     /// Where its messages begin in the conversation.
     pub first_message: usize,
-    /// Whether it is nothing but a compaction.
-    pub compacting: bool,
+    /// Whether it adds nothing to the conversation: a compaction, or a trial that ends or is not
+    /// begun yet.
+    pub silent: bool,
     /// Model calls since the last message of the user.
     pub calls: u32,
     /// Answers in place of the chosen model, which could not, until the run is over.
@@ -62,7 +63,7 @@ impl Run {
         cancel: CancellationToken,
         processes: Processes,
         first_message: usize,
-        compacting: bool,
+        silent: bool,
         task: impl FnOnce(RunLink) -> F,
     ) -> Self
     where
@@ -76,7 +77,7 @@ impl Run {
             cancel,
             processes,
             first_message,
-            compacting,
+            silent,
             calls: 0,
             fallback: None,
         }

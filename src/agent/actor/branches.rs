@@ -49,6 +49,23 @@ impl Conversation {
             Some(_) => tree.node(node).parent,
             None => Some(tree.behind_results(node)),
         };
+        if self.leaves_trial(target) {
+            let text =
+                "A trial is open, and that is outside of it: /keep or /discard ends it first.";
+            return self.notice(NoticeLevel::Warning, text);
+        }
+        self.move_to(target, prompt, model, thinking);
+    }
+
+    /// The conversation goes on from `target`, below which the next entry will stand; `prompt` is what
+    /// was chosen to be said again.
+    pub fn move_to(
+        &mut self,
+        target: Option<NodeId>,
+        prompt: Option<Vec<Content>>,
+        model: &Model,
+        thinking: ThinkingLevel,
+    ) {
         let notice = self.session.go_to(target);
         self.report(notice);
         let history = self.session.history();

@@ -5,6 +5,7 @@ mod task;
 mod turns;
 mod compaction;
 mod external;
+mod trial;
 mod activity;
 mod conversation;
 mod branches;

@@ -61,6 +61,11 @@ impl Queues {
         taken
     }
 
+    /// Takes the message that came last out of the steering queue.
+    pub fn take_newest(&mut self) -> Option<Queued> {
+        self.steering.pop_back()
+    }
+
     /// Takes everything, also what the next turn would have opened with.
     pub fn take_all(&mut self) -> Vec<Queued> {
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();

@@ -2,6 +2,7 @@
 //! each in one place. It reads commands and the run's messages one after the other and never waits
 //! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(super) struct Actor {
     pub(super) thinking: ThinkingLevel,
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) rules: Arc<LoopRules>,
+    /// Where trials are kept, if they can be.
+    pub(super) trials: Option<PathBuf>,
     /// Waits for the run under way to allow it.
     pub(super) compact_next: Option<CompactRequest>,
     /// Shared with the handles, which cancel it before any command is read.
@@ -69,14 +72,16 @@ impl Actor {
         let env = RunEnv {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
+            home: options.cwd.clone(),
             cwd: options.cwd,
+            trial: None,
             conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
         };
         let mut conversation = Conversation::new(options.session, prompts, history);
         conversation.instructions = options.instructions;
-        Self {
+        let mut actor = Self {
             env: Arc::new(env),
             processes: options.processes,
             conversation,
@@ -87,9 +92,12 @@ impl Actor {
             thinking: options.thinking,
             toolbox: Arc::new(options.toolbox),
             rules: Arc::new(options.rules),
+            trials: options.trials,
             compact_next: None,
             current,
-        }
+        };
+        actor.resume_trial();
+        actor
     }
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
@@ -167,13 +175,16 @@ impl Actor {
                 let idle = matches!(self.activity, Activity::Idle);
                 (self.conversation).on_tree(command, idle, &self.model, self.thinking);
             }
+            Some(Command::Trial(command)) => self.on_trial(command),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
+                self.show_trial();
             }
             Some(Command::Resubscribe(sender, answer)) => {
                 if answer.send(self.snapshot()).is_ok() {
                     self.conversation.subscribers.join(sender, SlowReader::Drop);
+                    self.show_trial();
                 }
             }
             Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
@@ -197,6 +208,7 @@ impl Actor {
             model: Arc::clone(&self.model),
             thinking: self.thinking,
         });
+        self.resume_trial();
         tokio::spawn(async move { before.close().await });
     }
 
@@ -317,7 +329,7 @@ impl Actor {
         self.start(false, |link| async move { run(&link, &env, opening).await });
     }
 
-    pub(super) fn start<F>(&mut self, compacting: bool, task: impl FnOnce(RunLink) -> F)
+    pub(super) fn start<F>(&mut self, silent: bool, task: impl FnOnce(RunLink) -> F)
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
@@ -325,7 +337,7 @@ impl Actor {
         self.conversation.store_model(&self.model, self.thinking);
         let first = self.conversation.context.messages().len();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
-        self.activity = Activity::Running(Run::start(cancel, processes, first, compacting, task));
+        self.activity = Activity::Running(Run::start(cancel, processes, first, silent, task));
     }
 
     async fn on_message(&mut self, report: Option<RunMessage>) {
@@ -344,6 +356,7 @@ impl Actor {
                 drop(reply.send(self.put_summary(summary)));
             }
             Some(RunMessage::Prune(pruned, reply)) => drop(reply.send(self.prune(pruned))),
+            Some(RunMessage::Trial(report)) => self.on_trial_report(report),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
@@ -378,7 +391,7 @@ impl Actor {
             let messages = self.queues.take_all();
             self.give_back(messages);
         }
-        if !run.compacting {
+        if !run.silent {
             self.conversation.publish(AgentEvent::AgentEnd {
                 messages: self.conversation.context.messages()[run.first_message..].to_vec(),
                 outcome,
@@ -393,7 +406,7 @@ impl Actor {
             self.conversation.show(SessionState::AwaitingInput);
         }
         let waits = self.queues.steering_waits() || self.queues.follow_up_waits();
-        if answered && (waits || !run.compacting) {
+        if answered && (waits || !run.silent) {
             // What was typed after the run's last look at the queue.
             self.resume();
         }
@@ -410,7 +423,7 @@ impl Actor {
         }
     }
 
-    fn give_back(&mut self, messages: Vec<Queued>) {
+    pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
         if messages.is_empty() {
             return;
         }

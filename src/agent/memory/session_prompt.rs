@@ -40,6 +40,8 @@ const CHANGES: [&str; 3] = [
     "The working directory is now ",
     "Tools that are no longer available: ",
 ];
+/// Which of them names the working directory.
+const PLACE: usize = 1;
 /// Stands before an instruction file that is new or has changed.
 const INSTRUCTIONS: &str = "[These project instructions are new or have changed:]\n";
 /// Stands before the path of an instruction file that is gone.
@@ -96,6 +98,10 @@ pub(in crate::agent) struct SessionPrompts {
     renderer: SystemPrompt,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,
+    /// The working directory.
+    place: PathBuf,
+    /// What is to be told with the user's next words.
+    news: Vec<String>,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
     /// The instruction files as they are now.
@@ -116,6 +122,8 @@ impl SessionPrompts {
         messages: &[Arc<Message>],
     ) -> Self {
         let mut prompts = Self {
+            place: renderer.cwd.clone(),
+            news: Vec::new(),
             renderer,
             today,
             in_force: Vec::new(),
@@ -146,7 +154,22 @@ impl SessionPrompts {
     /// The same for another conversation.
     pub fn restart(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
         let (renderer, today) = (self.renderer.clone(), Arc::clone(&self.today));
-        *self = Self::new(renderer, today, stored, messages);
+        let place = self.place.clone();
+        *self = Self {
+            place,
+            ..Self::new(renderer, today, stored, messages)
+        };
+    }
+
+    /// The agent works in the folder `place` from now on. The prompt keeps naming the session's own:
+    /// the model is told.
+    pub fn set_place(&mut self, place: &Path) {
+        place.clone_into(&mut self.place);
+    }
+
+    /// Has the model told `text` with the user's next words.
+    pub fn tell(&mut self, text: String) {
+        self.news.push(text);
     }
 
     /// Takes in how things are now, for the next prompt or note.
@@ -181,7 +204,8 @@ impl SessionPrompts {
         }
         let tools = toolbox.specs(format);
         let date = (self.today)();
-        Some(self.put_in_force(SessionPrompt {
+        let first = self.in_force.is_empty();
+        let prompt = self.put_in_force(SessionPrompt {
             edit_format: format,
             date: date.to_string(),
             cwd: self.renderer.cwd.display().to_string(),
@@ -189,7 +213,12 @@ impl SessionPrompts {
             instructions: instructions::digests(&self.instructions),
             tools,
             thinking_from: messages,
-        }))
+        });
+        if first {
+            // Where it is another, that was told with the user's words.
+            self.known[PLACE] = self.place.display().to_string();
+        }
+        Some(prompt)
     }
 
     /// Whether the prompt in force, if there is one, does not do for these tools.
@@ -226,7 +255,11 @@ impl SessionPrompts {
         if interrupted(messages) {
             notes.push(Content::text(INTERRUPTED));
         }
+        let news = std::mem::take(&mut self.news);
         let Some(prompt) = self.in_force(format) else {
+            let moved = self.in_force.is_empty() && self.place != self.renderer.cwd;
+            notes.extend(moved.then(|| self.note_place()));
+            notes.extend(news.into_iter().map(Content::text));
             return notes;
         };
         let specs = toolbox.specs(format);
@@ -237,7 +270,7 @@ impl SessionPrompts {
         let gone: Vec<&str> = gone.map(|tool| tool.name.as_str()).collect();
         let now = [
             (self.today)().to_string(),
-            self.renderer.cwd.display().to_string(),
+            self.place.display().to_string(),
             if gone.is_empty() {
                 NONE.to_owned()
             } else {
@@ -250,6 +283,7 @@ impl SessionPrompts {
                 *known = now;
             }
         }
+        notes.extend(news.into_iter().map(Content::text));
         self.note_instructions(&mut notes);
         notes
     }
@@ -267,6 +301,10 @@ impl SessionPrompts {
             }
         }
         notes
+    }
+
+    fn note_place(&self) -> Content {
+        Content::text(format!("[{}{}]", CHANGES[PLACE], self.place.display()))
     }
 
     fn note_instructions(&mut self, notes: &mut Vec<Content>) {

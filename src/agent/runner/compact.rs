@@ -48,7 +48,7 @@ pub(in crate::agent) async fn compact_now(
     opening: Opening,
     request: CompactRequest,
 ) -> RunOutcome {
-    Lookout::begin(link, &env.cwd, opening).await;
+    Lookout::begin(link, &env.home, opening).await;
     if let Ok(mut turn) = link.current_turn().await {
         let _ = compact(
             link,

@@ -101,7 +101,7 @@ async fn run_group(
         begun.push((call, emit_start(link, turn, call).await));
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
-        let ended = match gate::judge(turn, call).await {
+        let ended = match gate::judge(env, turn, call).await {
             Ok(allowed) => execution::execute(link, env, turn, call, allowed, details).await,
             Err(text) => CallOutcome::unstarted(ToolStatus::Error, text, details),
         };

@@ -1,22 +1,27 @@
-//! What every run of an agent works with and nothing changes while the agent lives: the way to
-//! models, the folders. What may change between turns is in `Turn`.
+//! What a run of an agent works with and nothing changes while it lasts: the way to models, the
+//! folders. What may change between turns is in `Turn`.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::link::{RunLink, Turn};
 use crate::agent::event::{AgentEvent, NoticeLevel};
+use crate::agent::trial::Trial;
 use crate::llm::{Model, Provider, Request, window_check};
 
-/// The unchanging part of an agent.
+/// The unchanging part of a run.
 pub(in crate::agent) struct RunEnv {
     /// The way to models.
     pub provider: Arc<dyn Provider>,
     /// The models that answer when the chosen one cannot, in order.
     pub fallback: Vec<Arc<Model>>,
-    /// The folder the tools work in.
+    /// The folder of the session.
+    pub home: PathBuf,
+    /// The folder the tools work in: another one while a trial is open.
     pub cwd: PathBuf,
+    /// The trial that is open.
+    pub trial: Option<Arc<Trial>>,
     /// Names the conversation for prompt caches: the session's id, if there is one.
     pub conversation_id: String,
     /// Where outputs that are too long for the model are kept, a file for each call.
@@ -31,10 +36,23 @@ impl RunEnv {
         Self {
             provider: Arc::clone(&self.provider),
             fallback: self.fallback.clone(),
-            cwd: self.cwd.clone(),
+            home: self.home.clone(),
+            cwd: self.home.clone(),
+            trial: None,
             conversation_id: id.to_owned(),
             spill_dir,
             warned: Mutex::default(),
+        }
+    }
+
+    /// The same while `trial` is open, or none is.
+    pub fn with_trial(&self, trial: Option<Arc<Trial>>) -> Self {
+        let working = trial.as_ref().map(|trial| trial.working_folder());
+        Self {
+            cwd: working.unwrap_or_else(|| self.home.clone()),
+            trial,
+            warned: Mutex::new(self.warned().clone()),
+            ..self.for_session(&self.conversation_id, self.spill_dir.clone())
         }
     }
 
@@ -44,13 +62,17 @@ impl RunEnv {
             return;
         };
         let new = {
-            let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut warned = self.warned();
             warned.insert(model.full_id())
         };
         if new {
             let level = NoticeLevel::Warning;
             link.emit(AgentEvent::Notice { level, text }).await;
         }
+    }
+
+    fn warned(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.warned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The request that asks the model of `turn`.

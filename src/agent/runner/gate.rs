@@ -1,14 +1,21 @@
 //! The permission gate: which calls may run, judged by what their tool says they will do. Allowed is
-//! every call of a tool that exists and that policy allows, with valid arguments. Runs nothing.
+//! every call of a tool that exists and that policy allows, with valid arguments, and that changes
+//! nothing of the user's while a trial is open. Runs nothing.
+//!
+//! Commands are not confined: one that names a file of the user by its absolute path changes it, in a
+//! trial too. Only a sandbox can prevent that.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
+use super::env::RunEnv;
 use super::link::Turn;
 use crate::agent::tool::{Effects, Tool};
 use crate::agent::toolbox::Lookup;
+use crate::agent::trial::refuse;
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.
@@ -25,11 +32,7 @@ pub(super) struct Allowed {
 }
 
 /// Judges one call, right before it starts. An error is the reason for the model why it may not run.
-#[expect(
-    clippy::unused_async,
-    reason = "a question to the user is awaited here"
-)]
-pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
+pub(super) async fn judge(env: &RunEnv, turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
@@ -42,8 +45,14 @@ pub(super) async fn judge(turn: &Turn, call: &ToolCall) -> Result<Allowed, Strin
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
+    let effects = effects(&*tool, &args);
+    if let Some(trial) = &env.trial {
+        let (trial, writes) = (Arc::clone(trial), effects.writes.clone());
+        let refused = spawn_blocking(move || refuse(&trial, &writes)).await;
+        refused.map_err(|error| error.to_string())??;
+    }
     Ok(Allowed {
-        effects: effects(&*tool, &args),
+        effects,
         tool,
         args,
     })

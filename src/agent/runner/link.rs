@@ -7,12 +7,14 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::event::{AgentEvent, CompactionReason, Phase, RunOutcome};
+use super::env::RunEnv;
+use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
 use crate::agent::memory::compaction::Pruned;
 use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::toolbox::Toolbox;
+use crate::agent::trial::{Kept, Started};
 use crate::llm::{Message, Model, ThinkingLevel, Usage};
 
 /// Messages that may wait between run and actor.
@@ -48,12 +50,22 @@ pub(in crate::agent) enum RunMessage {
     Compact(Summary, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// These results are left out from here on; the turn goes on without them.
     Prune(Vec<Pruned>, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// A trial begins or ends.
+    Trial(TrialReport),
     /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
     /// Does a steering message wait?
     SteeringWaits(oneshot::Sender<bool>),
     /// The model is done: is a follow-up due for the next turn?
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
+}
+
+/// What the run says about trials.
+pub(in crate::agent) enum TrialReport {
+    /// One has begun. Without an answer the run is over.
+    Begun(Started, oneshot::Sender<(Arc<RunEnv>, Opening)>),
+    /// The open one has ended: what was kept of it, or that it is discarded.
+    Ended(Option<Kept>, oneshot::Sender<()>),
 }
 
 /// What a run is started with.
@@ -216,6 +228,31 @@ impl RunLink {
         self.ask(|reply| RunMessage::Prune(pruned, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// What ends the run.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Reports that a trial has begun, and returns what a run in it works with. None when the run
+    /// is over.
+    pub async fn begin_trial(&self, started: Started) -> Option<(Arc<RunEnv>, Opening)> {
+        self.ask(|reply| RunMessage::Trial(TrialReport::Begun(started, reply)))
+            .await
+    }
+
+    /// Reports that the open trial has ended: kept so, or discarded. When this returns, that is
+    /// stored.
+    pub async fn end_trial(&self, kept: Option<Kept>) -> Option<()> {
+        self.ask(|reply| RunMessage::Trial(TrialReport::Ended(kept, reply)))
+            .await
+    }
+
+    /// Says something the user should read.
+    pub async fn notice(&self, level: NoticeLevel, text: impl Into<String>) {
+        let text = text.into();
+        self.emit(AgentEvent::Notice { level, text }).await;
     }
 
     /// Has `model` take the place of the same one with an estimated window.

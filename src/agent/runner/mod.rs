@@ -11,12 +11,16 @@ mod dispatch;
 mod gate;
 mod execution;
 mod loop_guard;
+mod trial;
 mod env;
 mod lookout;
 mod link;
 
 pub(super) use compact::compact_now;
 pub(super) use env::RunEnv;
-pub(super) use link::{Change, CompactRequest, Opening, RunLink, RunMessage, Summary, Turn};
+pub(super) use link::{
+    Change, CompactRequest, Opening, RunLink, RunMessage, Summary, TrialReport, Turn,
+};
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;
+pub(super) use trial::{discard, keep, try_out};

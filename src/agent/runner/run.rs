@@ -26,7 +26,7 @@ use crate::llm::StopReason;
 /// looks at the place, for the prompt and for what has changed since.
 pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
-    let mut lookout = Lookout::begin(link, &env.cwd, opening).await;
+    let mut lookout = Lookout::begin(link, &env.home, opening).await;
     let mut guard = LoopGuard::default();
     let mut compaction = SoftCompaction::default();
     loop {

@@ -16,6 +16,8 @@ use crate::llm::{Content, Message, ThinkingLevel, Usage};
 pub const VERSION: u32 = 3;
 /// `customType` of entries that hold what the requests begin with.
 pub(super) const PROMPT: &str = "tiller.prompt";
+/// `customType` of entries about trials.
+pub(super) const TRIAL: &str = "tiller.try";
 /// `customType` of entries that move the leaf: the conversation goes on from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
@@ -296,6 +298,14 @@ impl Body {
         }
     }
 
+    /// What became of a trial.
+    pub fn trial(data: Value) -> Self {
+        Self::Custom {
+            custom_type: TRIAL.into(),
+            data,
+        }
+    }
+
     /// What `event` says about how a run went; most say nothing of it (E4).
     pub fn of_event(event: &AgentEvent) -> Option<Self> {
         let data = match event {
@@ -401,6 +411,8 @@ pub enum Kind {
     ThinkingLevelChange,
     /// System prompt and tools of the requests from here on.
     Prompt,
+    /// A trial began or ended.
+    Trial,
     /// Anything else, which is no part of a context.
     Other,
 }
@@ -420,6 +432,7 @@ impl Kind {
             | Self::ModelChange
             | Self::ThinkingLevelChange
             | Self::Prompt
+            | Self::Trial
             | Self::Other => false,
         }
     }
@@ -438,6 +451,7 @@ impl Kind {
             ("model_change", ..) => Self::ModelChange,
             ("thinking_level_change", ..) => Self::ThinkingLevelChange,
             ("custom", _, Some(PROMPT)) => Self::Prompt,
+            ("custom", _, Some(TRIAL)) => Self::Trial,
             _ => Self::Other,
         }
     }

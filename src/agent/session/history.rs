@@ -98,7 +98,7 @@ impl History {
             let kind = session.tree().node(*node).kind;
             if matches!(
                 kind,
-                Kind::Other | Kind::ModelChange | Kind::ThinkingLevelChange
+                Kind::Other | Kind::Trial | Kind::ModelChange | Kind::ThinkingLevelChange
             ) {
                 continue;
             }

@@ -18,6 +18,7 @@ mod snapshot;
 mod store;
 mod sync;
 mod trash;
+mod trials;
 pub mod tree;
 mod view;
 
@@ -34,4 +35,6 @@ pub use snapshot::{Entries, SessionSnapshot};
 pub use store::{OpenError, SaveNotice, Session};
 pub use trash::move_to_trash;
 pub use tree::{NodeId, Tree};
+pub use trials::ready_trial;
+pub(super) use trials::{ended_entry, open_trial, opened_entry};
 pub use view::{SessionView, StoredEntry};

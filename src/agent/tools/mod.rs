@@ -18,6 +18,6 @@ mod typed;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
-pub(super) use paths::expand;
+pub(super) use paths::{Purpose, expand, real, resolve};
 pub use read::{MAX_PICTURE_FILE, image_of};
 pub use settings::ToolSettings;

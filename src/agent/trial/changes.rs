@@ -8,8 +8,8 @@ use super::copy::{Found, Looker, is_executable};
 use super::error::TrialError;
 use super::listing::Listing;
 use super::objects::Objects;
+use super::record::Trial;
 use super::snapshot::{Entry, Snapshot, Stamp};
-use super::trial::{Trial, name_versions};
 use crate::agent::tool::FileChange;
 
 /// A file that the trial has changed.
@@ -19,6 +19,16 @@ pub struct Changed {
     pub path: PathBuf,
     /// What became of it.
     pub change: FileChange,
+}
+
+/// What `trial` has changed so far.
+///
+/// # Errors
+/// Its files cannot be read.
+pub fn changes(trial: &Trial) -> Result<Vec<Changed>, TrialError> {
+    let begun = trial.begun()?;
+    let now = scan(trial, &begun, &trial.objects(), &CancellationToken::new())?;
+    Ok(between(&begun, &now))
 }
 
 /// The files of the trial as they are now. Only those that were touched since it began are read.
@@ -58,7 +68,7 @@ pub(super) fn scan(
         };
         now.entries.insert(path, entry);
     }
-    name_versions(&mut now, &trial.tree, objects, cancel)?;
+    objects.name_versions(&mut now, &trial.tree, cancel)?;
     Ok(now)
 }
 

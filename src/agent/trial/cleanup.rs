@@ -8,10 +8,13 @@ use std::path::Path;
 
 use super::error::TrialError;
 use super::git::Git;
-use super::trial::Trial;
+use super::record::Trial;
 
-/// Removes everything of `trial`.
-pub(super) fn remove(trial: &Trial) -> Result<(), TrialError> {
+/// Removes the worktree and everything else of `trial`. The user's files stay as they are.
+///
+/// # Errors
+/// Something of it cannot be removed.
+pub fn remove(trial: &Trial) -> Result<(), TrialError> {
     remove_tree(&trial.tree).map_err(TrialError::io("cannot remove", &trial.tree))?;
     forget_worktree(trial)?;
     remove_tree(&trial.folder).map_err(TrialError::io("cannot remove", &trial.folder))

@@ -66,6 +66,9 @@ pub enum TrialError {
         /// Why not.
         error: io::Error,
     },
+    /// A fault of the program.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// The user stopped it.
     #[error("stopped")]
     Cancelled,

@@ -11,9 +11,9 @@ use super::copy::{Found, Looker, is_executable};
 use super::error::TrialError;
 use super::merge::Plan;
 use super::objects::Objects;
+use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
-use super::trial::{Trial, name_versions, read_snapshot, write_whole};
-use super::write_back::{put, remove_file};
+use super::write::{put, remove_file};
 
 /// What will be there. Written last: with it the journal counts.
 const AFTER: &str = "keep.after";
@@ -21,8 +21,8 @@ const BEFORE: &str = "keep.before";
 
 /// Writes down what `plan` is about to do.
 pub(super) fn open(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
-    write_whole(&trial.folder.join(BEFORE), &plan.before.to_bytes())?;
-    write_whole(&trial.folder.join(AFTER), &plan.after.to_bytes())
+    plan.before.save(&trial.folder.join(BEFORE))?;
+    plan.after.save(&trial.folder.join(AFTER))
 }
 
 /// Takes back what the journal says was begun. Returns whether there is one.
@@ -31,8 +31,8 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     if !path.exists() {
         return Ok(false);
     }
-    let after = read_snapshot(&path)?;
-    let before = read_snapshot(&trial.folder.join(BEFORE))?;
+    let after = Snapshot::load(&path)?;
+    let before = Snapshot::load(&trial.folder.join(BEFORE))?;
     let here = look_at(trial, &before, &after, objects)?;
     // Only what stands as the keep has left it.
     let ours = |path: &&PathBuf| here.get(path) == after.get(path);
@@ -75,6 +75,6 @@ fn look_at(
         };
         here.entries.insert(path.clone(), entry);
     }
-    name_versions(&mut here, &trial.root, objects, &CancellationToken::new())?;
+    objects.name_versions(&mut here, &trial.root, &CancellationToken::new())?;
     Ok(here)
 }

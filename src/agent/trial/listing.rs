@@ -1,7 +1,7 @@
 //! Which files of a working tree count: those git tracks and those it does not ignore, in submodules
 //! and other repositories below as well. Says nothing about whether they are there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::error::TrialError;
 use super::git::Git;
+use super::record::Modules;
 
 /// How git names an entry that is a repository of its own.
 const MODULE_MODE: &[u8] = b"160000 ";
-
-/// The repositories below a working tree: their path, and their git folder if they have one.
-pub(super) type Modules = BTreeMap<PathBuf, Option<PathBuf>>;
 
 /// The files of a working tree.
 #[derive(Debug, Default)]
@@ -33,9 +31,10 @@ impl Listing {
         while let Some((below, git_dir)) = open.pop() {
             for module in listing.add(&git_dir, root, &below)? {
                 let folder = root.join(&module);
-                let git_dir = folder.join(".git").exists().then(|| {
-                    Git::within(&folder).path(&["rev-parse", "--absolute-git-dir"])
-                });
+                let git_dir = folder
+                    .join(".git")
+                    .exists()
+                    .then(|| Git::within(&folder).path(&["rev-parse", "--absolute-git-dir"]));
                 let git_dir = git_dir.transpose()?;
                 open.extend(git_dir.clone().map(|git_dir| (module.clone(), git_dir)));
                 listing.modules.insert(module, git_dir);
@@ -49,7 +48,9 @@ impl Listing {
     pub fn of_copy(git_dir: &Path, root: &Path, modules: &Modules) -> Result<Self, TrialError> {
         let mut listing = Self::default();
         let own = (PathBuf::new(), Some(git_dir.to_owned()));
-        let known = modules.iter().map(|(path, git)| (path.clone(), git.clone()));
+        let known = modules
+            .iter()
+            .map(|(path, git)| (path.clone(), git.clone()));
         let mut new = BTreeSet::new();
         for (below, git_dir) in [own].into_iter().chain(known) {
             if !root.join(&below).is_dir() {

@@ -12,8 +12,8 @@ use super::copy::{Found, Looker, is_executable};
 use super::error::{Obstacle, TrialError};
 use super::git::Git;
 use super::objects::Objects;
+use super::record::Trial;
 use super::snapshot::{Entry, Snapshot, Stamp};
-use super::trial::{Trial, name_versions};
 
 /// What will be written: the paths concerned, as they are and as they will be.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Plan {
         cancel: &CancellationToken,
     ) -> Result<Self, TrialError> {
         let (mut here, folders, mut obstacles) = look_at(trial, changed)?;
-        name_versions(&mut here, &trial.root, objects, cancel)?;
+        objects.name_versions(&mut here, &trial.root, cancel)?;
         let mut plan = Self::default();
         for Changed { path, .. } in changed {
             if obstacles.iter().any(|obstacle| obstacle.path == *path) {

@@ -6,20 +6,27 @@
 //! bytes, so that no filter, line end rule or hook has a say. The user's index, refs and stash are
 //! never written, and versions go into an object folder of the trial's own.
 
-mod trial;
+mod begin;
+mod keep;
+mod record;
 mod repository;
-mod snapshot;
 mod listing;
 mod copy;
+mod snapshot;
 mod objects;
 mod changes;
 mod merge;
-mod write_back;
 mod journal;
+mod write;
+mod confine;
 mod cleanup;
 mod git;
 mod error;
 
-pub use changes::Changed;
+pub use begin::{Started, begin};
+pub use changes::{Changed, changes};
+pub use cleanup::remove;
+pub(super) use confine::refuse;
 pub use error::{Obstacle, TrialError};
-pub use trial::{Kept, Started, Trial};
+pub use keep::{Kept, keep, recover};
+pub use record::Trial;

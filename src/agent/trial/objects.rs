@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::TrialError;
 use super::git::Git;
+use super::snapshot::{Entry, Snapshot, Stamp};
 
 /// Files that git is given at once.
 const BATCH: usize = 2000;
@@ -61,6 +62,34 @@ impl Objects {
             versions.extend(found);
         }
         Ok(versions)
+    }
+
+    /// Keeps and names the versions of all files of `snapshot` that have none, as they stand below
+    /// `root`.
+    pub fn name_versions(
+        &self,
+        snapshot: &mut Snapshot,
+        root: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<(), TrialError> {
+        let nameless = snapshot.entries.iter().filter(
+            |(_, entry)| matches!(entry, Entry::File { version, .. } if version.is_empty()),
+        );
+        let files: Vec<PathBuf> = nameless.map(|(path, _)| path.clone()).collect();
+        for path in &files {
+            let whole = root.join(path);
+            let meta = fs::symlink_metadata(&whole);
+            let meta = meta.map_err(TrialError::io("cannot read", &whole))?;
+            // Taken before the bytes are read: one that changes in between is read again.
+            snapshot.stamps.insert(path.clone(), Stamp::of(&meta));
+        }
+        let versions = self.keep(root, &files, cancel)?;
+        for (path, named) in files.iter().zip(versions) {
+            if let Some(Entry::File { version, .. }) = snapshot.entries.get_mut(path) {
+                *version = named;
+            }
+        }
+        Ok(())
     }
 
     /// Reads `versions` one after the other.

@@ -26,14 +26,14 @@ impl Repository {
     pub fn around(cwd: &Path) -> Result<Self, TrialError> {
         let cwd = fs::canonicalize(cwd).map_err(TrialError::io("cannot find", cwd))?;
         let git = Git::within(&cwd);
-        let git_dir = git
-            .path(&["rev-parse", "--absolute-git-dir"])
-            .map_err(|error| match error {
-                TrialError::Git { text, .. } if text.contains("not a git repository") => {
-                    TrialError::NoRepository(cwd.clone())
-                }
-                other => other,
-            })?;
+        let git_dir =
+            git.path(&["rev-parse", "--absolute-git-dir"])
+                .map_err(|error| match error {
+                    TrialError::Git { text, .. } if text.contains("not a git repository") => {
+                        TrialError::NoRepository(cwd.clone())
+                    }
+                    other => other,
+                })?;
         if git.run(&["rev-parse", "--is-inside-work-tree"])? != b"true\n" {
             return Err(TrialError::NoWorkTree(cwd));
         }
@@ -72,7 +72,12 @@ impl Repository {
         let copy = scratch.join("index");
         fs::copy(&index, &copy).map_err(TrialError::io("cannot copy", &index))?;
         // An index may be in two files, or lean on a file system monitor: here it stands alone.
-        let update = ["update-index", "--no-split-index", "--no-fsmonitor", "--no-untracked-cache"];
+        let update = [
+            "update-index",
+            "--no-split-index",
+            "--no-fsmonitor",
+            "--no-untracked-cache",
+        ];
         Git::within(&self.root)
             .with("GIT_INDEX_FILE", &copy)
             .run(&update)?;

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use super::copy::write_whole;
+use super::error::TrialError;
 
 /// What one path holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +56,22 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Writes it into a file, so that it is there whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), TrialError> {
+        write_whole(path, &self.to_bytes()).map_err(TrialError::io("cannot write", path))
+    }
+
+    /// Reads one that was saved.
+    pub fn load(path: &Path) -> Result<Self, TrialError> {
+        let bytes = fs::read(path).map_err(TrialError::io("cannot read", path))?;
+        Self::from_bytes(&bytes).map_err(|error| TrialError::Damaged {
+            path: path.to_owned(),
+            what: error.to_string(),
+        })
+    }
+
     /// The bytes of its file.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (path, entry) in &self.entries {
             let stamp = self.stamps.get(path).copied().unwrap_or_default();
@@ -84,7 +101,7 @@ impl Snapshot {
     }
 
     /// Reads the bytes of its file.
-    pub fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
+    fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
         let mut snapshot = Self::default();
         let whole = bytes.is_empty() || bytes.ends_with(&[0]);
         let mut records = bytes.split(|byte| *byte == 0);
@@ -101,11 +118,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    fn read<'a>(
-        &mut self,
-        record: &[u8],
-        more: &mut impl Iterator<Item = &'a [u8]>,
-    ) -> Option<()> {
+    fn read<'a>(&mut self, record: &[u8], more: &mut impl Iterator<Item = &'a [u8]>) -> Option<()> {
         let mut fields = record.splitn(2, |byte| *byte == b' ');
         let mark = fields.next()?;
         let rest = fields.next()?;

@@ -144,6 +144,7 @@ impl RunContext {
             session,
             history,
             spill_dir: self.spill_dir.clone(),
+            trials: self.session_file.is_some().then(|| dirs.trials()),
             rules: settings.rules.clone(),
         }))
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::find::find;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
-    History, OpenError, Session, StoredSession, live_sessions, sessions_in,
+    History, OpenError, Session, StoredSession, live_sessions, ready_trial, sessions_in,
 };
 use crate::app::args::RunArgs;
 use crate::app::humanize::plural;
@@ -131,6 +131,7 @@ impl Choice {
             })?;
             notices.extend(session.go_to(Some(node)).map(|(_, notice)| notice));
         }
+        notices.extend(ready_trial(&mut session));
         let history = session.history();
         if history.damaged > 0 {
             let entries = plural(history.damaged as u64, "entry", "entries");

@@ -17,6 +17,7 @@ use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::session::SessionBranch;
+use crate::agent::trial::Trial;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
@@ -48,6 +49,8 @@ pub struct App {
     pub(crate) run: RunState,
     pub(crate) stats: RunStats,
     pub(crate) timeline: Timeline,
+    /// The trial that is open.
+    pub trial: Option<OpenTrial>,
     /// Messages that wait, in the order they go out.
     pub(crate) queue: Vec<Queued>,
     /// The status line's facts.
@@ -193,6 +196,15 @@ pub(crate) struct LastRun {
     pub output: u64,
 }
 
+/// A trial as the screen knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenTrial {
+    /// The trial.
+    pub trial: Arc<Trial>,
+    /// Files that it has changed so far, when that was counted.
+    pub changed: Option<usize>,
+}
+
 /// Why a run can be gone on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resume {
@@ -240,6 +252,7 @@ impl App {
             run: RunState::Idle,
             stats: RunStats::default(),
             timeline: Timeline::default(),
+            trial: None,
             queue: Vec::new(),
             models: ModelsState::new(Arc::clone(&status.model)),
             status,
@@ -257,9 +270,16 @@ impl App {
 
     /// Which bindings of a key count.
     pub fn scope(&self) -> Scope {
-        self.overlays
-            .last()
-            .map_or(Scope::Everywhere, Overlay::scope)
+        match self.overlays.last() {
+            Some(top) => top.scope(),
+            None if self.trial_asks() => Scope::Trial,
+            None => Scope::Everywhere,
+        }
+    }
+
+    /// Whether a key decides what becomes of the trial. What is being typed is never an answer.
+    pub fn trial_asks(&self) -> bool {
+        self.trial.is_some() && !self.is_running() && self.composer.is_empty()
     }
 
     /// Whether a run is under way (and not merely dying).

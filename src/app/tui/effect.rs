@@ -9,6 +9,7 @@ use super::options::ExitKind;
 use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
 use crate::agent::QueueKind;
+use crate::agent::trial::Trial;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
@@ -37,6 +38,14 @@ pub enum Effect {
     Abort,
     /// Go on after the iteration limit.
     GoOn,
+    /// Begin a trial with this message.
+    BeginTrial(Vec<Content>),
+    /// Keep the open trial.
+    KeepTrial,
+    /// Discard the open trial.
+    DiscardTrial,
+    /// Count the files that the trial has changed.
+    CountChanges(Arc<Trial>),
     /// Compact the conversation, with this in focus.
     Compact(Option<String>),
     /// Read which models there are.

@@ -15,6 +15,7 @@ use super::options::StoredFiles;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
 use crate::agent::memory::git_head;
+use crate::agent::trial::changes;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::Outline;
 use crate::app::export::export_on_request;
@@ -95,6 +96,13 @@ impl EffectRunner {
                     sessions.run(effect);
                 }
             }
+            Effect::BeginTrial(content) => self.handle.begin_trial(content),
+            Effect::KeepTrial => self.handle.keep_trial(),
+            Effect::DiscardTrial => self.handle.discard_trial(),
+            Effect::CountChanges(trial) => self.block(move || {
+                let changes = changes(&trial).map(|changes| changes.len());
+                EffectResult::TrialChanges(trial, changes.ok())
+            }),
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),

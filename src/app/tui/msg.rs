@@ -12,6 +12,7 @@ use super::options::ExitKind;
 use super::session_effect::SessionResult;
 use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
+use crate::agent::trial::Trial;
 use crate::agent::{Event, Snapshot};
 use crate::app::branches::Outline;
 use crate::app::models::{KeyState, ModelList};
@@ -82,6 +83,8 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
+    /// How many files the trial has changed, if that can be told.
+    TrialChanges(Arc<Trial>, Option<usize>),
     /// Something was done that the user should know.
     Said(String),
     /// Something failed that the user should know.

@@ -4,7 +4,7 @@ use super::models::ModelPicker;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
 use super::tree::TreePicker;
-use crate::app::action::Scope;
+use crate::app::action::{Action, Scope};
 
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub enum Overlay {
     Iterations(Pager),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
+    /// Whether the trial ends this way. The letter is the key that asked.
+    EndTrial(Action, char),
     /// Earlier prompts.
     HistorySearch(Picker),
     /// The models.
@@ -30,7 +32,7 @@ impl Overlay {
     pub fn scope(&self) -> Scope {
         match self {
             Self::Help(_) | Self::Iterations(_) => Scope::Pager,
-            Self::ConfirmQuit => Scope::Question,
+            Self::ConfirmQuit | Self::EndTrial(..) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
@@ -52,7 +54,7 @@ impl Overlay {
                 SessionMode::Naming(text) => Some(text),
                 SessionMode::Removing => None,
             },
-            Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit => None,
+            Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit | Self::EndTrial(..) => None,
         }
     }
 
@@ -69,7 +71,11 @@ impl Overlay {
         match self {
             Self::Help(pager) | Self::Iterations(pager) => Some(pager),
             Self::Models(models) => models.details.as_mut(),
-            Self::ConfirmQuit | Self::HistorySearch(_) | Self::Sessions(_) | Self::Tree(_) => None,
+            Self::ConfirmQuit
+            | Self::EndTrial(..)
+            | Self::HistorySearch(_)
+            | Self::Sessions(_)
+            | Self::Tree(_) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::tree;
+use super::{tree, trials};
 use crate::agent::session::SessionBranch;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
@@ -43,7 +43,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 .iter()
                 .map(|message| content_text(&message.content))
                 .collect();
-            let text = texts.join("\n\n");
+            let text = trials::given_back(app, texts.join("\n\n"));
             if !text.is_empty() {
                 app.composer.prepend(&text);
             }
@@ -56,6 +56,10 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             first_prompt,
         } => {
             show(app, branch, messages);
+            let same = app.status.session.as_ref().map(|session| &session.file) == path.as_ref();
+            if !same {
+                trials::left(app);
+            }
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
@@ -79,6 +83,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.total = spent;
             tree::moved(app, prompt.as_deref());
         }
+        AgentEvent::Trial(event) => return trials::event(app, event),
         AgentEvent::ModelChanged { model, thinking } => {
             app.status.model = model.clone();
             app.models.use_now(model);
@@ -98,7 +103,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             });
         }
         // A command may have switched branches.
-        AgentEvent::AgentSettled { .. } => return vec![Effect::ReadBranch],
+        AgentEvent::AgentSettled { .. } => {
+            let count = app.trial.as_ref().map(|open| Arc::clone(&open.trial));
+            let effects = [Effect::ReadBranch].into_iter();
+            return effects.chain(count.map(Effect::CountChanges)).collect();
+        }
         _ => {}
     }
     Vec::new()

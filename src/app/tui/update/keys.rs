@@ -1,7 +1,7 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
 use super::command::{self, Command};
-use super::{editor, models, overlay, queue, scroll, sessions, stop, tree};
+use super::{editor, models, overlay, queue, scroll, sessions, stop, tree, trials};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -25,6 +25,10 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         return overlay::press(app, press, action);
     }
     match action {
+        Some(action @ (Action::KeepTrial | Action::DiscardTrial)) => {
+            trials::ask(app, action, press);
+            Vec::new()
+        }
         Some(action) => act(app, action, ""),
         None => {
             if let Some(c) = press.text() {
@@ -66,6 +70,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => app.overlays.push(Overlay::Iterations(Pager::default())),
+        Action::Try | Action::KeepTrial | Action::DiscardTrial => {
+            return trials::act(app, action, argument);
+        }
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => overlay::open_history(app),
         Action::Models

@@ -13,6 +13,7 @@ mod scroll;
 mod overlay;
 mod models;
 mod sessions;
+mod trials;
 
 mod agent;
 mod terminal;

@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{models, sessions, stop, tree};
+use super::{models, sessions, stop, tree, trials};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -21,6 +21,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             Vec::new()
         }
         Some(Overlay::ConfirmQuit) => confirm_press(app, action),
+        Some(Overlay::EndTrial(..)) => trials::press(app, press, action),
         Some(Overlay::HistorySearch(_)) => list_press(app, press, action.map(turned_around)),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Sessions(_)) => {

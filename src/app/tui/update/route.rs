@@ -1,6 +1,8 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{agent, editor, keys, models, overlay, queue, scroll, sessions, stop, terminal, tree};
+use super::{
+    agent, editor, keys, models, overlay, queue, scroll, sessions, stop, terminal, tree, trials,
+};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -94,6 +96,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::History(older) => overlay::history_loaded(app, older),
+        EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }

@@ -5,10 +5,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use crate::agent::{Phase, RunOutcome, RunState};
+use crate::agent::{Phase, RunOutcome, RunState, TrialStep};
 use crate::app::action::Action;
-use crate::app::humanize::{duration, short};
-use crate::app::tui::app::{App, LastRun, Resume};
+use crate::app::humanize::{duration, plural, short};
+use crate::app::tui::app::{App, LastRun, OpenTrial, Resume};
 use crate::app::tui::text::width::{ellipsis, width};
 
 /// Bytes a token has on average, for a speed before the provider has counted.
@@ -19,6 +19,7 @@ pub fn has_something(app: &App) -> bool {
         || app.hint.is_some()
         || app.start.demo.is_some()
         || app.resume.is_some()
+        || app.trial.is_some()
 }
 
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -47,7 +48,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         RunState::Idle => {
             let line = hint.unwrap_or_else(|| idle(app));
-            let ended = app.resume.and(app.stats.last.as_ref());
+            let offers = app.resume.is_some() || app.trial_asks();
+            let ended = app.stats.last.as_ref().filter(|_| offers);
             let ended = ended.map_or_else(StyledLine::new, |last| ended_line(app, last));
             let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
             let right = if fits { ended } else { StyledLine::new() };
@@ -64,6 +66,9 @@ fn idle(app: &App) -> StyledLine {
             .with(app.key(Action::Submit), theme.key_hint)
             .with(" starts it now · any other key stays here", theme.activity);
     }
+    if let Some(open) = app.trial.as_ref().filter(|_| app.trial_asks()) {
+        return trial(app, open);
+    }
     let Some(resume) = app.resume else {
         return app
             .stats
@@ -76,6 +81,20 @@ fn idle(app: &App) -> StyledLine {
         Resume::Failed => " on the empty editor tries again",
     };
     offer(app, Action::Submit, does)
+}
+
+/// What the trial has changed, and how it ends.
+fn trial(app: &App, open: &OpenTrial) -> StyledLine {
+    let changed = match open.changed {
+        None => String::new(),
+        Some(0) => " · no file changed".to_owned(),
+        Some(files) => format!(" · {} changed", plural(files as u64, "file", "files")),
+    };
+    StyledLine::of("⑂ ", app.theme.activity_mark)
+        .with(format!("trial{changed} · "), app.theme.activity)
+        .then(&offer(app, Action::KeepTrial, " keeps"))
+        .with(" · ", app.theme.activity)
+        .then(&offer(app, Action::DiscardTrial, " discards"))
 }
 
 /// A key and what it does.
@@ -167,6 +186,14 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
             (what, Some(reason.clone()))
         }
         Phase::Compacting => (for_seconds("summarising the conversation"), None),
+        Phase::Trial(step) => {
+            let what = match step {
+                TrialStep::Begin => "copying the files for the trial",
+                TrialStep::Keep => "taking the changes over",
+                TrialStep::Discard => "removing the trial's files",
+            };
+            (for_seconds(what), None)
+        }
         Phase::Asking => (for_seconds("waiting for your answer"), None),
     }
 }

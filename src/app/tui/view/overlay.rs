@@ -10,6 +10,7 @@ use super::popup::{
 };
 use super::{models, sessions, timeline, tree};
 use crate::app::action::Action;
+use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{HelpLine, Overlay, Pager, Picker, help_lines};
 
@@ -25,6 +26,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
             draw_pager(app, "Iterations", columns, &lines, *pager, area, buffer)
         }
         Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
+        Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
         Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
@@ -82,6 +84,35 @@ fn draw_confirm(app: &App, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
             .with(" stays", theme.popup),
     ];
     match open(app, "Leave?", (44, lines.len()), &[], room, buffer) {
+        Some(area) => draw_text(&lines, Pager::default(), area, buffer),
+        None => PopupDrawn::default(),
+    }
+}
+
+fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let theme = &app.theme;
+    let key_style = theme.popup.patch(theme.key_hint);
+    let files = match app.trial.as_ref().and_then(|open| open.changed) {
+        Some(files) => plural(files as u64, "changed file", "changed files"),
+        None => "all changed files".to_owned(),
+    };
+    let (title, what, does) = match action {
+        Action::KeepTrial => ("Keep the trial?", "taken over into yours", " keeps"),
+        _ => (
+            "Discard the trial?",
+            "thrown away with the worktree",
+            " discards",
+        ),
+    };
+    let lines = [
+        StyledLine::of(format!("{files}: {what}."), theme.popup),
+        StyledLine::new(),
+        StyledLine::of(app.key(Action::Submit), key_style)
+            .with(format!("{does} · "), theme.popup)
+            .with(app.key(Action::Cancel), key_style)
+            .with(" goes back", theme.popup),
+    ];
+    match open(app, title, (50, lines.len()), &[], room, buffer) {
         Some(area) => draw_text(&lines, Pager::default(), area, buffer),
         None => PopupDrawn::default(),
     }

@@ -1,6 +1,5 @@
-//! Puts a plan into effect in the user's files. All new content is on the disk beside its place
-//! before the first file is touched; then files are removed and renamed, and all of that is taken
-//! back when one of these steps fails.
+//! Writes and removes the user's files. New content is on the disk beside its place before the first
+//! of them is touched. No link is ever written through.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,42 +10,15 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-use super::copy::{Found, Looker, is_gone, link};
-use super::error::{Obstacle, TrialError};
-use super::journal;
-use super::merge::Plan;
+use super::copy::{is_gone, link};
+use super::error::TrialError;
 use super::objects::Objects;
+use super::record::Trial;
 use super::snapshot::{Entry, Stamp};
-use super::trial::Trial;
 
 /// How the names of files begin that wait beside their place.
 const PREFIX: &str = ".tiller-";
 const SUFFIX: &str = ".tmp";
-
-/// Carries out `plan`: all of it, or nothing.
-pub(super) fn carry_out(trial: &Trial, objects: &Objects, plan: &Plan) -> Result<(), TrialError> {
-    let writes: Vec<(&Path, &Entry)> = plan
-        .after
-        .entries
-        .iter()
-        .map(|(path, entry)| (path.as_path(), entry))
-        .collect();
-    let staged = Staged::new(trial, objects, &writes, &plan.after.stamps)?;
-    must_be_as_planned(trial, plan)?;
-    journal::open(trial, plan)?;
-    let done = remove_all(trial, plan).and_then(|()| staged.commit(trial));
-    done.map_err(|error| match journal::roll_back(trial, objects) {
-        Ok(_) => error,
-        Err(again) => TrialError::Damaged {
-            path: trial.root.clone(),
-            what: format!(
-                "{error}; and what was written could not be taken back ({again}). The versions of \
-                 before are named in {} and kept beside it",
-                trial.folder.join("keep.before").display()
-            ),
-        },
-    })
-}
 
 /// Writes entries where nothing is.
 pub(super) fn put(
@@ -76,37 +48,6 @@ pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> 
     Ok(())
 }
 
-fn remove_all(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
-    let gone = plan.before.entries.keys();
-    for path in gone.filter(|path| plan.after.get(path).is_none()) {
-        remove_file(trial, path)?;
-    }
-    Ok(())
-}
-
-/// Fails when the user has changed a file since the plan was made.
-fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
-    let mut looker = Looker::new(&trial.root);
-    let paths = plan.before.entries.keys().chain(plan.after.entries.keys());
-    for path in paths {
-        let whole = trial.root.join(path);
-        let found = looker.look(path);
-        let same = match found.map_err(TrialError::io("cannot read", &whole))? {
-            Found::Nothing | Found::Folder => plan.before.get(path).is_none(),
-            Found::File(meta) => plan.before.stamps.get(path) == Some(&Stamp::of(&meta)),
-            Found::Link(target) => plan.before.get(path) == Some(&Entry::Link(target)),
-            Found::Special => false,
-        };
-        if !same {
-            return Err(TrialError::Conflicts(vec![Obstacle {
-                path: path.clone(),
-                why: "was changed here at this very moment",
-            }]));
-        }
-    }
-    Ok(())
-}
-
 /// New content, beside its place.
 enum Content {
     /// A temporary file that takes the place of what is there.
@@ -117,10 +58,12 @@ enum Content {
     Link(PathBuf),
 }
 
-struct Staged(Vec<(PathBuf, Content)>);
+/// New content for several files.
+pub(super) struct Staged(Vec<(PathBuf, Content)>);
 
 impl Staged {
-    fn new(
+    /// Writes the content of `entries` beside their places.
+    pub fn new(
         trial: &Trial,
         objects: &Objects,
         entries: &[(&Path, &Entry)],
@@ -153,7 +96,8 @@ impl Staged {
         Ok(Self(staged))
     }
 
-    fn commit(self, trial: &Trial) -> Result<(), TrialError> {
+    /// Puts it all in its place.
+    pub fn commit(self, trial: &Trial) -> Result<(), TrialError> {
         for (path, content) in self.0 {
             let whole = trial.root.join(path);
             content

@@ -1,0 +1,181 @@
+//! What the actor does for a trial: lets one begin when nothing else runs, works in its folder while
+//! it is open, and goes back when it ends. Touches no file of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::activity::{Activity, Typed};
+use super::conversation::Conversation;
+use super::task::Actor;
+use crate::agent::event::{AgentEvent, NoticeLevel, QueueKind, TrialEvent};
+use crate::agent::handle::TrialCommand;
+use crate::agent::runner::{TrialReport, discard, keep, try_out};
+use crate::agent::session::{NodeId, ended_entry, open_trial, opened_entry};
+use crate::agent::trial::{Kept, Trial};
+use crate::llm::{Content, Model, ThinkingLevel};
+
+impl Actor {
+    pub(super) fn on_trial(&mut self, command: TrialCommand) {
+        match command {
+            TrialCommand::Begin(content) => self.begin_trial(content),
+            TrialCommand::Keep => self.end_trial(true),
+            TrialCommand::Discard => self.end_trial(false),
+        }
+    }
+
+    fn begin_trial(&mut self, content: Vec<Content>) {
+        let typed = Typed {
+            kind: QueueKind::Steering,
+            content,
+            origin: None,
+        };
+        let idle = matches!(self.activity, Activity::Idle);
+        let refused = match &self.trials {
+            _ if self.env.trial.is_some() => {
+                "One trial at a time: /keep or /discard ends the one that is open."
+            }
+            _ if !idle => "A trial can begin when no run is under way: stop it first.",
+            None => {
+                "This session is not stored, so a trial could be lost with it: start tiller \
+                 without --no-session."
+            }
+            Some(trials) => {
+                let (trials, cwd) = (trials.clone(), self.env.home.clone());
+                let session = self.conversation.session_file();
+                self.queues.push_opening(typed);
+                self.start(true, |link| async move {
+                    try_out(&link, trials, cwd, session).await
+                });
+                return;
+            }
+        };
+        self.conversation.notice(NoticeLevel::Warning, refused);
+        self.queues.push(typed);
+        let back = self.queues.take_newest();
+        self.give_back(back.into_iter().collect());
+    }
+
+    fn end_trial(&mut self, keeps: bool) {
+        let Some(trial) = self.env.trial.clone() else {
+            let text = "No trial is open; /try PROMPT begins one.";
+            return self.conversation.notice(NoticeLevel::Warning, text);
+        };
+        if !matches!(self.activity, Activity::Idle) {
+            let text = "A trial can end when no run is under way: stop it first.";
+            return self.conversation.notice(NoticeLevel::Warning, text);
+        }
+        // What its runs started must not write any more.
+        self.processes.stop_all();
+        let processes = self.processes.clone();
+        self.start(true, |link| async move {
+            if keeps {
+                keep(&link, trial, processes).await
+            } else {
+                discard(&link, trial, processes).await
+            }
+        });
+    }
+
+    pub(super) fn on_trial_report(&mut self, report: TrialReport) {
+        match report {
+            TrialReport::Begun(started, reply) => {
+                let Ok(run) = self.activity.live_run() else {
+                    return;
+                };
+                run.silent = false;
+                let trial = Arc::new(started.trial);
+                self.conversation.begin_trial(&trial);
+                self.work_in(Some(trial));
+                let opening = self.conversation.opening(&self.model, &self.toolbox);
+                let _ = reply.send((Arc::clone(&self.env), opening));
+            }
+            TrialReport::Ended(kept, reply) => {
+                if let Some(trial) = self.env.trial.clone() {
+                    let (model, thinking) = (Arc::clone(&self.model), self.thinking);
+                    self.conversation.end_trial(&trial, kept, &model, thinking);
+                    self.work_in(None);
+                }
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    /// Goes on with the trial that is open in the session, if one is.
+    pub(super) fn resume_trial(&mut self) {
+        self.work_in(self.conversation.open_trial().map(Arc::new));
+    }
+
+    /// Works in the folder of `trial` from now on, or in that of the session.
+    pub(super) fn work_in(&mut self, trial: Option<Arc<Trial>>) {
+        self.env = Arc::new(self.env.with_trial(trial));
+        self.conversation.prompts.set_place(&self.env.cwd);
+        self.show_trial();
+    }
+
+    /// Tells those who listen that a trial is open.
+    pub(super) fn show_trial(&mut self) {
+        if let Some(trial) = &self.env.trial {
+            let open = TrialEvent::Open(Arc::clone(trial));
+            self.conversation.send(AgentEvent::Trial(open));
+        }
+    }
+}
+
+impl Conversation {
+    /// The file of the session; empty for one that is not stored.
+    fn session_file(&self) -> PathBuf {
+        self.session.path().unwrap_or(Path::new("")).to_owned()
+    }
+
+    fn open_trial(&self) -> Option<Trial> {
+        open_trial(&self.session).map(|(trial, _)| trial)
+    }
+
+    /// Whether a conversation that goes on from `target` has left the trial that is open.
+    pub fn leaves_trial(&self, target: Option<NodeId>) -> bool {
+        let Some((_, opened)) = open_trial(&self.session) else {
+            return false;
+        };
+        let tree = self.session.tree();
+        let inside = |target| tree.ancestors(target).any(|node| node == opened);
+        !target.is_some_and(inside)
+    }
+
+    /// Stores that a trial has begun, and has the model told with what the user says next.
+    fn begin_trial(&mut self, trial: &Trial) {
+        self.store(opened_entry(&self.session, trial));
+        let (root, tree) = (trial.root.display(), trial.tree.display());
+        self.prompts.tell(format!(
+            "[This is a trial. You work on a copy of the files of {root} in a git worktree at \
+             {tree}: use paths below it. Nothing below {root} may be changed. When the user keeps \
+             the trial, changed files are carried over to {root}; else they are thrown away. Only \
+             files are kept: make no commits, branches or stashes.]"
+        ));
+    }
+
+    /// Stores that `trial` has ended. What was kept is told to the model with what the user says
+    /// next; else the conversation goes on from before it.
+    fn end_trial(
+        &mut self,
+        trial: &Trial,
+        kept: Option<Kept>,
+        model: &Model,
+        thinking: ThinkingLevel,
+    ) {
+        if let Some(kept) = kept {
+            self.store(ended_entry(trial, true));
+            let root = trial.root.display();
+            self.prompts.tell(format!(
+                "[The trial was kept: its changes are in the files of {root} now, and its worktree \
+                 is gone.]"
+            ));
+            return self.send(AgentEvent::Trial(TrialEvent::Kept(kept)));
+        }
+        let opened = open_trial(&self.session).map(|(_, opened)| opened);
+        let before = opened.and_then(|opened| self.session.tree().node(opened).parent);
+        // In this order: killed in between, the trial is still open.
+        self.move_to(before, None, model, thinking);
+        self.store(ended_entry(trial, false));
+        self.send(AgentEvent::Trial(TrialEvent::Discarded));
+    }
+}

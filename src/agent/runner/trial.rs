@@ -1,0 +1,137 @@
+//! The runs that begin and end a trial. The work on the files is `agent::trial`'s; here it is done on
+//! threads that may block, and reported.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use super::link::RunLink;
+use super::run::run;
+use crate::agent::event::{NoticeLevel, Phase, RunOutcome, TrialStep};
+use crate::agent::process::Processes;
+use crate::agent::trial::{self, Trial, TrialError};
+
+/// Most files that a notice names.
+const NAMED: usize = 5;
+
+/// Begins a trial of the folder `cwd` in a folder below `trials`, for the session in that file, and answers the user in it. Where
+/// it cannot begin, the run ends as if it was stopped: what the user said goes back.
+pub(in crate::agent) async fn try_out(
+    link: &RunLink,
+    trials: PathBuf,
+    cwd: PathBuf,
+    session: PathBuf,
+) -> RunOutcome {
+    link.phase(Phase::Trial(TrialStep::Begin)).await;
+    let cancel = link.cancellation();
+    let started = blocking(move || trial::begin(&trials, &cwd, &session, &cancel)).await;
+    let started = match started {
+        Ok(started) => started,
+        Err(error) => {
+            if !matches!(error, TrialError::Cancelled) {
+                let text = format!("No trial was begun: {error}");
+                link.notice(NoticeLevel::Error, text).await;
+            }
+            return RunOutcome::Aborted;
+        }
+    };
+    let (trial, left_out) = (started.trial.clone(), started.left_out.clone());
+    let Some((env, opening)) = link.begin_trial(started).await else {
+        let _ = blocking(move || trial::remove(&trial)).await;
+        return RunOutcome::Aborted;
+    };
+    if !left_out.is_empty() {
+        let text = format!(
+            "The trial is without files that cannot be read: {}",
+            list(&left_out)
+        );
+        link.notice(NoticeLevel::Warning, text).await;
+    }
+    run(link, &env, opening).await
+}
+
+/// Takes the changes of `trial` over and ends it, once `processes` have ended.
+pub(in crate::agent) async fn keep(
+    link: &RunLink,
+    trial: Arc<Trial>,
+    processes: Processes,
+) -> RunOutcome {
+    link.phase(Phase::Trial(TrialStep::Keep)).await;
+    processes.empty().await;
+    let cancel = link.cancellation();
+    let kept = {
+        let trial = Arc::clone(&trial);
+        blocking(move || trial::keep(&trial, &cancel)).await
+    };
+    match kept {
+        Ok(kept) => {
+            link.end_trial(Some(kept)).await;
+            remove(link, trial).await;
+            RunOutcome::Done
+        }
+        Err(TrialError::Cancelled) => RunOutcome::Aborted,
+        Err(error) => {
+            let more = match error {
+                TrialError::Conflicts(_) => format!(
+                    "\nThe trial stays open. Bring these files to agree with {} and /keep again, or \
+                     ask the model to; /discard gives the trial up.",
+                    trial.tree.display()
+                ),
+                _ => String::from(" The trial stays open: /keep tries again."),
+            };
+            let text = format!("The trial was not kept: {error}{more}");
+            link.notice(NoticeLevel::Error, text).await;
+            RunOutcome::Done
+        }
+    }
+}
+
+/// Ends `trial` without its changes, once `processes` have ended.
+pub(in crate::agent) async fn discard(
+    link: &RunLink,
+    trial: Arc<Trial>,
+    processes: Processes,
+) -> RunOutcome {
+    link.phase(Phase::Trial(TrialStep::Discard)).await;
+    processes.empty().await;
+    // Of a keep that was killed nothing may stay.
+    let recovered = {
+        let trial = Arc::clone(&trial);
+        blocking(move || trial::recover(&trial)).await
+    };
+    if let Err(error) = recovered {
+        let text = format!("The trial was not discarded: {error}");
+        link.notice(NoticeLevel::Error, text).await;
+        return RunOutcome::Done;
+    }
+    link.end_trial(None).await;
+    remove(link, trial).await;
+    RunOutcome::Done
+}
+
+async fn remove(link: &RunLink, trial: Arc<Trial>) {
+    let removed = blocking(move || trial::remove(&trial)).await;
+    if let Err(error) = removed {
+        let text = format!("The trial has ended, but some of its files are left: {error}");
+        link.notice(NoticeLevel::Warning, text).await;
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TrialError> + Send + 'static,
+) -> Result<T, TrialError> {
+    spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(TrialError::Internal(error.to_string())))
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let named = paths.iter().take(NAMED);
+    let named: Vec<String> = named.map(|path| path.display().to_string()).collect();
+    let more = match paths.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
+}

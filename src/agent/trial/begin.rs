@@ -1,0 +1,188 @@
+//! Begins a trial: a worktree, and in it the user's files as they are now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::statvfs;
+use tokio_util::sync::CancellationToken;
+
+use super::cleanup::remove;
+use super::copy::{Found, Looker, copy_file, is_executable, is_gone, link, write_whole};
+use super::error::TrialError;
+use super::git::Git;
+use super::listing::Listing;
+use super::record::{Modules, RECORD, Trial};
+use super::repository::Repository;
+use super::snapshot::{Entry, Snapshot};
+
+/// Bytes of the disk that stay free.
+const SPARE: u64 = 256 * 1024 * 1024;
+
+/// A trial that has begun.
+#[derive(Debug)]
+pub struct Started {
+    /// The trial.
+    pub trial: Trial,
+    /// Files that could not be read, so that the trial lacks them.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// Begins a trial for the working folder `cwd` of the session in the file `session`, in a folder of
+/// its own below `home`. Leaves nothing behind when it fails or is cancelled.
+///
+/// # Errors
+/// A trial cannot be made there.
+pub fn begin(
+    home: &Path,
+    cwd: &Path,
+    session: &Path,
+    cancel: &CancellationToken,
+) -> Result<Started, TrialError> {
+    let repository = Repository::around(cwd)?;
+    make_private(home)?;
+    let home = fs::canonicalize(home).map_err(TrialError::io("cannot find", home))?;
+    let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
+    let folder = home.join(&id);
+    make_private(&folder)?;
+    // Some builds look at the name of their folder.
+    let name = repository.root.file_name().unwrap_or("tree".as_ref());
+    let mut trial = Trial {
+        session: session.to_owned(),
+        cwd: repository.root.join(&repository.below),
+        tree: folder.join(name),
+        git_dir: PathBuf::new(),
+        common_dir: repository.common_dir.clone(),
+        root: repository.root.clone(),
+        modules: Modules::new(),
+        folder,
+        id,
+    };
+    match fill(&mut trial, &repository, &home, cancel) {
+        Ok(left_out) => Ok(Started { trial, left_out }),
+        Err(error) => {
+            let _ = remove(&trial);
+            Err(error)
+        }
+    }
+}
+
+fn fill(
+    trial: &mut Trial,
+    repository: &Repository,
+    home: &Path,
+    cancel: &CancellationToken,
+) -> Result<Vec<PathBuf>, TrialError> {
+    // First, so that it can be told whose the folder is, whatever comes next.
+    write_record(trial)?;
+    repository.add_worktree(&trial.tree, &trial.folder)?;
+    trial.git_dir = Git::within(&trial.tree).path(&["rev-parse", "--absolute-git-dir"])?;
+    let listing = Listing::of_user(&repository.git_dir, &trial.root)?;
+    trial.modules = listing.modules;
+    let mut files = listing.files;
+    if let Ok(own) = home.strip_prefix(&trial.root) {
+        files.retain(|path| !path.starts_with(own));
+        trial.modules.retain(|path, _| !path.starts_with(own));
+    }
+    write_record(trial)?;
+    check_room(trial, &files)?;
+    let (entries, left_out) = copy_all(trial, &files, cancel)?;
+    let mut begun = Snapshot {
+        entries,
+        ..Snapshot::default()
+    };
+    (trial.objects()).name_versions(&mut begun, &trial.tree, cancel)?;
+    let place = trial.working_folder();
+    let modules = trial.modules.keys().map(|module| trial.tree.join(module));
+    for folder in modules.chain([place]) {
+        fs::create_dir_all(&folder).map_err(TrialError::io("cannot make", &folder))?;
+    }
+    begun.save(&trial.begun_file())?;
+    Ok(left_out)
+}
+
+fn write_record(trial: &Trial) -> Result<(), TrialError> {
+    let path = trial.folder.join(RECORD);
+    let json = serde_json::to_vec_pretty(trial).map_err(io::Error::other);
+    let json = json.map_err(TrialError::io("cannot describe the trial in", &path))?;
+    write_whole(&path, &json).map_err(TrialError::io("cannot write", &path))
+}
+
+/// Fails when the copies do not fit on the disk.
+fn check_room(trial: &Trial, files: &BTreeSet<PathBuf>) -> Result<(), TrialError> {
+    let sizes = files.iter().map(|path| {
+        let meta = fs::symlink_metadata(trial.root.join(path));
+        meta.map_or(0, |meta| meta.len())
+    });
+    let needed: u64 = sizes.sum();
+    let Ok(disk) = statvfs(&trial.folder) else {
+        return Ok(());
+    };
+    let free = disk.blocks_available() * disk.fragment_size();
+    if needed.saturating_add(SPARE) > free {
+        return Err(TrialError::NoRoom {
+            needed,
+            free,
+            folder: trial.folder.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// Copies the user's files into the worktree. Their versions are still to be named.
+fn copy_all(
+    trial: &Trial,
+    files: &BTreeSet<PathBuf>,
+    cancel: &CancellationToken,
+) -> Result<(BTreeMap<PathBuf, Entry>, Vec<PathBuf>), TrialError> {
+    let (mut entries, mut left_out) = (BTreeMap::new(), Vec::new());
+    let mut looker = Looker::new(&trial.root);
+    let mut folder = PathBuf::new();
+    for path in files {
+        if cancel.is_cancelled() {
+            return Err(TrialError::Cancelled);
+        }
+        let (from, to) = (trial.root.join(path), trial.tree.join(path));
+        let found = looker
+            .look(path)
+            .map_err(TrialError::io("cannot read", &from))?;
+        if matches!(found, Found::File(_) | Found::Link(_))
+            && let Some(parent) = to.parent()
+            && parent != folder
+        {
+            fs::create_dir_all(parent).map_err(TrialError::io("cannot make", parent))?;
+            folder = parent.to_owned();
+        }
+        let entry = match found {
+            Found::Nothing | Found::Folder | Found::Special => continue,
+            Found::Link(target) => {
+                link(&target, &to).map_err(TrialError::io("cannot write", &to))?;
+                Entry::Link(target)
+            }
+            Found::File(meta) => match copy_file(&from, &to) {
+                Ok(()) => Entry::File {
+                    executable: is_executable(&meta),
+                    version: String::new(),
+                },
+                // Its owner may have removed it since it was listed.
+                Err(error) if is_gone(&error) && !from.exists() => continue,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    left_out.push(path.clone());
+                    continue;
+                }
+                Err(error) => return Err(TrialError::io("cannot copy", &from)(error)),
+            },
+        };
+        entries.insert(path.clone(), entry);
+    }
+    Ok((entries, left_out))
+}
+
+/// Makes a folder, and those above it, for the eyes of its owner alone.
+fn make_private(folder: &Path) -> Result<(), TrialError> {
+    let mut builder = fs::DirBuilder::new();
+    let made = builder.recursive(true).mode(0o700).create(folder);
+    made.map_err(TrialError::io("cannot make", folder))
+}

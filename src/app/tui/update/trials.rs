@@ -1,0 +1,185 @@
+//! Trials: begin one with `/try`, see what it comes to, keep or discard it. A key alone only asks, and
+//! only on the empty editor; who goes on typing loses no letter.
+
+use std::sync::Arc;
+
+use super::editor;
+use crate::agent::trial::{Kept, Trial};
+use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
+use crate::app::action::{Action, Scope};
+use crate::app::humanize::{abbreviate_home, plural};
+use crate::app::tui::app::{App, OpenTrial};
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::Overlay;
+use crate::llm::Content;
+
+/// How long a refusal stays, in milliseconds.
+const SAY_MS: i64 = 4000;
+/// Most files that a notice names.
+const NAMED: usize = 8;
+
+/// `/try`, `/keep` and `/discard`.
+pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    if app.is_running() {
+        if action == Action::Try {
+            app.composer.set(&command(argument));
+        }
+        let stop = app.key(Action::Cancel);
+        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
+        return Vec::new();
+    }
+    match action {
+        Action::KeepTrial => vec![Effect::KeepTrial],
+        Action::DiscardTrial => vec![Effect::DiscardTrial],
+        _ if argument.is_empty() => {
+            app.composer.set(&command(argument));
+            app.say("Type what is to be tried out behind it", SAY_MS);
+            Vec::new()
+        }
+        _ => {
+            for notice in std::mem::take(&mut app.start.notices) {
+                app.transcript.push_notice(NoticeLevel::Info, notice);
+            }
+            app.resume = None;
+            app.set_run(RunState::Running {
+                phase: Phase::Trial(TrialStep::Begin),
+            });
+            vec![Effect::BeginTrial(vec![Content::text(argument)])]
+        }
+    }
+}
+
+/// A key that ends the trial: asks first.
+pub fn ask(app: &mut App, action: Action, press: KeyPress) {
+    let letter = press.text().unwrap_or(' ');
+    app.overlays.push(Overlay::EndTrial(action, letter));
+}
+
+/// A key for that question.
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::EndTrial(asked, letter)) = app.overlays.pop() else {
+        return Vec::new();
+    };
+    let again = app.keymap.resolve(press, Scope::Trial) == Some(asked);
+    match action {
+        Some(Action::Submit | Action::Yes) => return act(app, asked, ""),
+        _ if again => return act(app, asked, ""),
+        Some(Action::Cancel | Action::Interrupt | Action::No) => {}
+        _ => {
+            // They were writing.
+            if let Some(next) = press.text() {
+                editor::insert(app, letter);
+                editor::insert(app, next);
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// What became of a trial.
+pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
+    match event {
+        TrialEvent::Open(trial) => {
+            if app.trial.as_ref().is_some_and(|open| open.trial == *trial) {
+                return Vec::new();
+            }
+            let text = format!(
+                "A trial is open. Its files are a copy, in {}; those in {} stay as they are until it \
+                 is kept",
+                shown(app, &trial.tree),
+                shown(app, &trial.root),
+            );
+            app.transcript.push_notice(NoticeLevel::Info, text);
+            app.trial = Some(OpenTrial {
+                trial: Arc::clone(trial),
+                changed: None,
+            });
+            vec![Effect::CountChanges(Arc::clone(trial))]
+        }
+        TrialEvent::Kept(kept) => {
+            let text = kept_text(app, kept);
+            app.transcript.push_notice(NoticeLevel::Info, text);
+            closed(app)
+        }
+        TrialEvent::Discarded => {
+            let text = "The trial is discarded; conversation and files are as they were before it";
+            app.transcript.push_notice(NoticeLevel::Info, text);
+            closed(app)
+        }
+    }
+}
+
+/// Another session takes the place of the one with the trial.
+pub fn left(app: &mut App) {
+    if app.trial.take().is_some() {
+        let text = "The trial of the session before stays open; /resume goes back to it";
+        app.transcript.push_notice(NoticeLevel::Info, text);
+    }
+}
+
+/// The changes of a trial were counted.
+pub fn counted(app: &mut App, trial: &Arc<Trial>, changes: Option<usize>) {
+    if let Some(open) = &mut app.trial
+        && open.trial == *trial
+    {
+        open.changed = changes;
+    }
+}
+
+/// Text that comes back: where a trial could not begin, with its command.
+pub fn given_back(app: &App, text: String) -> String {
+    let begins = RunState::Running {
+        phase: Phase::Trial(TrialStep::Begin),
+    };
+    if app.run == begins && app.trial.is_none() && !text.is_empty() {
+        command(&text)
+    } else {
+        text
+    }
+}
+
+fn command(prompt: &str) -> String {
+    format!("/try {prompt}")
+}
+
+fn closed(app: &mut App) -> Vec<Effect> {
+    app.trial = None;
+    app.overlays
+        .retain(|overlay| !matches!(overlay, Overlay::EndTrial(..)));
+    vec![Effect::ReadBranch]
+}
+
+fn kept_text(app: &App, kept: &Kept) -> String {
+    let files = plural(kept.changed.len() as u64, "file", "files");
+    if kept.changed.is_empty() {
+        return "The trial is kept; it has changed no file".to_owned();
+    }
+    let names = kept.changed.iter().take(NAMED);
+    let names: Vec<String> = names
+        .map(|changed| {
+            changed
+                .path
+                .to_string_lossy()
+                .replace(char::is_control, "\u{fffd}")
+        })
+        .collect();
+    let more = match kept.changed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let merged = match kept.merged {
+        0 => String::new(),
+        merged => format!(", {merged} merged with changes of yours"),
+    };
+    let root = app.trial.as_ref().map(|open| shown(app, &open.trial.root));
+    format!(
+        "The trial is kept: {files} changed in {}{merged}: {}{more}",
+        root.unwrap_or_default(),
+        names.join(", ")
+    )
+}
+
+fn shown(app: &App, path: &std::path::Path) -> String {
+    abbreviate_home(path, app.status.home.as_deref())
+}
