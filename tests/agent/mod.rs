@@ -20,6 +20,7 @@ mod fallback;
 mod pressure;
 mod log;
 mod processes;
+mod session_cut;
 mod session_faults;
 mod session_tree;
 mod branches;
