@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::session::SessionBranch;
 use super::tool::Details;
 use super::trial::{Kept, Trial};
-use crate::llm::{Content, Message, Model, StreamEvent, ThinkingLevel};
+use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel};
 
 /// One event with its place and time.
 #[derive(Clone, Debug)]
@@ -60,6 +60,20 @@ pub enum AgentEvent {
         message: Arc<Message>,
         /// Its tools' results, in call order.
         tool_results: Vec<Arc<Message>>,
+    },
+    /// A request leaves for a model. In sessions only: pi has no record of it.
+    ApiCallStart {
+        /// The model as `provider/id`.
+        model: String,
+    },
+    /// The answer is whole, cut short, or failed.
+    ApiCallEnd {
+        /// Why it ended.
+        stop_reason: StopReason,
+        /// Milliseconds until the answer said something, if it did.
+        first_token_ms: Option<u64>,
+        /// Milliseconds until its end.
+        duration_ms: u64,
     },
     /// A message began. For user messages and tool results it is already whole.
     MessageStart {

@@ -155,7 +155,9 @@ impl Recorder {
             AgentEvent::Notice { level, text } => {
                 json!({"type": "notice", "level": level, "text": text})
             }
-            AgentEvent::QueueReturned { .. }
+            AgentEvent::ApiCallStart { .. }
+            | AgentEvent::ApiCallEnd { .. }
+            | AgentEvent::QueueReturned { .. }
             | AgentEvent::State(_)
             | AgentEvent::SessionOpened { .. }
             | AgentEvent::Moved { .. }

@@ -83,6 +83,7 @@ fn events(agent: &TestAgent) -> Vec<String> {
     let events = entries.filter(|entry| entry["customType"] == "tiller.event");
     events
         .map(|entry| entry["data"]["event"].as_str().unwrap().to_owned())
+        .filter(|event| event.starts_with("compaction"))
         .collect()
 }
 

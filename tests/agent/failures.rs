@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
 use tiller::agent::{LoopRules, RetryRules, RunOutcome};
 use tiller::llm::{Message, StopReason};
 
@@ -260,12 +261,21 @@ async fn retries_and_errors_are_in_the_session() {
         .entries()
         .into_iter()
         .filter(|entry| entry["customType"] == "tiller.event")
+        .map(|entry| entry["data"].clone())
         .collect();
-    assert_eq!(events.len(), 2, "{events:#?}");
-    assert_eq!(events[0]["data"]["event"], "retry");
-    assert_eq!(events[0]["data"]["attempt"], 1);
-    assert_eq!(events[0]["data"]["maxAttempts"], 5);
-    assert_eq!(events[1]["data"]["event"], "error");
+    let names: Vec<_> = events.iter().map(|data| data["event"].as_str()).collect();
+    let call = [Some("api_call_start"), Some("api_call_end")];
+    let expected = [
+        &[Some("agent_start")][..],
+        &call,
+        &[Some("retry")],
+        &call,
+        &[Some("error"), Some("agent_end")],
+    ];
+    assert_eq!(names, expected.concat());
+    assert_eq!((&events[3]["attempt"], &events[3]["maxAttempts"]), (&json!(1), &json!(5)));
+    assert_eq!(events[2]["stopReason"], "error");
+    assert_eq!(events[7]["outcome"], "failed");
     let last: Message = serde_json::from_value(
         agent
             .entries()

@@ -608,7 +608,10 @@ fn line(event: &AgentEvent) -> Option<String> {
         }
         AgentEvent::MessageStart { message } => format!("message start {}", message_line(message)),
         AgentEvent::MessageEnd { message } => format!("message end {}", message_line(message)),
-        AgentEvent::MessageUpdate { .. } | AgentEvent::ToolUpdate { .. } => return None,
+        AgentEvent::ApiCallStart { .. }
+        | AgentEvent::ApiCallEnd { .. }
+        | AgentEvent::MessageUpdate { .. }
+        | AgentEvent::ToolUpdate { .. } => return None,
         AgentEvent::ToolStart { call_id, name, .. } => format!("tool start {call_id} {name}"),
         AgentEvent::ToolEnd {
             call_id, status, ..

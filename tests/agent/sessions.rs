@@ -46,10 +46,8 @@ async fn entries_form_one_chain() {
     for pair in entries[1..].windows(2) {
         assert_eq!(pair[1]["parentId"], pair[0]["id"]);
     }
-    assert_eq!(
-        entries.last().unwrap()["message"]["usage"]["cost"]["total"],
-        0.0
-    );
+    let last = entries.iter().rfind(|entry| entry["type"] == "message");
+    assert_eq!(last.unwrap()["message"]["usage"]["cost"]["total"], 0.0);
     let request = &agent.script.requests()[0];
     assert_eq!(request.session_id.as_deref(), entries[0]["id"].as_str());
 }

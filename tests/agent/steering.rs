@@ -347,6 +347,7 @@ async fn model_and_thinking_change_from_the_next_call_on() {
     let changes: Vec<_> = entries
         .iter()
         .filter(|entry| entry["type"] != "message" && entry["type"] != "session")
+        .filter(|entry| entry["customType"] != "tiller.event")
         .map(|entry| entry["type"].as_str().unwrap())
         .collect();
     assert_eq!(

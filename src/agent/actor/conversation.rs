@@ -162,7 +162,7 @@ impl Conversation {
             }
             AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
             _ => {
-                if let Some(body) = Body::of_event(&event) {
+                for body in Body::of_event(&event) {
                     self.store(body);
                 }
             }

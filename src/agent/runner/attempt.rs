@@ -6,6 +6,7 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::{FutureExt, StreamExt, stream};
 use tokio::select;
@@ -36,6 +37,10 @@ impl Attempt {
     /// Asks the model of `turn` and reports its answer piece by piece; not its end.
     pub async fn make(link: &RunLink, env: &RunEnv, turn: &Turn) -> Self {
         link.phase(Phase::Requesting).await;
+        let model = turn.model.full_id();
+        link.emit(AgentEvent::ApiCallStart { model }).await;
+        let started = Instant::now();
+        let mut first_token_ms = None;
         let mut attempt = Self {
             message: empty_message(turn),
             failure: None,
@@ -64,12 +69,24 @@ impl Attempt {
                 prelude.push(event);
                 continue;
             }
+            if !matches!(event, StreamEvent::Error(_)) {
+                first_token_ms.get_or_insert_with(|| millis(started));
+            }
             let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
             attempt.take(link, env, turn, &mut prelude, event).await;
             if over {
                 break;
             }
         }
+        link.emit(AgentEvent::ApiCallEnd {
+            stop_reason: match attempt.failure {
+                Some(_) => StopReason::Error,
+                None => attempt.message.stop_reason,
+            },
+            first_token_ms,
+            duration_ms: millis(started),
+        })
+        .await;
         let model = &loaded_model(link, env, turn).await;
         if attempt.failure.is_none() {
             let message = &attempt.message;
@@ -131,6 +148,10 @@ impl Attempt {
         .await;
         message
     }
+}
+
+fn millis(since: Instant) -> u64 {
+    since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
 }
 
 /// Whether nothing is lost with this event when the stream fails behind it.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Content, Message, ThinkingLevel, Usage};
 
@@ -304,57 +303,6 @@ impl Body {
             custom_type: TRIAL.into(),
             data,
         }
-    }
-
-    /// What `event` says about how a run went; most say nothing of it (E4).
-    pub fn of_event(event: &AgentEvent) -> Option<Self> {
-        let data = match event {
-            AgentEvent::RetryStart {
-                attempt,
-                max_attempts,
-                delay_ms,
-                error,
-            } => json!({
-                "event": "retry",
-                "attempt": attempt,
-                "maxAttempts": max_attempts,
-                "delayMs": delay_ms,
-                "errorMessage": error,
-            }),
-            AgentEvent::CompactionStart {
-                reason,
-                tokens_before,
-            } => json!({
-                "event": "compaction_triggered",
-                "reason": reason,
-                "tokensBefore": tokens_before,
-            }),
-            AgentEvent::CompactionEnd { reason, outcome } => {
-                let mut data = json!({ "event": "compaction_complete", "reason": reason });
-                match outcome {
-                    CompactionOutcome::Done {
-                        tokens_before,
-                        tokens_after,
-                        ..
-                    } => {
-                        data["tokensBefore"] = json!(tokens_before);
-                        data["tokensAfter"] = json!(tokens_after);
-                    }
-                    CompactionOutcome::Failed { message } => data["errorMessage"] = json!(message),
-                    CompactionOutcome::Aborted => data["aborted"] = json!(true),
-                }
-                data
-            }
-            AgentEvent::AgentEnd {
-                outcome: RunOutcome::Failed { message },
-                ..
-            } => json!({ "event": "error", "errorMessage": message }),
-            _ => return None,
-        };
-        Some(Self::Custom {
-            custom_type: "tiller.event".into(),
-            data,
-        })
     }
 
     /// What kind of node it is.

@@ -20,7 +20,18 @@ pub(super) struct SessionFile {
     /// A write stopped in mid-line and the piece could not be taken back, or the last line was
     /// found without its end.
     torn: bool,
+    /// Whether something was added that has to survive a power cut.
+    to_sync: bool,
     disk: Option<Disk>,
+}
+
+/// When a line has to survive a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sync {
+    /// As soon as it is written.
+    Now,
+    /// With the next line that has to.
+    Later,
 }
 
 #[derive(Debug)]
@@ -36,6 +47,7 @@ impl SessionFile {
             path,
             unwritten: VecDeque::from([header]),
             torn: false,
+            to_sync: true,
             disk: None,
         }
     }
@@ -67,6 +79,7 @@ impl SessionFile {
             path,
             unwritten: VecDeque::new(),
             torn: unterminated,
+            to_sync: false,
             disk: Some(Disk::on(file)),
         })
     }
@@ -86,8 +99,9 @@ impl SessionFile {
     }
 
     /// Adds a line, which waits until [`SessionFile::write_out`].
-    pub fn push(&mut self, line: Vec<u8>) {
+    pub fn push(&mut self, line: Vec<u8>, sync: Sync) {
         self.unwritten.push_back(line);
+        self.to_sync |= sync == Sync::Now;
     }
 
     /// Writes what waits; gives `written` the offset and the length without line end of each line.
@@ -110,7 +124,9 @@ impl SessionFile {
             written(offset, line.len() as u64 - 1);
             self.unwritten.pop_front();
         }
-        if let Some(syncer) = &disk.syncer {
+        if let Some(syncer) = &disk.syncer
+            && std::mem::take(&mut self.to_sync)
+        {
             syncer.request();
         }
         Ok(())

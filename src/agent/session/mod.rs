@@ -11,6 +11,7 @@ mod head;
 mod history;
 mod index;
 mod iterations;
+mod lifecycle;
 pub mod list;
 pub mod live;
 pub mod reader;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timestamp};
-use super::file::{self, SessionFile};
+use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
 use super::reader;
 use super::tree::{NodeId, Place, Tree};
@@ -284,11 +284,15 @@ impl Session {
         let kind = body.kind();
         let begins = kind == Kind::User;
         self.note(&body);
+        let sync = match body.lifecycle() {
+            Some(_) => Sync::Later,
+            None => Sync::Now,
+        };
         let place = Place::Memory(Arc::new(body));
         let node = self.tree.push(&id, parent, kind, place);
         let stored = self.stored.as_mut()?;
         stored.begun |= begins;
-        stored.file.push(line);
+        stored.file.push(line, sync);
         stored.waiting.push(node);
         let written = self.write_out();
         self.notice(written)

@@ -140,7 +140,9 @@ impl Tree {
     /// Where a conversation that goes on from `node` begins: behind the results of the calls it
     /// belongs to, so that none of them is without one.
     pub fn behind_results(&self, node: NodeId) -> NodeId {
-        if !matches!(self.node(node).kind, Kind::Assistant | Kind::ToolResult) {
+        let mut said = self.ancestors(node).map(|node| self.node(node).kind);
+        let said = said.find(|kind| *kind != Kind::Other);
+        if !matches!(said, Some(Kind::Assistant | Kind::ToolResult)) {
             return node;
         }
         let (mut end, mut last) = (node, node);

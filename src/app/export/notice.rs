@@ -35,9 +35,9 @@ pub(super) fn notice(body: &Body) -> String {
 /// Whether the entry says something that stands nowhere else.
 pub(super) fn is_worth_telling(data: &serde_json::Value) -> bool {
     match data["event"].as_str() {
-        None | Some("compaction_triggered") => false,
+        Some("retry" | "error") => true,
         Some("compaction_complete") => data["errorMessage"].is_string(),
-        Some(_) => true,
+        _ => false,
     }
 }
 

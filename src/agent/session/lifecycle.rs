@@ -1,0 +1,117 @@
+//! How runs went, as entries: `custom` entries `tiller.event`, one for each beginning and end of a
+//! run, a model call and a tool call, for each retry, error and compaction (E4). No model sees them
+//! and no conversation needs them: they hold times and outcomes, and nothing that an entry beside
+//! them says.
+
+use serde_json::{Value, json};
+
+use super::entry::Body;
+use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
+
+/// Their `customType`.
+const EVENT: &str = "tiller.event";
+
+impl Body {
+    /// What `event` says about how a run went; most say nothing of it.
+    pub fn of_event(event: &AgentEvent) -> Vec<Self> {
+        let data = match event {
+            AgentEvent::AgentStart => json!({"event": "agent_start"}),
+            AgentEvent::AgentEnd { outcome, .. } => return agent_end(outcome),
+            AgentEvent::ApiCallStart { model } => {
+                json!({"event": "api_call_start", "model": model})
+            }
+            AgentEvent::ApiCallEnd {
+                stop_reason,
+                first_token_ms,
+                duration_ms,
+            } => json!({
+                "event": "api_call_end",
+                "stopReason": stop_reason,
+                "firstTokenMs": first_token_ms,
+                "durationMs": duration_ms,
+            }),
+            AgentEvent::ToolStart { call_id, name, .. } => {
+                json!({"event": "tool_call_start", "toolCallId": call_id, "toolName": name})
+            }
+            AgentEvent::ToolEnd {
+                call_id,
+                status,
+                duration_ms,
+                ..
+            } => json!({
+                "event": "tool_call_end",
+                "toolCallId": call_id,
+                "isError": status.is_error(),
+                "durationMs": duration_ms,
+            }),
+            AgentEvent::RetryStart {
+                attempt,
+                max_attempts,
+                delay_ms,
+                error,
+            } => json!({
+                "event": "retry",
+                "attempt": attempt,
+                "maxAttempts": max_attempts,
+                "delayMs": delay_ms,
+                "errorMessage": error,
+            }),
+            AgentEvent::CompactionStart {
+                reason,
+                tokens_before,
+            } => json!({
+                "event": "compaction_triggered",
+                "reason": reason,
+                "tokensBefore": tokens_before,
+            }),
+            AgentEvent::CompactionEnd { reason, outcome } => {
+                let mut data = json!({ "event": "compaction_complete", "reason": reason });
+                match outcome {
+                    CompactionOutcome::Done {
+                        tokens_before,
+                        tokens_after,
+                        ..
+                    } => {
+                        data["tokensBefore"] = json!(tokens_before);
+                        data["tokensAfter"] = json!(tokens_after);
+                    }
+                    CompactionOutcome::Failed { message } => data["errorMessage"] = json!(message),
+                    CompactionOutcome::Aborted => data["aborted"] = json!(true),
+                }
+                data
+            }
+            _ => return Vec::new(),
+        };
+        vec![entry(data)]
+    }
+
+    /// What it says about how a run went, if it is such an entry.
+    pub fn lifecycle(&self) -> Option<&Value> {
+        match self {
+            Self::Custom { custom_type, data } if custom_type == EVENT => Some(data),
+            _ => None,
+        }
+    }
+}
+
+fn agent_end(outcome: &RunOutcome) -> Vec<Body> {
+    let outcome = match outcome {
+        RunOutcome::Done => "done",
+        RunOutcome::Truncated => "truncated",
+        RunOutcome::Aborted => "aborted",
+        RunOutcome::LimitReached { .. } => "limit_reached",
+        RunOutcome::Failed { message } => {
+            let error = json!({"event": "error", "errorMessage": message});
+            let end = json!({"event": "agent_end", "outcome": "failed"});
+            return vec![entry(error), entry(end)];
+        }
+    };
+    vec![entry(json!({"event": "agent_end", "outcome": outcome}))]
+}
+
+fn entry(data: Value) -> Body {
+    Body::Custom {
+        custom_type: EVENT.into(),
+        data,
+    }
+}
