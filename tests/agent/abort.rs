@@ -333,7 +333,9 @@ async fn a_tool_that_obeys_is_cancelled_not_failed() {
     abort(&mut agent).await;
     assert_eq!(agent.stored()[2..], ["c1!: Execution cancelled"]);
     let entries = agent.entries();
-    let mut answers = entries.iter().filter(|entry| entry["message"]["role"] == "assistant");
+    let mut answers = entries
+        .iter()
+        .filter(|entry| entry["message"]["role"] == "assistant");
     let answer = &answers.next().unwrap()["message"];
     assert_eq!(answer["stopReason"], json!(StopReason::ToolUse));
 }

@@ -273,7 +273,10 @@ async fn retries_and_errors_are_in_the_session() {
         &[Some("error"), Some("agent_end")],
     ];
     assert_eq!(names, expected.concat());
-    assert_eq!((&events[3]["attempt"], &events[3]["maxAttempts"]), (&json!(1), &json!(5)));
+    assert_eq!(
+        (&events[3]["attempt"], &events[3]["maxAttempts"]),
+        (&json!(1), &json!(5))
+    );
     assert_eq!(events[2]["stopReason"], "error");
     assert_eq!(events[7]["outcome"], "failed");
     let last: Message = serde_json::from_value(
