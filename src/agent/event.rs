@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::session::SessionBranch;
 use super::tool::Details;
 use super::trial::{Kept, Trial};
-use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel};
+use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
 
 /// One event with its place and time.
 #[derive(Clone, Debug)]
@@ -235,6 +235,8 @@ pub enum CompactionOutcome {
         tokens_before: u64,
         /// Tokens of the conversation after, about.
         tokens_after: u64,
+        /// Tokens the summary took.
+        usage: Usage,
     },
     /// Everything is as it was.
     Failed {

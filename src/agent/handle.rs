@@ -117,6 +117,8 @@ pub enum Command {
     Name(String),
     /// Compacts the conversation, with this in focus.
     Compact(Option<String>),
+    /// Goes back to before the last compaction.
+    Uncompact,
     /// About the tree of the session.
     Tree(TreeCommand),
     /// Begins or ends a trial.
@@ -347,6 +349,13 @@ impl AgentHandle {
     /// the run under way. The summary pays special attention to `focus`.
     pub fn compact(&self, focus: Option<String>) {
         self.send(Command::Compact(focus));
+    }
+
+    /// Goes back to before the last compaction, when no run is under way: the conversation is as it
+    /// was. What was said since stays in the tree, and its first prompt comes back in
+    /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
+    pub fn uncompact(&self) {
+        self.send(Command::Uncompact);
     }
 
     /// The tree of the session as it is, to be read elsewhere. None when the agent is gone.

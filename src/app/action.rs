@@ -39,6 +39,8 @@ pub enum Action {
     HistorySearch,
     /// Have a summary stand for the conversation so far.
     Compact,
+    /// Go back to before the last compaction.
+    Uncompact,
     /// Choose a model.
     Models,
     /// The next model of the favourites.
@@ -257,6 +259,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(Cancel, "cancel", "Stop the run; waiting messages come back into the editor. Closes what is open", Talking),
     row(Interrupt, "interrupt", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Talking),
     argument(row(Compact, "compact", "Have the model summarise the conversation and go on from the summary and the latest messages, to make room in its window; TEXT is what it should pay attention to. While a run is under way: before the next model call", Talking), "compact", "TEXT"),
+    slash(row(Uncompact, "uncompact", "Undo the last compaction: the model reads the whole conversation again. What was said since stays in a branch", Talking), "uncompact"),
     argument(row(Try, "try", "Try a prompt out: the conversation forks, and in a git repository the files are copied to a worktree, until the trial is kept or discarded", Talking), "try", "PROMPT"),
     within(Scope::Trial, slash(row(KeepTrial, "keep_trial", "Keep the open trial: its changes go into your files, all of them or none. The key asks first, and counts on the empty editor", Talking), "keep")),
     within(Scope::Trial, slash(row(DiscardTrial, "discard_trial", "Discard the open trial: conversation and files are as before it. The key asks first, and counts on the empty editor", Talking), "discard")),

@@ -264,6 +264,7 @@ fn compaction_end(reason: CompactionReason, outcome: &CompactionOutcome) -> Valu
             first_kept_entry_id,
             tokens_before,
             tokens_after,
+            usage,
         } => {
             record["willRetry"] = json!(reason == CompactionReason::Overflow);
             record["result"] = json!({
@@ -271,6 +272,7 @@ fn compaction_end(reason: CompactionReason, outcome: &CompactionOutcome) -> Valu
                 "firstKeptEntryId": first_kept_entry_id,
                 "tokensBefore": tokens_before,
                 "estimatedTokensAfter": tokens_after,
+                "usage": usage,
             });
         }
         CompactionOutcome::Failed { message } => record["errorMessage"] = json!(message),

@@ -343,3 +343,131 @@ async fn a_smaller_window_compacts_before_its_first_call() {
     assert_eq!(requests[1].model.id, "small");
     assert!(lines(&requests[2])[0].starts_with("summary: "));
 }
+
+// F10
+#[tokio::test]
+async fn a_compaction_is_undone_and_not_made_again_by_itself() {
+    let answers = vec![
+        sized(say("one"), 190_000),
+        say("the summary"),
+        sized(say("two"), 2_000),
+        sized(say("three"), 195_000),
+        say("four"),
+        fail(ErrorClass::Overflow, "prompt is too long"),
+        say("another summary"),
+        say("five"),
+    ];
+    let mut agent = start(answers, 200_000);
+    for text in ["First", "Second", "Since"] {
+        assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
+    }
+    agent.handle.uncompact();
+    let moved = agent
+        .until(|event| matches!(event, AgentEvent::Moved { .. }))
+        .await;
+    let AgentEvent::Moved {
+        messages, prompt, ..
+    } = moved
+    else {
+        unreachable!()
+    };
+    let texts: Vec<_> = messages
+        .iter()
+        .map(|message| message_line(message))
+        .collect();
+    assert_eq!(texts, ["user: First", "assistant: one", "user: Second"]);
+    // What was said first since then can be sent again.
+    let prompt = prompt.expect("a prompt");
+    assert_eq!(tiller::llm::message::content_text(&prompt), "Since");
+    assert_eq!(reopened(&agent), messages);
+    // 190,000 tokens are too many, and nothing is compacted until the provider says so.
+    ask(&mut agent, "Third").await;
+    assert_eq!(agent.request(4)[..3], texts);
+    ask(&mut agent, "Fourth").await;
+    assert_eq!(ends(&agent).len(), 2);
+    let last = agent.script.requests().pop().unwrap();
+    assert!(lines(&last)[0].starts_with("summary: "));
+    assert_eq!(lines(&last).last().unwrap(), "user: Fourth");
+}
+
+#[tokio::test]
+async fn without_a_compaction_there_is_nothing_to_undo() {
+    let mut agent = start(vec![say("one")], 0);
+    ask(&mut agent, "First").await;
+    agent.handle.uncompact();
+    let notice = agent
+        .until(|event| matches!(event, AgentEvent::Notice { .. }))
+        .await;
+    assert!(
+        matches!(&notice, AgentEvent::Notice { text, .. } if text.contains("no compaction to undo")),
+        "{notice:?}"
+    );
+}
+
+#[tokio::test]
+async fn old_results_are_left_out_first_and_stay_left_out() {
+    let long = "x".repeat(70_000);
+    let answers = vec![
+        call(&[("c1", "read", json!({"file_path": "a.rs"}))]),
+        say("read"),
+        sized(say("more"), 26_000),
+        say("three"),
+        say("four"),
+    ];
+    let mut agent = Setup {
+        answers,
+        model: Some(windowed(32_000)),
+        rules: rules(),
+        tools: vec![("read", true, Act::Succeed(long.clone()))],
+        ..Setup::default()
+    }
+    .start();
+    for text in ["First", "Second", "Third", "Fourth"] {
+        assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
+    }
+    assert_eq!(ends(&agent), []);
+    assert_eq!(agent.request(2)[2], format!("c1: {long}"));
+    let requests = agent.script.requests();
+    let left_out = requests[3].messages[2].text();
+    assert!(left_out.starts_with("[result left out"), "{left_out}");
+    assert_eq!(requests[3].thinking_from, requests[3].messages.len());
+    // From here on the same bytes, also for an agent that opens the session.
+    let before = &requests[3].messages;
+    assert_eq!(requests[4].messages[..before.len()], before[..]);
+    assert_eq!(requests[4].thinking_from, requests[3].thinking_from);
+    assert_eq!(reopened(&agent)[..before.len()], before[..]);
+    let kept = agent.stored().iter().any(|line| line.contains(&long));
+    assert!(kept, "the session lost the result");
+}
+
+// Where no cache makes it cheaper, the question goes behind what is replaced, not behind all.
+#[tokio::test]
+async fn a_model_that_never_saw_the_conversation_is_asked_about_what_goes() {
+    let answers = vec![
+        call(&[("c1", "read", json!({"file_path": "a.rs"}))]),
+        say("one"),
+        say("the summary"),
+    ];
+    let mut agent = Setup {
+        answers,
+        model: Some(windowed(200_000)),
+        rules: rules(),
+        tools: vec![("read", true, Act::Succeed("x".repeat(70_000)))],
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut agent, "First").await;
+    agent.handle.set_model(Model {
+        id: "other".into(),
+        ..windowed(200_000)
+    });
+    agent.handle.compact(None);
+    agent
+        .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+        .await;
+    let asked = agent.script.requests().pop().unwrap();
+    assert_eq!(asked.messages.len(), 4, "{:?}", lines(&asked));
+    let result = asked.messages[2].text();
+    assert!(result.ends_with("[68000 more characters]"));
+    assert_eq!(ends(&agent).len(), 1);
+}

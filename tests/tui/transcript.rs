@@ -11,7 +11,7 @@ use tiller::agent::{
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{CellClass, Fold, Position, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::TranscriptCache;
-use tiller::llm::{Content, StopReason, StreamEvent};
+use tiller::llm::{Content, StopReason, StreamEvent, Usage};
 
 use super::transcript_support::*;
 
@@ -123,6 +123,7 @@ fn a_compaction_is_a_divider_that_opens_to_its_summary() {
             first_kept_entry_id: String::new(),
             tokens_before: 161_240,
             tokens_after: 3_120,
+            usage: Usage::default(),
         },
     });
     stage.user("After");

@@ -88,7 +88,7 @@ impl Conversation {
     }
 
     /// What the user typed, if the entry is a prompt.
-    fn prompt_at(&self, node: NodeId) -> Option<Vec<Content>> {
+    pub(super) fn prompt_at(&self, node: NodeId) -> Option<Vec<Content>> {
         if self.session.tree().node(node).kind != Kind::User {
             return None;
         }

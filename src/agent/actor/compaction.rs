@@ -1,13 +1,17 @@
 //! What the actor does for a compaction: starts it when nothing else runs, keeps it for the run under
-//! way, and puts the summary in place. Makes no summary itself.
+//! way, puts the summary in place, and goes back to before it. Makes no summary itself.
 
 use std::sync::Arc;
 
 use super::activity::Activity;
+use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::RunOutcome;
+use crate::agent::event::{NoticeLevel, RunOutcome};
 use crate::agent::memory::compaction::{Pruned, Window};
 use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
+use crate::agent::session::NodeId;
+use crate::agent::session::entry::Kind;
+use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
     /// Compacts the conversation: at once when idle, else before the next call or after the run.
@@ -23,6 +27,15 @@ impl Actor {
             Activity::Running(_) | Activity::Ending { .. } => self.compact_next = Some(request),
             Activity::Leaving { .. } => {}
         }
+    }
+
+    /// Goes back to before the last compaction.
+    pub(super) fn uncompact(&mut self) {
+        if !matches!(self.activity, Activity::Idle) {
+            let text = "A compaction can be undone when no run is under way: stop it first.";
+            return self.conversation.notice(NoticeLevel::Warning, text);
+        }
+        self.conversation.uncompact(&self.model, self.thinking);
     }
 
     /// The turn as it is, with a prompt in force, for a call that says nothing new.
@@ -44,5 +57,42 @@ impl Actor {
     pub(super) fn prune(&mut self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
         self.conversation.prune(pruned);
         self.next_turn()
+    }
+}
+
+impl Conversation {
+    /// Goes on from where the last compaction was made. It is not made again by itself.
+    fn uncompact(&mut self, model: &Model, thinking: ThinkingLevel) {
+        let tree = self.session.tree();
+        let since: Vec<NodeId> = (tree.leaf().into_iter())
+            .flat_map(|leaf| tree.ancestors(leaf))
+            .take_while(|node| tree.node(*node).kind != Kind::Compaction)
+            .collect();
+        let compaction = match since.last() {
+            Some(first) => tree.node(*first).parent,
+            None => tree.leaf(),
+        };
+        let Some(compaction) = compaction else {
+            let text = "There is no compaction to undo in this conversation.";
+            return self.notice(NoticeLevel::Info, text);
+        };
+        let said = (since.iter()).filter(|node| tree.node(**node).kind.is_shown());
+        let said = said.count();
+        let target = tree.node(compaction).parent;
+        let prompt = since.iter().rev().find_map(|node| self.prompt_at(*node));
+        if self.leaves_trial(target) {
+            let text = "A trial is open, and the last compaction was made before it: /keep or /discard ends it first.";
+            return self.notice(NoticeLevel::Warning, text);
+        }
+        self.move_to(target, prompt, model, thinking);
+        self.keeps_whole = true;
+        let branch = match said {
+            0 => String::new(),
+            said => format!("; what was said since ({said} messages) stays in a branch: /tree"),
+        };
+        let text = format!(
+            "The last compaction is undone{branch}\nIt is made again when the provider refuses the conversation as too long, or by /compact"
+        );
+        self.notice(NoticeLevel::Info, text);
     }
 }

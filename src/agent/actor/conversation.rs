@@ -27,6 +27,8 @@ pub(super) struct Conversation {
     pub context: Context,
     /// What the model reads of it, and the entries of that.
     view: History,
+    /// The user has undone a compaction: none is made by itself.
+    pub keeps_whole: bool,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
     /// Where instruction files may come from.
@@ -53,6 +55,7 @@ impl Conversation {
         Self {
             context,
             view,
+            keeps_whole: false,
             prompts,
             instructions: InstructionSources::default(),
             subscribers: Subscribers::default(),
@@ -94,6 +97,7 @@ impl Conversation {
             self.context.push(Arc::clone(message));
         }
         self.view = history;
+        self.keeps_whole = false;
     }
 
     /// Names the session.
@@ -259,6 +263,7 @@ impl Conversation {
         let Some(first_kept) = self.view.nodes.get(summary.kept_from) else {
             return;
         };
+        let usage = summary.usage;
         let first_kept_entry_id = self.session.tree().id(*first_kept).to_owned();
         let before = self.session.last_compaction();
         let before = before.and_then(|compaction| compaction.details);
@@ -276,9 +281,10 @@ impl Conversation {
             first_kept_entry_id: first_kept_entry_id.clone(),
             tokens_before: summary.tokens_before,
             details: Some(carried.details(tokens_after)),
-            usage: Some(summary.usage),
+            usage: Some(usage.clone()),
         }));
         self.read_view();
+        self.keeps_whole = false;
         self.publish(AgentEvent::CompactionEnd {
             reason: summary.reason,
             outcome: CompactionOutcome::Done {
@@ -286,6 +292,7 @@ impl Conversation {
                 first_kept_entry_id,
                 tokens_before: summary.tokens_before,
                 tokens_after,
+                usage,
             },
         });
     }

@@ -171,6 +171,7 @@ impl Actor {
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
+            Some(Command::Uncompact) => self.uncompact(),
             Some(Command::Tree(command)) => {
                 let idle = matches!(self.activity, Activity::Idle);
                 (self.conversation).on_tree(command, idle, &self.model, self.thinking);

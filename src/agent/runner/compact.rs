@@ -119,8 +119,7 @@ impl SoftCompaction {
 
 /// Whether the conversation is too long for the window.
 fn is_due(turn: &Turn) -> bool {
-    let rules = &turn.rules.compaction;
-    rules.enabled && window(turn).is_full(&turn.prompt, &turn.messages)
+    turn.compacts && window(turn).is_full(&turn.prompt, &turn.messages)
 }
 
 fn window(turn: &Turn) -> Window {
@@ -133,8 +132,7 @@ async fn prune(
     turn: &mut Turn,
     choose: impl Fn(&Window, &Turn) -> Vec<Pruned>,
 ) -> bool {
-    let rules = &turn.rules.compaction;
-    if !rules.enabled || !rules.prune {
+    if !turn.compacts || !turn.rules.compaction.prune {
         return false;
     }
     let pruned = choose(&window(turn), turn);

@@ -132,6 +132,8 @@ pub(in crate::agent) struct Turn {
     pub toolbox: Arc<Toolbox>,
     /// The rules that hold for it.
     pub rules: Arc<LoopRules>,
+    /// Whether a conversation that fills the window is compacted by itself.
+    pub compacts: bool,
     /// The user wants the conversation compacted first.
     pub compact: Option<CompactRequest>,
 }

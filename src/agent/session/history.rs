@@ -7,7 +7,7 @@ use super::entry::{Body, Compaction, Kind, Replacement};
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::memory::SessionPrompt;
-use crate::llm::{Content, Message, UserMessage};
+use crate::llm::{Content, Message, Usage, UserMessage};
 
 pub use crate::agent::memory::compaction::SUMMARY_ORIGIN;
 
@@ -70,6 +70,12 @@ impl Session {
         // Thinking of before the compaction is bound to a prefix that is gone.
         for prompt in &mut history.prompts {
             prompt.thinking_from = history.messages.len();
+        }
+        // The tokens they report are of a conversation that is gone, too.
+        for message in &mut history.messages {
+            if let Message::Assistant(answer) = Arc::make_mut(message) {
+                answer.usage = Usage::default();
+            }
         }
         history.read(self, &path[at + 1..]);
         history

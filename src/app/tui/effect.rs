@@ -48,6 +48,8 @@ pub enum Effect {
     CountChanges(Arc<Trial>),
     /// Compact the conversation, with this in focus.
     Compact(Option<String>),
+    /// Go back to before the last compaction.
+    Uncompact,
     /// Read which models there are.
     ListModels,
     /// Resolve the name of a model.

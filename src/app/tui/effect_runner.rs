@@ -90,6 +90,7 @@ impl EffectRunner {
             Effect::TakeBack => self.handle.take_back(None),
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),
+            Effect::Uncompact => self.handle.uncompact(),
             Effect::GoOn => self.handle.go_on(),
             Effect::Session(effect) => {
                 if let Some(sessions) = &mut self.sessions {

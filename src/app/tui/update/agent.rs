@@ -70,9 +70,17 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.timeline = Timeline::default();
         }
         AgentEvent::CompactionEnd {
-            outcome: CompactionOutcome::Done { tokens_after, .. },
+            outcome:
+                CompactionOutcome::Done {
+                    tokens_after,
+                    usage,
+                    ..
+                },
             ..
-        } => app.status.context = *tokens_after,
+        } => {
+            app.status.context = *tokens_after;
+            add(&mut app.status.total, usage);
+        }
         AgentEvent::Moved {
             messages,
             branch,
@@ -181,14 +189,18 @@ fn count(app: &mut App, event: &StreamEvent) {
 
 /// Adds the tokens and the cost of an answer.
 fn account(status: &mut Status, message: &AssistantMessage) {
-    let (total, usage) = (&mut status.total, &message.usage);
+    let usage = &message.usage;
+    add(&mut status.total, usage);
+    let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
+    if whole && usage.context_tokens() > 0 {
+        status.context = usage.context_tokens();
+    }
+}
+
+fn add(total: &mut Usage, usage: &Usage) {
     total.input += usage.input;
     total.output += usage.output;
     total.cache_read += usage.cache_read;
     total.cache_write += usage.cache_write;
     total.cost.total += usage.cost.total;
-    let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
-    if whole && usage.context_tokens() > 0 {
-        status.context = usage.context_tokens();
-    }
 }

@@ -68,6 +68,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             let focus = Some(argument.to_owned()).filter(|focus| !focus.is_empty());
             return vec![Effect::Compact(focus)];
         }
+        Action::Uncompact => return vec![Effect::Uncompact],
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => app.overlays.push(Overlay::Iterations(Pager::default())),
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {
