@@ -150,6 +150,8 @@ pub enum AgentEvent {
         name: Option<String>,
         /// What the user said first in it.
         first_prompt: Option<String>,
+        /// Whether it is only read: nothing is sent or stored.
+        read_only: bool,
     },
     /// The conversation goes on from another entry of its session.
     Moved {

@@ -178,6 +178,9 @@ pub enum Refused {
         /// The one that is open.
         open: String,
     },
+    /// The session is only read there.
+    #[error("the session is open for reading only there")]
+    ReadOnly,
     /// No run is under way, and none may start.
     #[error("no run is under way, and this program ends with its run")]
     NoRun,

@@ -11,7 +11,7 @@ use super::config::{Layers, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
-use super::sessions::{Choice, Opened};
+use super::sessions::{Choice, Opened, Refused};
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
 use crate::agent::session::Session;
@@ -55,6 +55,8 @@ pub struct Loaded {
     pub cwd: PathBuf,
     /// The session that goes on; none for a new one.
     pub resumed: Option<Opened>,
+    /// The one that was asked for and not opened; the screen asks how to go on.
+    pub refused: Option<Refused>,
     /// The models.
     pub catalog: Arc<Catalog>,
     /// The keys.
@@ -64,26 +66,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the settings, the catalog and where keys are.
+    /// Reads the settings, the catalog and where keys are. `say` tells the user what it waits for.
     pub fn new(
         args: RunArgs,
         dirs: &Dirs,
         env: &HashMap<String, String>,
+        say: impl Fn(&str),
     ) -> Result<Self, StartError> {
         let mut cwd = working_folder(args.cd.as_deref())?;
         let choice = Choice::of(&args, &dirs.sessions(), &cwd)?;
-        if args.cd.is_none() {
-            cwd = choice.folder()?.unwrap_or(cwd);
-        }
-        let at = args.at.as_deref();
-        if let (Choice::New, Some(at)) = (&choice, at) {
-            return Err(StartError::usage(format!(
-                "--at {at}: of which session? Name it with -c, --session or --fork"
-            )));
-        }
-        let resumed = match choice {
-            Choice::New => None,
-            stored => Some(stored.open(&dirs.sessions(), &cwd, at)?),
+        let (resumed, refused) = match resume(&args, &choice, &mut cwd, dirs, say)? {
+            Ok(opened) => (opened, None),
+            Err(refused) => (None, Some(refused)),
         };
         let mut trust = Trust::load(&dirs.projects_file(), &cwd)?;
         if args.trust {
@@ -110,6 +104,7 @@ impl Loaded {
             layers,
             cwd,
             resumed,
+            refused,
             catalog,
             keys,
             trust,
@@ -131,6 +126,47 @@ impl Loaded {
         layers.project_fault = Some(fault);
         self.layers = layers;
         Ok(())
+    }
+}
+
+/// Opens the session that `choice` names, in its own folder unless another was named, or gives the one
+/// that the user can be asked about.
+fn resume(
+    args: &RunArgs,
+    choice: &Choice,
+    cwd: &mut PathBuf,
+    dirs: &Dirs,
+    say: impl Fn(&str),
+) -> Result<Result<Option<Opened>, Refused>, StartError> {
+    let at = args.at.as_deref();
+    if *choice == Choice::New {
+        let flags = [
+            (at.is_some(), "--at"),
+            (args.read_only, "--read-only"),
+            (args.wait, "--wait"),
+        ];
+        return match flags.into_iter().find(|(given, _)| *given) {
+            Some((_, flag)) => Err(StartError::usage(format!(
+                "{flag}: of which session? Name it with -c, --session or --fork"
+            ))),
+            None => Ok(Ok(None)),
+        };
+    }
+    if args.cd.is_none() {
+        match choice.folder() {
+            Ok(folder) => *cwd = folder.unwrap_or(std::mem::take(cwd)),
+            Err(refused) => return Ok(Err(refused)),
+        }
+    }
+    let root = dirs.sessions();
+    let opened = if args.wait {
+        choice.open_when_free(&root, cwd, at, say)
+    } else {
+        choice.open(&root, cwd, at)
+    };
+    match opened {
+        Err(refused) if !refused.is_question() => Err(refused.into()),
+        opened => Ok(opened.map(Some)),
     }
 }
 
@@ -179,6 +215,9 @@ impl Plan {
         let Loaded { args, cwd, .. } = &loaded;
         let prompt = read_prompt(args, stdio, model.is_some(), cwd)?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
+        if let (Some(refused), true) = (&loaded.refused, front_end != FrontEnd::Screen) {
+            return Err(refused.clone().into());
+        }
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {
             return Err(StartError::usage(

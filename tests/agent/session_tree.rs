@@ -514,3 +514,40 @@ async fn a_new_session_says_which_model_it_is_on() {
     assert_eq!(kinds.len(), 3, "{text}");
     assert!(text.find("model_change") < text.find("of the new one"));
 }
+
+#[tokio::test]
+async fn a_session_that_is_only_read_takes_no_message() {
+    let mut agent = agent(vec![fixture::say("one")], vec![]);
+    agent.prompt("first");
+    agent.settled().await;
+    let stored = Stored::lines(&[user("a", None, "of old")]);
+    let before = stored.text();
+    // Also while another program writes to it.
+    let (_writer, _) = stored.open();
+    let (session, _) = Session::look(&stored.path).unwrap();
+    assert_eq!(said(&session), ["of old"]);
+    agent.handle.open(OpenSession {
+        model: None,
+        thinking: None,
+        history: session.history(),
+        spill_dir: stored.path.with_extension(""),
+        session,
+    });
+    let opened = |event: &AgentEvent| {
+        matches!(
+            event,
+            AgentEvent::SessionOpened {
+                read_only: true,
+                ..
+            }
+        )
+    };
+    agent.until(opened).await;
+    agent.prompt("and on");
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { messages } if messages.len() == 1);
+    agent.until(back).await;
+    agent.handle.name("mine".to_owned());
+    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("reading only"));
+    agent.until(told).await;
+    assert_eq!(stored.text(), before);
+}

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use tiller::agent::session::{Found, SessionState};
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::sessions::{Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope};
-use tiller::app::tui::app::SessionInfo;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::app::{SessionInfo, Start};
+use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{Overlay, TextSearch};
 use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
-use tiller::llm::Message;
+use tiller::llm::{Content, Message};
 
 use super::app_kit::TestTui;
 use super::transcript_support::branch;
@@ -74,6 +75,7 @@ fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
         path: Some("/s/b.jsonl".into()),
         name: name.map(str::to_owned),
         first_prompt: Some(first_prompt.into()),
+        read_only: false,
     }
 }
 
@@ -153,8 +155,9 @@ fn a_session_that_cannot_be_opened_is_told() {
     let mut tui = stored();
     let refused = Refused {
         path: "/s/b.jsonl".into(),
+        label: String::new(),
         why: Refusal::Other,
-        message: "cannot open the session /s/b.jsonl: broken".into(),
+        reason: "broken".into(),
     };
     tui.send(result(SessionResult::Opened(Err(refused))));
     assert!(tui.frame().contains("/s/b.jsonl: broken"));
@@ -377,4 +380,104 @@ fn all_folders_are_a_key_away() {
     let frame = tui.frame();
     assert!(frame.contains("Sessions of all folders"), "{frame}");
     assert!(frame.contains("~/other"), "{frame}");
+}
+
+fn refused(why: Refusal) -> Refused {
+    Refused {
+        path: "/s/b.jsonl".into(),
+        label: "Write the docs".into(),
+        why,
+        reason: "it cannot be opened".into(),
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_opened_is_a_question() {
+    let path = || PathBuf::from("/s/b.jsonl");
+    let in_use = || Refusal::InUse { pid: Some(7) };
+    let gone = || Refusal::FolderGone("/gone".into());
+    let other = || Refusal::OtherFolder("/home/me/other".into());
+    let look = || session(SessionEffect::Open(Choice::Look(path())));
+    let copy = || session(SessionEffect::Open(Choice::Fork(path())));
+    for (why, keys, shown, effect) in [
+        (in_use(), &["enter"][..], "Only read it", Some(look())),
+        (in_use(), &["2"], "here, in ~/shop", Some(copy())),
+        (in_use(), &["down", "y"], "Go on with a copy", Some(copy())),
+        (in_use(), &["esc"], "opens nothing", None),
+        (in_use(), &["n"], "opens nothing", None),
+        (in_use(), &["4"], "opens nothing", None),
+        (gone(), &["enter"], "Go on with a copy", Some(copy())),
+        (gone(), &["2"], "Only read it", Some(look())),
+        (other(), &["2"], "works in ~/other from now on", Some(copy())),
+        (Refusal::Denied, &["1"], "Only read it", Some(look())),
+    ] {
+        let mut tui = stored();
+        let opened = SessionResult::Opened(Err(refused(why.clone())));
+        tui.send(result(opened));
+        let frame = tui.frame();
+        assert!(frame.contains("“Write the docs”: it cannot be opened"), "{frame}");
+        assert!(frame.contains(shown), "{why:?}: {frame}");
+        let mut effects = Vec::new();
+        for key in keys {
+            effects = tui.key(key);
+        }
+        assert_eq!(effects, Vec::from_iter(effect), "{why:?} {keys:?}");
+    }
+    // Going on in its own folder ends this program and starts another one.
+    let mut tui = stored();
+    tui.send(result(SessionResult::Opened(Err(refused(other())))));
+    let exit = Effect::Terminal(TerminalEffect::Exit(ExitKind::Reopen(path())));
+    assert_eq!(tui.key("enter"), [exit]);
+}
+
+#[test]
+fn a_session_in_use_is_waited_for() {
+    let mut tui = stored();
+    let in_use = refused(Refusal::InUse { pid: None });
+    tui.send(result(SessionResult::Opened(Err(in_use.clone()))));
+    let wait = session(SessionEffect::Wait("/s/b.jsonl".into()));
+    assert_eq!(tui.key("3"), [wait]);
+    assert!(tui.frame().contains("as soon as it is free"));
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.key("esc"), [session(SessionEffect::StopWaiting)]);
+    assert!(!tui.frame().contains("as soon as it is free"));
+    // When it is free, the conversation takes the place of the question.
+    tui.send(result(SessionResult::Opened(Err(in_use))));
+    tui.key("3");
+    tui.agent(opened("Write the docs", None));
+    assert!(tui.app.overlays.is_empty());
+}
+
+#[test]
+fn nothing_is_sent_in_a_session_that_is_only_read() {
+    let mut tui = stored();
+    let mut event = opened("Write the docs", None);
+    if let AgentEvent::SessionOpened { read_only, .. } = &mut event {
+        *read_only = true;
+    }
+    tui.agent(event);
+    let frame = tui.frame();
+    assert!(frame.contains("Only read: nothing is sent"), "{frame}");
+    assert!(frame.contains("─ read only ─"), "{frame}");
+    tui.write("more");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "more");
+    let copy = session(SessionEffect::Open(Choice::Fork("/s/b.jsonl".into())));
+    assert_eq!(tui.key("enter"), [copy]);
+    assert_eq!(tui.text(), "more");
+}
+
+#[test]
+fn what_was_refused_at_the_start_is_asked_and_the_prompt_is_kept() {
+    let start = Start {
+        prompt: vec![Content::text("go on")],
+        refused: Some(refused(Refusal::FolderGone("/gone".into()))),
+        ..Start::default()
+    };
+    let mut tui = TestTui::starting(80, 24, start);
+    let effects = tui.send(Msg::Started);
+    let sends = |effect: &Effect| matches!(effect, Effect::Prompt(_));
+    assert!(!effects.iter().any(sends), "{effects:?}");
+    assert!(tui.frame().contains("“Write the docs”: it cannot be opened"));
+    assert_eq!(tui.text(), "go on");
 }

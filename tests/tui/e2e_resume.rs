@@ -130,3 +130,104 @@ fn looking_at_another_session_leaves_its_file_as_it_is() {
     });
     leave(&screen);
 }
+
+fn said(sandbox: &Sandbox, prompt: &str) -> std::path::PathBuf {
+    let before = sandbox.session_files();
+    let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), prompt]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let after = sandbox.session_files().into_iter();
+    after.into_iter().find(|file| !before.contains(file)).unwrap()
+}
+
+// L9
+#[test]
+fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
+    let replies = ["One.", "Two.", "Three.", "Four."].map(Reply::text);
+    let (_server, sandbox) = job::stage_with(replies.to_vec());
+    let file = said(&sandbox, "first");
+    let first = open_with(&sandbox, &["-c"]);
+    first.wait_for("One.");
+    // Without a screen the error names the flags.
+    let ran = sandbox.run(&["-p", "-c", "second"]);
+    assert_eq!(ran.code, Some(1));
+    for flag in ["--wait", "--fork", "--read-only"] {
+        assert!(ran.stderr.contains(flag), "{}", ran.stderr);
+    }
+    let before = std::fs::read(&file).unwrap();
+    let second = open_with(&sandbox, &["-c", "kept"]);
+    second.wait_for("“first”: another tiller has it open (process");
+    second.keys("1");
+    second.wait_for("❯ first");
+    second.wait_for("─ read only ─");
+    // What was named on the command line waits in the editor.
+    second.wait_for("│ kept");
+    second.keys("<enter>");
+    second.wait_for("Go on with a copy");
+    second.keys("1");
+    second.wait_gone("─ read only ─");
+    second.wait_for("│ kept");
+    second.keys("<enter>");
+    second.wait_for("Two.");
+    leave(&second);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    assert_eq!(sandbox.session_files().len(), 2);
+    // Waited for, and then gone on with.
+    let path = file.to_str().unwrap();
+    let third = open_with(&sandbox, &["--session", path]);
+    third.wait_for("“first”: another tiller has it open (process");
+    third.keys("3");
+    third.wait_for("as soon as it is free");
+    leave(&first);
+    third.wait_for("❯ first");
+    third.keys("third<enter>");
+    third.wait_for("Three.");
+    leave(&third);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("third"));
+    let read = Launch::new(&sandbox).args(&["--session", path, "--read-only"]);
+    let read = read.start();
+    read.wait_for("─ read only ─");
+    leave(&read);
+    let ran = sandbox.run(&["-p", "-c", "--wait", "fourth"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+}
+
+#[test]
+fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
+    let (_server, sandbox) = job::stage_with(["One.", "Two."].map(Reply::text).to_vec());
+    let folder = sandbox.path().parent().unwrap().join("other");
+    std::fs::create_dir(&folder).unwrap();
+    let model = Wire::Anthropic.model();
+    let there = ["-p", "-m", model, "-C", folder.to_str().unwrap(), "first"];
+    assert_eq!(sandbox.run(&there).code, Some(0));
+    let file = sandbox.session_files()[0].clone();
+    let path = file.to_str().unwrap();
+    // As long as it is there, the session goes on there, also from the list.
+    let screen = open_with(&sandbox, &[]);
+    screen.keys("/resume<enter>");
+    screen.wait_for("No other session in this folder");
+    screen.keys("<tab>");
+    screen.wait_until("the session with its folder", |view| {
+        let line = view.line_with("first");
+        line.is_some_and(|line| line.contains("/other"))
+    });
+    screen.keys("<enter>");
+    screen.wait_for("works in");
+    screen.keys("<enter>");
+    screen.wait_for("One.");
+    screen.wait_until("its folder", |view| {
+        view.lines().pop().unwrap().contains("other")
+    });
+    leave(&screen);
+    std::fs::remove_dir(&folder).unwrap();
+    let ran = sandbox.run(&["-p", "--session", path, "second"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("gone") && ran.stderr.contains("--fork"), "{}", ran.stderr);
+    let screen = open_with(&sandbox, &["--session", path]);
+    screen.wait_for("“first”: its folder is gone");
+    screen.keys("1");
+    screen.wait_for("One.");
+    screen.keys("second<enter>");
+    screen.wait_for("Two.");
+    leave(&screen);
+    assert_eq!(sandbox.session_files().len(), 2);
+}

@@ -79,6 +79,7 @@ impl Conversation {
             path: self.session.path().map(Path::to_owned),
             name: self.session.tree().name().map(str::to_owned),
             first_prompt: self.session.first_prompt(),
+            read_only: self.session.is_read_only(),
         });
         before
     }

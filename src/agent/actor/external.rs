@@ -13,6 +13,9 @@ impl Actor {
         if message.text.trim().is_empty() {
             return Err(Refused::Empty);
         }
+        if self.conversation.session.is_read_only() {
+            return Err(Refused::ReadOnly);
+        }
         let open = self.conversation.session_id();
         if let Some(wanted) = message.session.filter(|wanted| wanted != open) {
             let open = open.to_owned();

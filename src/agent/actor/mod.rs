@@ -6,6 +6,7 @@ mod turns;
 mod compaction;
 mod external;
 mod trial;
+mod read_only;
 mod activity;
 mod conversation;
 mod branches;

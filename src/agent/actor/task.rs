@@ -142,6 +142,10 @@ impl Actor {
     }
 
     fn on_command(&mut self, command: Option<Command>) {
+        let command = match command.map(|command| self.admit(command)) {
+            Some(None) => return,
+            admitted => admitted.flatten(),
+        };
         match command {
             Some(Command::Message(kind, content)) => {
                 let origin = None;

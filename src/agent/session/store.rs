@@ -23,6 +23,8 @@ pub struct Session {
     tree: Tree,
     /// The root of all sessions, and the file; none for a session that is not stored.
     stored: Option<Stored>,
+    /// The file of one that is only read.
+    looked_at: Option<(PathBuf, Arc<File>)>,
     /// Model and thinking level in force at the leaf, from the last `model_change` and
     /// `thinking_level_change` entries of its path.
     model: Option<ModelChange>,
@@ -73,6 +75,7 @@ impl Session {
             header: Header::new(cwd),
             tree: Tree::default(),
             stored: None,
+            looked_at: None,
             model: None,
             thinking: None,
         }
@@ -111,11 +114,32 @@ impl Session {
                 begun: true,
                 failing: false,
             }),
+            looked_at: None,
             model: None,
             thinking: None,
         };
         session.recall_model();
         Ok((session, problems))
+    }
+
+    /// Opens the session in the file at `path` to read it, also while another program has it open, and
+    /// says what was passed over. Nothing that is appended reaches the file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no session.
+    pub fn look(path: &Path) -> Result<(Self, Vec<String>), OpenError> {
+        let file = File::open(path)?;
+        let loaded = reader::read(&file)?;
+        let mut session = Self {
+            header: loaded.header,
+            tree: loaded.tree,
+            stored: None,
+            looked_at: Some((path.to_owned(), Arc::new(file))),
+            model: None,
+            thinking: None,
+        };
+        session.recall_model();
+        Ok((session, loaded.problems))
     }
 
     /// Opens a copy of the session in the file at `source`, for the working directory `cwd`, and says
@@ -180,7 +204,14 @@ impl Session {
 
     /// The file, whether it exists yet or not; none for a session that is not stored.
     pub fn path(&self) -> Option<&Path> {
-        self.stored.as_ref().map(|stored| stored.file.path())
+        let looked_at = self.looked_at.as_ref().map(|(path, _)| path.as_path());
+        let stored = self.stored.as_ref().map(|stored| stored.file.path());
+        stored.or(looked_at)
+    }
+
+    /// Whether it is only read.
+    pub fn is_read_only(&self) -> bool {
+        self.looked_at.is_some()
     }
 
     /// Appends an entry behind the leaf. It then survives the end of this process, unless the disk
@@ -256,8 +287,9 @@ impl Session {
 
     /// The file that entries are read from; none where nothing is stored yet.
     pub(super) fn open_file(&self) -> Option<Arc<File>> {
-        let stored = self.stored.as_ref()?;
-        stored.file.open_file().map(Arc::clone)
+        let looked_at = self.looked_at.as_ref().map(|(_, file)| file);
+        let stored = self.stored.as_ref().and_then(|stored| stored.file.open_file());
+        stored.or(looked_at).map(Arc::clone)
     }
 
     fn store_below(&mut self, root: &Path, cwd: &Path) {

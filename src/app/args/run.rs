@@ -76,6 +76,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"])]
     pub fork: Option<String>,
 
+    /// Only read the session: nothing is sent or stored (full screen).
+    #[arg(long, conflicts_with_all = ["fork", "print", "mode", "at", "wait"])]
+    pub read_only: bool,
+
+    /// Where another program has the session open, wait until it is free.
+    #[arg(long)]
+    pub wait: bool,
+
     /// Branch off: go on behind this entry of the session, named by its id. What came after it stays.
     #[arg(long, value_name = "ENTRY")]
     pub at: Option<String>,

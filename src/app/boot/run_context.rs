@@ -16,7 +16,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan};
 use crate::app::sessions::{Opened, title_of};
-use crate::app::tui::app::{SessionInfo, Start, Status};
+use crate::app::tui::app::{Access, SessionInfo, Start, Status};
 use crate::app::{keys, log, tui};
 use crate::llm::local::LocalServer;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
@@ -89,6 +89,7 @@ impl RunContext {
             scratch,
             session: session_file.clone().map(|file| SessionInfo {
                 name: session.tree().name().map(str::to_owned),
+                access: Access::of(session.is_read_only()),
                 title: title_of(&session.first_prompt().unwrap_or_default()),
                 file,
             }),
@@ -194,6 +195,7 @@ impl RunContext {
                 demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
                 history,
                 resume: plan.loaded.args.resume,
+                refused: plan.loaded.refused.clone(),
                 notices,
             },
             theme: Some(settings.theme.clone()).filter(|name| name != "auto"),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::os::unix::process::CommandExt;
 use std::panic;
+use std::path::Path;
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +19,7 @@ use super::sub_command::{discover, sub_command};
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::{AgentHandle, WhenIdle};
-use crate::app::args::Args;
+use crate::app::args::{Args, RunArgs};
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
@@ -83,7 +85,9 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
     };
-    let loaded = Loaded::new(args.run, &dirs, &env)?;
+    let loaded = Loaded::new(args.run, &dirs, &env, |text| {
+        cli::eprint_line(&format!("tiller: {text}"));
+    })?;
     // Before anything is waited for, and while there is one thread. Best effort: commands get a
     // clean environment in any case.
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
@@ -151,7 +155,7 @@ async fn run_plan(
     let (context, session, history) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
     let shown = (Arc::new(session.branch()), history.messages.clone());
-    let is_stored = session.path().is_some();
+    let is_stored = session.root().is_some();
     let handle = context.start_agent(session, history, &plan, dirs, env)?;
     let events = events.map(|file| file.follow(&header, &handle));
     let when_idle = match plan.front_end {
@@ -168,6 +172,7 @@ async fn run_plan(
         handle.shutdown().await;
         match &end {
             tui::ExitKind::Unusable(why) => Err(StartError::usage(why)),
+            tui::ExitKind::Reopen(session) => Err(reopen(session, &plan.loaded.args, env)),
             _ => Ok(ExitCode::from(end.code())),
         }
     } else {
@@ -179,6 +184,24 @@ async fn run_plan(
         events.finish().await;
     }
     code
+}
+
+/// Becomes a tiller that goes on with `session` in the folder of that session, with that folder's
+/// settings and trust. Comes back only when that fails.
+fn reopen(session: &Path, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
+    let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
+    let mut command = process::Command::new(program);
+    command.arg("--session").arg(session);
+    for (flag, value) in [("--theme", &args.theme)] {
+        command.args(value.iter().flat_map(|value| [flag, value]));
+    }
+    command.args(args.config.iter().flat_map(|value| ["--config", value]));
+    // This one's environment was cleared of keys.
+    let error = command.env_clear().envs(env).exec();
+    StartError::failed(format!(
+        "cannot go on there: {error}; tiller --session {} does",
+        session.display()
+    ))
 }
 
 async fn run_without_screen(

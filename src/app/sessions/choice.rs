@@ -1,9 +1,11 @@
 //! Which session a run goes on with, how it is opened, and why it cannot be.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::find::find;
+use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
     History, OpenError, Session, StoredSession, live_sessions, ready_trial, sessions_in,
@@ -12,6 +14,9 @@ use crate::app::args::RunArgs;
 use crate::app::humanize::plural;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
+
+/// How often it is looked whether a session is free.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// The session a run goes on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +27,8 @@ pub enum Choice {
     Open(PathBuf),
     /// A copy of the one in this file.
     Fork(PathBuf),
+    /// The one in this file, only to read it.
+    Look(PathBuf),
 }
 
 /// A session that is ready to go on, and what the user should read about it.
@@ -44,6 +51,8 @@ pub enum Refusal {
     },
     /// The folder it works in is gone.
     FolderGone(String),
+    /// It works in this folder, and not in the one that it is opened from.
+    OtherFolder(PathBuf),
     /// It may not be read, or not be written.
     Denied,
     /// It has no entry of the id that was asked for.
@@ -57,17 +66,23 @@ pub enum Refusal {
 pub struct Refused {
     /// Its file.
     pub path: PathBuf,
+    /// What it is called; empty when that cannot be read.
+    pub label: String,
     /// Why.
     pub why: Refusal,
     /// The same for users, without the way out.
-    pub message: String,
+    pub reason: String,
 }
 
 impl Choice {
     /// What the command line says.
     pub fn of(args: &RunArgs, root: &Path, cwd: &Path) -> Result<Self, StartError> {
+        let open = |path| match args.read_only {
+            true => Self::Look(path),
+            false => Self::Open(path),
+        };
         if let Some(wanted) = &args.session {
-            return find(wanted, root).map(Self::Open);
+            return find(wanted, root).map(open);
         }
         if let Some(wanted) = &args.fork {
             return find(wanted, root).map(Self::Fork);
@@ -80,7 +95,7 @@ impl Choice {
             StartError::failed(format!("cannot read {}: {error}", folder.display()))
         })?;
         match stored.first() {
-            Some(last) => Ok(Self::Open(last.path.clone())),
+            Some(last) => Ok(open(last.path.clone())),
             None => Err(StartError::usage(format!(
                 "no session in {} to go on with; tiller sessions --all lists those of all folders",
                 cwd.display()
@@ -98,13 +113,49 @@ impl Choice {
         };
         let folder = PathBuf::from(&cwd);
         if !folder.is_dir() {
-            return Err(Refused {
-                message: format!("the folder of the session is gone: {}", for_terminal(&cwd)),
-                why: Refusal::FolderGone(cwd),
-                path: path.clone(),
-            });
+            let reason = format!("its folder is gone: {}", for_terminal(&cwd));
+            return Err(Refused::new(path, Refusal::FolderGone(cwd), reason));
         }
         Ok(Some(folder))
+    }
+
+    /// Whether it works in the folder `cwd`, or in none that is known; else why it is not opened there
+    /// without a word.
+    pub fn fits(&self, cwd: &Path) -> Result<(), Refused> {
+        let Self::Open(path) = self else {
+            return Ok(());
+        };
+        match self.folder()? {
+            Some(folder) if !is_same(&folder, cwd) => {
+                let reason = format!("it works in {}", for_terminal(&folder.to_string_lossy()));
+                Err(Refused::new(path, Refusal::OtherFolder(folder), reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same as [`open`](Self::open), but waits as long as another process has it open; `say` tells
+    /// the user so.
+    pub fn open_when_free(
+        &self,
+        root: &Path,
+        cwd: &Path,
+        at: Option<&str>,
+        say: impl Fn(&str),
+    ) -> Result<Opened, Refused> {
+        let mut told = false;
+        loop {
+            match self.open(root, cwd, at) {
+                Err(refused) if matches!(refused.why, Refusal::InUse { .. }) => {
+                    if !std::mem::replace(&mut told, true) {
+                        let waits = "it goes on when it is free, Ctrl+C gives up";
+                        say(&format!("{}; {waits}", refused.message()));
+                    }
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                opened => return opened,
+            }
+        }
     }
 
     /// Opens it for the working directory `cwd`, to go on from the leaf or from the entry `at`.
@@ -117,6 +168,7 @@ impl Choice {
                 opened => (path, opened),
             },
             Self::Fork(path) => (path, Session::fork(root, path, cwd)),
+            Self::Look(path) => (path, Session::look(path)),
         };
         let (mut session, problems) = opened.map_err(|error| Refused::of(root, path, &error))?;
         let notices = problems.into_iter();
@@ -124,10 +176,8 @@ impl Choice {
             .map(|problem| format!("{}: {problem}", path.display()))
             .collect();
         if let Some(at) = at {
-            let node = session.tree().find(at).ok_or_else(|| Refused {
-                path: path.clone(),
-                why: Refusal::NoEntry,
-                message: format!("the session {} has no entry '{at}'", path.display()),
+            let node = session.tree().find(at).ok_or_else(|| {
+                Refused::new(path, Refusal::NoEntry, format!("it has no entry '{at}'"))
             })?;
             notices.extend(session.go_to(Some(node)).map(|(_, notice)| notice));
         }
@@ -168,9 +218,29 @@ impl Opened {
     }
 }
 
+/// Whether both are the same folder, however they are written.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    one == other || whole(one) == whole(other)
+}
+
 impl Refused {
+    /// Whether the user can choose how to go on.
+    pub fn is_question(&self) -> bool {
+        !matches!(self.why, Refusal::NoEntry | Refusal::Other)
+    }
+
+    fn new(path: &Path, why: Refusal, reason: String) -> Self {
+        let head = StoredSession::at(path).head();
+        Self {
+            path: path.to_owned(),
+            label: head.name.unwrap_or_else(|| title_of(&head.title)),
+            why,
+            reason,
+        }
+    }
+
     fn of(root: &Path, path: &Path, error: &OpenError) -> Self {
-        let shown = path.display();
         let (why, reason) = match error {
             OpenError::InUse => {
                 let live = live_sessions(root);
@@ -180,17 +250,22 @@ impl Refused {
                 (Refusal::InUse { pid }, format!("{error}{by}"))
             }
             OpenError::Version(_) => (Refusal::Other, format!("{error}; a newer tiller opens it")),
-            OpenError::Io(io) if io.kind() == ErrorKind::PermissionDenied => {
-                (Refusal::Denied, error.to_string())
-            }
+            OpenError::Io(io) if is_denied(io) => (Refusal::Denied, error.to_string()),
             OpenError::Io(_) => (Refusal::Other, error.to_string()),
         };
-        Self {
-            path: path.to_owned(),
-            why,
-            message: format!("cannot open the session {shown}: {reason}"),
-        }
+        Self::new(path, why, reason)
     }
+
+    /// What is wrong, without the way out.
+    fn message(&self) -> String {
+        let shown = self.path.display();
+        format!("cannot open the session {shown}: {}", self.reason)
+    }
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    let denied = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+    denied.contains(&error.kind())
 }
 
 impl From<Refused> for StartError {
@@ -200,11 +275,21 @@ impl From<Refused> for StartError {
         let (outcome, way_out) = match &refused.why {
             Refusal::InUse { .. } => (
                 Outcome::Failed,
-                format!("; leave it there, or go on with a copy: tiller --fork {shown}"),
+                format!(
+                    "; wait until it is free with --wait, go on with a copy: tiller --fork {shown}, or \
+                     read it: --read-only (full screen)"
+                ),
             ),
             Refusal::FolderGone(_) => (
                 Outcome::Usage,
-                format!("; tiller -C DIR --fork {shown} goes on with a copy in another folder"),
+                format!(
+                    "; tiller -C DIR --fork {shown} goes on with a copy in another folder, --read-only \
+                     (full screen) shows it"
+                ),
+            ),
+            Refusal::OtherFolder(folder) => (
+                Outcome::Usage,
+                format!("; tiller -C {} --session {shown} goes on there", folder.display()),
             ),
             Refusal::Denied => (
                 Outcome::Failed,
@@ -214,7 +299,7 @@ impl From<Refused> for StartError {
             Refusal::Other => (Outcome::Failed, String::new()),
         };
         Self {
-            message: format!("{}{way_out}", refused.message),
+            message: format!("{}{way_out}", refused.message()),
             outcome,
         }
     }
@@ -227,7 +312,7 @@ mod tests {
     #[test]
     fn a_refusal_names_the_way_out() {
         let (root, path) = (Path::new("/nowhere"), Path::new("/nowhere/x/T_i.jsonl"));
-        let denied = std::io::Error::from(ErrorKind::PermissionDenied);
+        let denied = io::Error::from(ErrorKind::PermissionDenied);
         for (error, texts) in [
             (OpenError::Io(denied), &["--fork /nowhere"][..]),
             (OpenError::InUse, &["--fork /nowhere"]),

@@ -9,7 +9,7 @@ mod search;
 mod facts;
 mod manage;
 
-pub use choice::{Choice, Opened, Refusal, Refused};
+pub use choice::{Choice, LOOK_AGAIN, Opened, Refusal, Refused};
 pub use facts::SessionFacts;
 pub use find::{find, short_id};
 pub use manage::{remove, rename};

@@ -20,6 +20,7 @@ use crate::agent::session::SessionBranch;
 use crate::agent::trial::Trial;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
+use crate::app::sessions::Refused;
 use crate::app::humanize::abbreviate_home;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
@@ -89,6 +90,8 @@ pub struct Start {
     pub history: (Arc<SessionBranch>, Vec<Arc<Message>>),
     /// Whether the list of sessions is opened.
     pub resume: bool,
+    /// The session that was asked for and not opened: how to go on is asked.
+    pub refused: Option<Refused>,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }
@@ -157,6 +160,25 @@ pub struct SessionInfo {
     pub title: String,
     /// Its file.
     pub file: PathBuf,
+    /// What can be done with it.
+    pub access: Access,
+}
+
+/// What can be done with a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// The conversation goes on.
+    #[default]
+    Full,
+    /// It is only read: nothing is sent or stored.
+    ReadOnly,
+}
+
+impl Access {
+    /// From what the agent says.
+    pub fn of(read_only: bool) -> Self {
+        if read_only { Self::ReadOnly } else { Self::Full }
+    }
 }
 
 impl SessionInfo {
@@ -280,6 +302,12 @@ impl App {
     /// Whether a key decides what becomes of the trial. What is being typed is never an answer.
     pub fn trial_asks(&self) -> bool {
         self.trial.is_some() && !self.is_running() && self.composer.is_empty()
+    }
+
+    /// Whether the session is only read.
+    pub fn is_read_only(&self) -> bool {
+        let session = self.status.session.as_ref();
+        session.is_some_and(|session| session.access == Access::ReadOnly)
     }
 
     /// Whether a run is under way (and not merely dying).

@@ -64,6 +64,7 @@ impl EffectRunner {
             models: Arc::clone(&models),
             results: results.clone(),
             reading: Reading::default(),
+            waiting: Arc::default(),
         });
         let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
         Self {

@@ -54,6 +54,8 @@ pub struct StoredFiles {
 pub enum ExitKind {
     /// The user left.
     Quit,
+    /// The user goes on with the session in this file, in its own folder.
+    Reopen(PathBuf),
     /// A signal asked: its number (exit code 128 + number).
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
@@ -67,7 +69,7 @@ impl ExitKind {
     /// The exit code of the program.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Quit => 0,
+            Self::Quit | Self::Reopen(_) => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
             Self::Unusable(_) => 2,

@@ -27,6 +27,10 @@ pub enum SessionEffect {
     Remove(PathBuf),
     /// Go on with another one.
     Open(Choice),
+    /// Go on with the one in this file as soon as nobody has it open any more.
+    Wait(PathBuf),
+    /// Wait for it no longer.
+    StopWaiting,
 }
 
 /// The result of a [`SessionEffect`].

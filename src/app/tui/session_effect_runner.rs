@@ -13,7 +13,9 @@ use super::session_effect::{SessionEffect, SessionResult};
 use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession};
 use crate::app::models::Models;
-use crate::app::sessions::{self, Choice, Opened, SessionFacts, SessionScope};
+use crate::app::sessions::{
+    self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope,
+};
 use crate::llm::Model;
 
 #[derive(Debug)]
@@ -26,6 +28,40 @@ pub(super) struct SessionEffectRunner {
     pub models: Arc<Models>,
     pub results: UnboundedSender<EffectResult>,
     pub reading: Reading,
+    /// The session that is waited for.
+    pub waiting: Arc<AtomicU64>,
+}
+
+/// What it takes to go on with another session.
+struct OpenEffect {
+    root: PathBuf,
+    cwd: PathBuf,
+    handle: AgentHandle,
+    models: Arc<Models>,
+    results: UnboundedSender<EffectResult>,
+}
+
+impl OpenEffect {
+    async fn go_on(self, opened: Opened) {
+        let Opened {
+            session,
+            history,
+            mut notices,
+        } = opened;
+        let model = model_of(&session, &self.models).await;
+        let model = model.unwrap_or_else(|notice| {
+            notices.push(notice);
+            None
+        });
+        self.handle.open(OpenSession {
+            thinking: session.thinking(),
+            spill_dir: session.path().unwrap_or(&self.root).with_extension(""),
+            session,
+            history,
+            model,
+        });
+        send(&self.results, SessionResult::Opened(Ok(notices)));
+    }
 }
 
 /// What is read while the list is open: only the latest search and preview go on.
@@ -74,7 +110,9 @@ impl SessionEffectRunner {
                     SessionResult::Removed(path, removed.map_err(|error| error.message))
                 });
             }
-            SessionEffect::Open(choice) => self.open(choice),
+            SessionEffect::Open(choice) => self.open(choice, || false),
+            SessionEffect::Wait(path) => self.open(Choice::Open(path), next(&self.waiting)),
+            SessionEffect::StopWaiting => drop(next(&self.waiting)),
         }
     }
 
@@ -94,35 +132,37 @@ impl SessionEffectRunner {
         });
     }
 
-    fn open(&self, choice: Choice) {
-        let (root, cwd, handle) = (self.root.clone(), self.cwd.clone(), self.handle.clone());
-        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+    /// Opens another session; where it is in use, and as long as `waits` says so, again and again.
+    fn open(&self, choice: Choice, waits: impl Fn() -> bool + Send + 'static) {
+        let opening = OpenEffect {
+            root: self.root.clone(),
+            cwd: self.cwd.clone(),
+            handle: self.handle.clone(),
+            models: Arc::clone(&self.models),
+            results: self.results.clone(),
+        };
         tokio::spawn(async move {
-            let folder = root.clone();
-            let opened = spawn_blocking(move || choice.open(&folder, &cwd, None)).await;
-            let Opened {
-                session,
-                history,
-                mut notices,
-            } = match opened {
-                Ok(Ok(opened)) => opened,
-                Ok(Err(refused)) => return send(&results, SessionResult::Opened(Err(refused))),
-                // It panicked, and the log says why.
-                Err(_) => return,
-            };
-            let model = model_of(&session, &models).await;
-            let model = model.unwrap_or_else(|notice| {
-                notices.push(notice);
-                None
-            });
-            handle.open(OpenSession {
-                thinking: session.thinking(),
-                spill_dir: session.path().unwrap_or(&root).with_extension(""),
-                session,
-                history,
-                model,
-            });
-            send(&results, SessionResult::Opened(Ok(notices)));
+            loop {
+                let (choice, root, cwd) = (choice.clone(), opening.root.clone(), opening.cwd.clone());
+                let opened = spawn_blocking(move || {
+                    choice.fits(&cwd)?;
+                    choice.open(&root, &cwd, None)
+                });
+                match opened.await {
+                    Ok(Ok(opened)) => return opening.go_on(opened).await,
+                    Ok(Err(refused)) if matches!(refused.why, Refusal::InUse { .. }) && waits() => {
+                        tokio::time::sleep(LOOK_AGAIN).await;
+                    }
+                    Ok(Err(refused)) => {
+                        return send(&opening.results, SessionResult::Opened(Err(refused)));
+                    }
+                    // It panicked, and the log says why.
+                    Err(_) => return,
+                }
+                if !waits() {
+                    return;
+                }
+            }
         });
     }
 

@@ -1,6 +1,7 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
 use super::models::ModelPicker;
+use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
 use super::tree::TreePicker;
@@ -25,6 +26,8 @@ pub enum Overlay {
     Tree(TreePicker),
     /// The stored sessions.
     Sessions(Box<SessionPicker>),
+    /// How to go on with a session that was not opened.
+    Opening(Opening),
 }
 
 impl Overlay {
@@ -32,7 +35,7 @@ impl Overlay {
     pub fn scope(&self) -> Scope {
         match self {
             Self::Help(_) | Self::Iterations(_) => Scope::Pager,
-            Self::ConfirmQuit | Self::EndTrial(..) => Scope::Question,
+            Self::ConfirmQuit | Self::EndTrial(..) | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
@@ -47,6 +50,7 @@ impl Overlay {
     pub fn picker(&mut self) -> Option<&mut Picker> {
         match self {
             Self::HistorySearch(picker) => Some(picker),
+            Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),
             Self::Tree(tree) => Some(tree.label.as_mut().unwrap_or(&mut tree.picker)),
             Self::Sessions(list) => match &mut list.mode {
@@ -73,6 +77,7 @@ impl Overlay {
             Self::Models(models) => models.details.as_mut(),
             Self::ConfirmQuit
             | Self::EndTrial(..)
+            | Self::Opening(_)
             | Self::HistorySearch(_)
             | Self::Sessions(_)
             | Self::Tree(_) => None,

@@ -5,12 +5,14 @@ mod picker;
 mod help;
 mod models;
 mod sessions;
+mod opening;
 mod tree;
 mod tree_rows;
 
 pub use help::{HelpLine, help_lines};
 pub use kinds::Overlay;
 pub use models::{ModelPicker, ModelsState, same};
+pub use opening::{Opening, Way};
 pub use picker::{Pager, Picker};
 pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
 pub use tree::{TreePicker, TreePurpose};

@@ -9,8 +9,9 @@ use crate::agent::{
 };
 use crate::app::action::Action;
 use crate::app::sessions::title_of;
-use crate::app::tui::app::{App, LastRun, Resume, SessionInfo, Status};
+use crate::app::tui::app::{Access, App, LastRun, Resume, SessionInfo, Status};
 use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::Overlay;
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
@@ -54,6 +55,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             path,
             name,
             first_prompt,
+            read_only,
         } => {
             show(app, branch, messages);
             let same = app.status.session.as_ref().map(|session| &session.file) == path.as_ref();
@@ -63,11 +65,13 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
+                access: Access::of(*read_only),
                 file,
             });
             app.stats.last = None;
             app.resume = None;
             app.timeline = Timeline::default();
+            app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
         }
         AgentEvent::CompactionEnd {
             outcome:

@@ -24,6 +24,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Overlay::EndTrial(..)) => trials::press(app, press, action),
         Some(Overlay::HistorySearch(_)) => list_press(app, press, action.map(turned_around)),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
+        Some(Overlay::Opening(_)) => sessions::press_opening(app, press, action),
         Some(Overlay::Sessions(_)) => {
             let effects = sessions::press(app, press, action);
             let effects = effects.unwrap_or_else(|| list_press(app, press, action));
@@ -143,6 +144,10 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         Some(Overlay::Sessions(list)) => {
             app.overlays.push(Overlay::Sessions(list));
             sessions::choose(app)
+        }
+        Some(Overlay::Opening(opening)) => {
+            app.overlays.push(Overlay::Opening(opening));
+            sessions::choose_way(app)
         }
         other => {
             app.overlays.extend(other);

@@ -7,6 +7,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
+use crate::llm::message::content_text;
 
 /// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
 const SLIP_MS: i64 = 250;
@@ -24,7 +25,12 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     if std::mem::take(&mut app.start.resume) {
         effects.extend(sessions::act(app, Action::Resume, ""));
     }
-    let prompt = std::mem::take(&mut app.start.prompt);
+    let mut prompt = std::mem::take(&mut app.start.prompt);
+    if let Some(refused) = app.start.refused.take() {
+        // It was meant for that session, not for the new one.
+        app.composer.set(&content_text(&std::mem::take(&mut prompt)));
+        sessions::ask(app, &refused);
+    }
     if !prompt.is_empty() {
         app.start.demo = None;
         effects.extend(send(app, prompt));
@@ -55,6 +61,12 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     if app.agent_gone {
         app.say("The agent has stopped; nothing can be sent", GONE_MS);
+        return Vec::new();
+    }
+    if app.is_read_only() {
+        if !is_blank(app) {
+            sessions::ask_to_write(app);
+        }
         return Vec::new();
     }
     if is_blank(app) {

@@ -44,7 +44,9 @@ pub fn draw(
         }
     }
     if app.composer.is_empty() {
-        let says = if app.is_running() {
+        let says = if app.is_read_only() {
+            "Only read: nothing is sent or stored"
+        } else if app.is_running() {
             "Steer it, or queue what comes next"
         } else {
             "Ask for anything"
@@ -63,9 +65,12 @@ pub fn draw(
 }
 
 fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
-    let mode = app.status.permission.as_str();
+    let mode = match app.is_read_only() {
+        true => "read only",
+        false => app.status.permission.as_str(),
+    };
     let style = match mode {
-        "plan" => app.theme.editor_plan,
+        "plan" | "read only" => app.theme.editor_plan,
         "ask" => app.theme.editor_ask,
         "auto" => app.theme.editor_auto,
         _ => app.theme.editor_full,

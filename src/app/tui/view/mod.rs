@@ -17,6 +17,7 @@ mod models;
 mod model_details;
 mod sessions;
 mod session_facts;
+mod opening;
 
 mod line;
 

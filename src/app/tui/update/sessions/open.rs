@@ -7,7 +7,11 @@ use crate::app::outcome::StartError;
 use crate::app::sessions::{Choice, Refused};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::options::ExitKind;
+use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::update::stop;
 
 /// How long a refusal stays, in milliseconds.
 pub(super) const SAY_MS: i64 = 4000;
@@ -30,9 +34,70 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
                 app.transcript.push_notice(NoticeLevel::Warning, notice);
             }
         }
+        Err(refused) if refused.is_question() => ask(app, &refused),
         Err(refused) => {
             let error = StartError::from(refused).message;
             app.transcript.push_notice(NoticeLevel::Error, error);
         }
+    }
+}
+
+/// Asks how to go on with a session that was not opened.
+pub fn ask(app: &mut App, refused: &Refused) {
+    app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
+    app.overlays.push(Overlay::Opening(Opening::of(refused)));
+}
+
+/// Asks how to go on with the session that is only read.
+pub fn ask_to_write(app: &mut App) {
+    if let Some(session) = &app.status.session {
+        let opening = Opening::of_read_only(session.file.clone());
+        app.overlays.push(Overlay::Opening(opening));
+    }
+}
+
+/// A key for the question.
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    let digit = press.text().and_then(|c| c.to_digit(10));
+    match (action, digit) {
+        (Some(Action::Cancel | Action::Interrupt | Action::No), _) => {
+            let waits = opening.waits;
+            app.overlays.pop();
+            let stop = waits.then_some(Effect::Session(SessionEffect::StopWaiting));
+            return stop.into_iter().collect();
+        }
+        (Some(Action::Submit | Action::Yes), _) => return choose_way(app),
+        (None, Some(digit @ 1..)) if digit as usize <= opening.ways.len() => {
+            opening.picker.select(digit as usize - 1);
+            return choose_way(app);
+        }
+        (Some(action), _) if !opening.waits => drop(opening.picker.press(Some(action), None, 1)),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Takes the chosen way.
+pub fn choose_way(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    let Some(way) = opening.chosen().filter(|_| !opening.waits).cloned() else {
+        return Vec::new();
+    };
+    let path = opening.path.clone();
+    if way == Way::Wait {
+        opening.waits = true;
+        return vec![Effect::Session(SessionEffect::Wait(path))];
+    }
+    app.overlays.pop();
+    match way {
+        Way::Open | Way::Wait => open(app, Choice::Open(path)),
+        Way::Copy => open(app, Choice::Fork(path)),
+        Way::ReadOnly => open(app, Choice::Look(path)),
+        Way::There(_) => stop::end(app, ExitKind::Reopen(path)),
     }
 }

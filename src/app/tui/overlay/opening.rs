@@ -1,0 +1,79 @@
+//! The question how to go on with a session that was not opened as it was asked for, as plain data.
+
+use std::path::PathBuf;
+
+use super::picker::Picker;
+use crate::app::sessions::{Refusal, Refused};
+
+/// The question, or the wait that was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The session's file.
+    pub path: PathBuf,
+    /// Why it was not opened.
+    pub reason: String,
+    /// What can be done, the usual first.
+    pub ways: Vec<Way>,
+    /// Which of them is chosen.
+    pub picker: Picker,
+    /// Whether it is waited for.
+    pub waits: bool,
+}
+
+/// A way to go on with a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As it was asked for.
+    Open,
+    /// tiller works in the session's own folder from now on.
+    There(PathBuf),
+    /// With a copy, in the folder worked in.
+    Copy,
+    /// Only to read it.
+    ReadOnly,
+    /// As it was asked for, when nobody has it open any more.
+    Wait,
+}
+
+impl Opening {
+    /// What is asked about a session that was not opened.
+    pub fn of(refused: &Refused) -> Self {
+        let ways = match &refused.why {
+            Refusal::InUse { .. } => vec![Way::ReadOnly, Way::Copy, Way::Wait],
+            Refusal::OtherFolder(folder) => {
+                vec![Way::There(folder.clone()), Way::Copy, Way::ReadOnly]
+            }
+            Refusal::FolderGone(_) => vec![Way::Copy, Way::ReadOnly],
+            Refusal::Denied | Refusal::NoEntry | Refusal::Other => vec![Way::ReadOnly, Way::Copy],
+        };
+        let label = match refused.label.as_str() {
+            "" => "This session".to_owned(),
+            label => format!("“{label}”"),
+        };
+        let reason = format!("{label}: {}", refused.reason);
+        Self::new(refused.path.clone(), reason, ways)
+    }
+
+    /// What is asked when something is to be sent in a session that is only read.
+    pub fn of_read_only(path: PathBuf) -> Self {
+        let reason = "This session is open for reading only".to_owned();
+        Self::new(path, reason, vec![Way::Copy, Way::Open])
+    }
+
+    fn new(path: PathBuf, reason: String, ways: Vec<Way>) -> Self {
+        let mut picker = Picker::default();
+        picker.set_matches((0..ways.len()).collect(), 0);
+        Self {
+            path,
+            reason,
+            ways,
+            picker,
+            waits: false,
+        }
+    }
+
+    /// The way that is chosen.
+    pub fn chosen(&self) -> Option<&Way> {
+        self.ways.get(self.picker.chosen()?)
+    }
+}
