@@ -408,14 +408,22 @@ fn a_session_that_cannot_be_opened_is_a_question() {
         (in_use(), &["4"], "opens nothing", None),
         (gone(), &["enter"], "Go on with a copy", Some(copy())),
         (gone(), &["2"], "Only read it", Some(look())),
-        (other(), &["2"], "works in ~/other from now on", Some(copy())),
+        (
+            other(),
+            &["2"],
+            "works in ~/other from now on",
+            Some(copy()),
+        ),
         (Refusal::Denied, &["1"], "Only read it", Some(look())),
     ] {
         let mut tui = stored();
         let opened = SessionResult::Opened(Err(refused(why.clone())));
         tui.send(result(opened));
         let frame = tui.frame();
-        assert!(frame.contains("“Write the docs”: it cannot be opened"), "{frame}");
+        assert!(
+            frame.contains("“Write the docs”: it cannot be opened"),
+            "{frame}"
+        );
         assert!(frame.contains(shown), "{why:?}: {frame}");
         let mut effects = Vec::new();
         for key in keys {
@@ -478,6 +486,9 @@ fn what_was_refused_at_the_start_is_asked_and_the_prompt_is_kept() {
     let effects = tui.send(Msg::Started);
     let sends = |effect: &Effect| matches!(effect, Effect::Prompt(_));
     assert!(!effects.iter().any(sends), "{effects:?}");
-    assert!(tui.frame().contains("“Write the docs”: it cannot be opened"));
+    assert!(
+        tui.frame()
+            .contains("“Write the docs”: it cannot be opened")
+    );
     assert_eq!(tui.text(), "go on");
 }

@@ -136,7 +136,10 @@ fn said(sandbox: &Sandbox, prompt: &str) -> std::path::PathBuf {
     let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), prompt]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let after = sandbox.session_files().into_iter();
-    after.into_iter().find(|file| !before.contains(file)).unwrap()
+    after
+        .into_iter()
+        .find(|file| !before.contains(file))
+        .unwrap()
 }
 
 // L9
@@ -221,7 +224,11 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     std::fs::remove_dir(&folder).unwrap();
     let ran = sandbox.run(&["-p", "--session", path, "second"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
-    assert!(ran.stderr.contains("gone") && ran.stderr.contains("--fork"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("gone") && ran.stderr.contains("--fork"),
+        "{}",
+        ran.stderr
+    );
     let screen = open_with(&sandbox, &["--session", path]);
     screen.wait_for("“first”: its folder is gone");
     screen.keys("1");

@@ -288,7 +288,10 @@ impl Session {
     /// The file that entries are read from; none where nothing is stored yet.
     pub(super) fn open_file(&self) -> Option<Arc<File>> {
         let looked_at = self.looked_at.as_ref().map(|(_, file)| file);
-        let stored = self.stored.as_ref().and_then(|stored| stored.file.open_file());
+        let stored = self
+            .stored
+            .as_ref()
+            .and_then(|stored| stored.file.open_file());
         stored.or(looked_at).map(Arc::clone)
     }
 

@@ -289,7 +289,10 @@ impl From<Refused> for StartError {
             ),
             Refusal::OtherFolder(folder) => (
                 Outcome::Usage,
-                format!("; tiller -C {} --session {shown} goes on there", folder.display()),
+                format!(
+                    "; tiller -C {} --session {shown} goes on there",
+                    folder.display()
+                ),
             ),
             Refusal::Denied => (
                 Outcome::Failed,

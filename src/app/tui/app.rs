@@ -20,8 +20,8 @@ use crate::agent::session::SessionBranch;
 use crate::agent::trial::Trial;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
-use crate::app::sessions::Refused;
 use crate::app::humanize::abbreviate_home;
+use crate::app::sessions::Refused;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
@@ -177,7 +177,11 @@ pub enum Access {
 impl Access {
     /// From what the agent says.
     pub fn of(read_only: bool) -> Self {
-        if read_only { Self::ReadOnly } else { Self::Full }
+        if read_only {
+            Self::ReadOnly
+        } else {
+            Self::Full
+        }
     }
 }
 

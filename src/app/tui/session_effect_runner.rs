@@ -13,9 +13,7 @@ use super::session_effect::{SessionEffect, SessionResult};
 use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession};
 use crate::app::models::Models;
-use crate::app::sessions::{
-    self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope,
-};
+use crate::app::sessions::{self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope};
 use crate::llm::Model;
 
 #[derive(Debug)]
@@ -143,7 +141,8 @@ impl SessionEffectRunner {
         };
         tokio::spawn(async move {
             loop {
-                let (choice, root, cwd) = (choice.clone(), opening.root.clone(), opening.cwd.clone());
+                let (choice, root, cwd) =
+                    (choice.clone(), opening.root.clone(), opening.cwd.clone());
                 let opened = spawn_blocking(move || {
                     choice.fits(&cwd)?;
                     choice.open(&root, &cwd, None)

@@ -28,7 +28,8 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     let mut prompt = std::mem::take(&mut app.start.prompt);
     if let Some(refused) = app.start.refused.take() {
         // It was meant for that session, not for the new one.
-        app.composer.set(&content_text(&std::mem::take(&mut prompt)));
+        app.composer
+            .set(&content_text(&std::mem::take(&mut prompt)));
         sessions::ask(app, &refused);
     }
     if !prompt.is_empty() {

@@ -24,13 +24,18 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
     let (title, note) = if opening.waits {
         ("Waiting", format!(" {esc} waits no longer "))
     } else {
-        ("Open the session", format!(" {enter} chooses · {esc} opens nothing "))
+        (
+            "Open the session",
+            format!(" {enter} chooses · {esc} opens nothing "),
+        )
     };
     let Some(area) = open(app, title, (columns, rows), &[note], room, buffer) else {
         return PopupDrawn::default();
     };
     // On a low screen the ways stand before the reason.
-    let shown = usize::from(area.height).saturating_sub(rows - head).min(head);
+    let shown = usize::from(area.height)
+        .saturating_sub(rows - head)
+        .min(head);
     for (y, line) in (area.y..).zip(reason.iter().take(shown)) {
         line.draw(buffer, area.x, y, area.width);
     }
@@ -45,9 +50,17 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         return PopupDrawn::default();
     }
     draw_matches(app, &opening.picker, "", list, buffer, |at, style| {
-        let (what, more) = opening.ways.get(at).map(|way| words(app, way)).unwrap_or_default();
+        let (what, more) = opening
+            .ways
+            .get(at)
+            .map(|way| words(app, way))
+            .unwrap_or_default();
         let selected = style == theme.popup_selected;
-        let quiet = if selected { style } else { style.patch(theme.dim) };
+        let quiet = if selected {
+            style
+        } else {
+            style.patch(theme.dim)
+        };
         StyledLine::of(format!("{}  {what:<18}", at + 1), style).with(format!("  {more}"), quiet)
     })
 }
@@ -58,11 +71,17 @@ fn words(app: &App, way: &Way) -> (&'static str, String) {
         Way::Open => ("Open it", "if it can be written now".to_owned()),
         Way::There(folder) => {
             let folder = abbreviate_home(folder, app.status.home.as_deref());
-            ("Go on there", format!("tiller works in {folder} from now on"))
+            (
+                "Go on there",
+                format!("tiller works in {folder} from now on"),
+            )
         }
         Way::Copy => {
             let here = app.status.place();
-            ("Go on with a copy", format!("here, in {here}; that one stays as it is"))
+            (
+                "Go on with a copy",
+                format!("here, in {here}; that one stays as it is"),
+            )
         }
         Way::ReadOnly => ("Only read it", "nothing is sent or stored".to_owned()),
         Way::Wait => ("Wait", "until it is free, then go on with it".to_owned()),
