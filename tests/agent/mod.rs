@@ -14,6 +14,7 @@ mod abort;
 mod failures;
 mod instructions;
 mod limits;
+mod long_conversation;
 mod loop_guard;
 mod retries;
 mod fallback;

@@ -19,7 +19,7 @@ use crate::agent::event::{
     AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
 use crate::agent::memory::compaction::{
-    Cut, Pruned, Window, cut, overhead, prune_cold, prune_full, question, tokens,
+    Cut, Pruned, Window, cut, overhead, prune_cold, prune_full, question, size, tokens,
 };
 use crate::llm::message::content_text;
 use crate::llm::{
@@ -213,8 +213,10 @@ async fn summarize(
     focus: Option<&str>,
 ) -> Result<(usize, AssistantMessage), Option<LlmError>> {
     let window = window(turn);
-    let all = tokens(&turn.prompt, &turn.messages);
     let fixed = overhead(&turn.prompt);
+    // A provider that refuses a conversation may have reported few tokens before.
+    let estimated = fixed + size(&turn.messages, turn.prompt.thinking_from);
+    let all = tokens(&turn.prompt, &turn.messages).max(estimated);
     let mut room = window.room();
     if reason == CompactionReason::Overflow {
         // All of it is known not to fit.

@@ -54,6 +54,7 @@ impl Reply {
 pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Reply {
     let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
     let mut may_compact = turn.rules.compaction.enabled;
+    let mut compacted = false;
     loop {
         let mut attempt = Attempt::make(link, env, turn).await;
         let retries = policy.retries();
@@ -68,6 +69,10 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             ErrorClass::Overflow if may_compact => RetryDecision::Compact,
             _ => policy.after(&error, jitter_fraction()),
         };
+        let error = match decision {
+            RetryDecision::GiveUp if compacted => still_too_long(error),
+            _ => error,
+        };
         let failed = Failed::new(link, attempt, &error, &decision).await;
         let next = match decision {
             RetryDecision::Retry(retry) => {
@@ -79,6 +84,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                 let done = compact(link, env, turn, CompactionReason::Overflow, None).await;
                 // The turn is asked once more, and not for ever.
                 may_compact = matches!(done, Err(NoSummary::Aborted));
+                compacted = done.is_ok();
                 if let Err(NoSummary::Failed) = done {
                     let text = final_error(&error, retries);
                     end_retries(link, retries, Some(text.clone())).await;
@@ -231,6 +237,20 @@ fn short_reason(reason: String) -> String {
         None => reason,
     }
 }
+
+/// The overflow of a conversation that was compacted before.
+fn still_too_long(mut error: LlmError) -> LlmError {
+    if error.class == ErrorClass::Overflow {
+        error
+            .message
+            .push_str("\nIt was compacted, and what is left is still too long");
+        error.hint = Some(STILL_TOO_LONG.to_owned());
+    }
+    error
+}
+
+/// The way out when a compaction was not enough.
+const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the long message or result (/tree)";
 
 /// The error as it is shown when nothing is left to try.
 fn final_error(error: &LlmError, retries: u32) -> String {

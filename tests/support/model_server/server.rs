@@ -13,10 +13,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
 
 use super::anthropic::{self, Prefix};
+use super::failure::Failure;
 use super::http::{Broken, Incoming, Outgoing, Raw};
 use super::play::Stage;
 use super::record::Recorded;
-use super::script::{Cut, Reply, Script};
+use super::script::{Cut, Reply, Script, Usage};
 use super::wire::Wire;
 
 /// How long any wait may take; far more than it needs, also on a loaded machine.
@@ -54,7 +55,16 @@ struct State {
     /// all the same: no test may change one by mistake.
     drop_mismatches: bool,
     expect_refusals: bool,
+    /// Tokens that a request may have, if they are counted.
+    window: Option<u64>,
+    /// Tokens of the largest request that was answered.
+    largest: u64,
 }
+
+/// Bytes of a request that count as one token.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Requests whose bodies are kept where tokens are counted: such tests make thousands.
+const KEPT_BODIES: usize = 4;
 
 impl ModelServer {
     pub fn start(script: Script) -> Self {
@@ -77,6 +87,8 @@ impl ModelServer {
                 made: HashMap::new(),
                 drop_mismatches: false,
                 expect_refusals: false,
+                window: None,
+                largest: 0,
             }),
             changed: Condvar::new(),
             opened: Notify::new(),
@@ -145,6 +157,17 @@ impl ModelServer {
     /// Refused and unexpected requests do not fail this test.
     pub fn expect_refusals(&self) {
         self.shared.lock().expect_refusals = true;
+    }
+
+    /// Counts the tokens of each request: they are reported, and one that has more than `window` is
+    /// refused as too long. Only the bodies of the last requests are kept.
+    pub fn count_tokens(&self, window: u64) {
+        self.shared.lock().window = Some(window);
+    }
+
+    /// Tokens of the largest request that was answered, where they are counted.
+    pub fn largest(&self) -> u64 {
+        self.shared.lock().largest
     }
 
     /// Opens a gate, for good.
@@ -357,8 +380,11 @@ impl Shared {
                     let body = wire.refusal(status, &message);
                     reply = Some(Reply::http(status, "application/json", &body));
                 }
+                Ok(()) if state.window.is_some_and(|window| tokens(&request) > window) => {
+                    reply = Some(Reply::error(Failure::Overflow));
+                }
                 Ok(()) => match choose(&mut state, &request.last_user()) {
-                    Some(chosen) => reply = Some(chosen),
+                    Some(chosen) => reply = Some(state.counted(&request, chosen)),
                     None => {
                         let message = "the script has no reply left for this request";
                         request.refused = Some(message.to_owned());
@@ -369,15 +395,49 @@ impl Shared {
             }
         }
         state.requests.push(request.clone());
-        let answer = (
-            state.requests.len() - 1,
-            request,
-            state.script.clone(),
-            reply,
-        );
+        let number = state.requests.len() - 1;
+        state.forget_bodies();
+        let pace = Script {
+            replies: Vec::new(),
+            ..state.script
+        };
+        let answer = (number, request, pace, reply);
         drop(state);
         self.changed.notify_all();
         answer
+    }
+}
+
+/// The tokens of a request.
+fn tokens(request: &Recorded) -> u64 {
+    request.raw_body.len() as u64 / BYTES_PER_TOKEN
+}
+
+impl State {
+    /// The reply with the tokens of its request, where they are counted.
+    fn counted(&mut self, request: &Recorded, reply: Reply) -> Reply {
+        if self.window.is_none() || reply.error.is_some() || reply.usage.is_some() {
+            return reply;
+        }
+        self.largest = self.largest.max(tokens(request));
+        reply.usage(Usage {
+            input: tokens(request),
+            output: 50,
+            ..Usage::default()
+        })
+    }
+
+    fn forget_bodies(&mut self) {
+        if self.window.is_none() {
+            return;
+        }
+        if let Some(old) = self.requests.len().checked_sub(KEPT_BODIES + 1) {
+            self.requests[old].body = Value::Null;
+            self.requests[old].raw_body = Vec::new();
+        }
+        let mut used = std::mem::take(&mut self.used).into_iter();
+        (self.script.replies).retain(|_| used.next().is_some_and(|used| !used));
+        self.used = vec![false; self.script.replies.len()];
     }
 }
 

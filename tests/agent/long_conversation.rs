@@ -1,0 +1,238 @@
+//! Conversations that outgrow the window, over the wires: the server counts tokens, refuses what is
+//! too long, and holds each request against the rules of its vendor and against its prefix.
+
+use serde_json::json;
+use tiller::agent::{
+    AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RetryRules, RunOutcome,
+};
+use tiller::llm::{Model, WindowSource};
+
+use super::fixture::{Act, Setup, TestAgent};
+use crate::llm::kit;
+use crate::support::model_server::{Failure, ModelServer, Reply, Said, Script, Wire};
+
+/// What the request for a summary says.
+const QUESTION: &str = "about to be shortened";
+
+fn start(server: &ModelServer, wire: Wire, window: u64, results: &str) -> TestAgent {
+    Setup {
+        provider: Some(std::sync::Arc::new(kit::wires(server))),
+        model: Some(Model {
+            context_window: window,
+            window_source: WindowSource::Model,
+            max_output: 2000,
+            ..kit::model(wire, &server.url(wire))
+        }),
+        rules: LoopRules {
+            retry: RetryRules {
+                max: 0,
+                ..RetryRules::default()
+            },
+            // What the calls are is not what is tested.
+            loop_guard: tiller::agent::LoopGuardRules {
+                enabled: false,
+                ..Default::default()
+            },
+            compaction: CompactionRules {
+                keep_recent_tokens: 2000,
+                ..CompactionRules::default()
+            },
+            ..LoopRules::default()
+        },
+        tools: vec![("read", true, Act::Succeed(results.to_owned()))],
+        ..Setup::default()
+    }
+    .start()
+}
+
+fn summary(text: &str) -> Reply {
+    Reply::text(text).when(QUESTION).repeat()
+}
+
+fn ends(agent: &TestAgent) -> Vec<&CompactionOutcome> {
+    let ends = agent.seen.iter().filter_map(|event| match &event.kind {
+        AgentEvent::CompactionEnd { outcome, .. } => Some(outcome),
+        _ => None,
+    });
+    ends.collect()
+}
+
+async fn ask(agent: &mut TestAgent, text: &str) -> RunOutcome {
+    agent.prompt(text);
+    agent.settled().await
+}
+
+/// Prompts of four model calls each: three call a tool, the last one answers. No two are of the
+/// same length.
+async fn converse(wire: Wire, prompts: usize) -> (ModelServer, TestAgent) {
+    let window = 16_000;
+    let server = ModelServer::start(Script::of([summary("What happened so far.")]));
+    server.count_tokens(window);
+    let mut agent = start(&server, wire, window, &"line of a file\n".repeat(150));
+    for prompt in 0..prompts {
+        for call in 0..3 {
+            let path = format!("src/part_{}/file_{call}.rs", prompt % 7);
+            let reply = match (prompt + call) % 5 {
+                0 => Reply::new().think("Let me look."),
+                _ => Reply::new(),
+            };
+            server.push(reply.and_call("read", json!({ "n": call, "file_path": path })));
+        }
+        server.push(Reply::text(
+            format!("Answer {prompt}. ").repeat(prompt % 60 + 1),
+        ));
+        let text = format!("Prompt {prompt}. ").repeat(prompt * 7 % 40 + 1);
+        assert_eq!(ask(&mut agent, &text).await, RunOutcome::Done, "{prompt}");
+        // The whole story is longer than what is looked at here.
+        let is_end = |event: &AgentEvent| matches!(event, AgentEvent::CompactionEnd { .. });
+        agent.seen.retain(|event| is_end(&event.kind));
+        assert!(server.largest() <= window);
+    }
+    (server, agent)
+}
+
+#[tokio::test]
+async fn two_thousand_turns_in_a_small_window() {
+    for (wire, prompts) in [
+        (Wire::Anthropic, 500),
+        (Wire::Responses, 50),
+        (Wire::Chat, 50),
+        (Wire::Google, 50),
+    ] {
+        let (server, agent) = converse(wire, prompts).await;
+        let entries = agent.entries();
+        let count = |fits: &dyn Fn(&serde_json::Value) -> bool| {
+            entries.iter().filter(|entry| fits(entry)).count()
+        };
+        let turns = count(&|entry| entry["message"]["role"] == "assistant");
+        assert_eq!(turns, prompts * 4, "{wire:?}");
+        let made = count(&|entry| entry["type"] == "compaction");
+        let pruned = count(&|entry| entry["type"] == "context_edit");
+        println!(
+            "{wire:?}: {turns} turns, {made} compactions, {pruned} results left out, at most {} tokens",
+            server.largest()
+        );
+        // Each turn adds some 700 tokens to a window of 16,000.
+        assert!(
+            made + pruned / 6 >= prompts / 8,
+            "{wire:?}: {made} {pruned}"
+        );
+        assert!(made <= prompts, "{wire:?}: {made}");
+        let done = |end: &&&CompactionOutcome| matches!(end, CompactionOutcome::Done { .. });
+        let ends = ends(&agent);
+        assert_eq!(ends.iter().filter(done).count(), made, "{wire:?}");
+        assert_eq!(ends.len(), made, "{wire:?}: {ends:?}");
+        // The first words of the user are there to the end.
+        let last = server.requests().pop().unwrap();
+        assert!(last.text().contains("> Prompt 0."), "{wire:?}");
+    }
+}
+
+/// How the provider refuses, and what comes of it.
+struct Overflow {
+    name: &'static str,
+    /// What follows the first answer.
+    replies: fn() -> Vec<Reply>,
+    outcome: Result<(), &'static str>,
+    /// Model calls all told.
+    calls: usize,
+    compactions: usize,
+}
+
+const OVERFLOWS: &[Overflow] = &[
+    Overflow {
+        name: "once",
+        replies: || vec![too_long(), Reply::text("Summary."), Reply::text("Done.")],
+        outcome: Ok(()),
+        calls: 4,
+        compactions: 1,
+    },
+    Overflow {
+        name: "in the middle of a turn",
+        replies: || {
+            vec![
+                Reply::call("read", json!({ "file_path": "a.rs" })),
+                too_long(),
+                Reply::text("Summary."),
+                Reply::text("Done."),
+            ]
+        },
+        outcome: Ok(()),
+        calls: 5,
+        compactions: 1,
+    },
+    Overflow {
+        name: "of the request for the summary too",
+        replies: || {
+            vec![
+                too_long(),
+                too_long(),
+                Reply::text("Summary."),
+                Reply::text("Done."),
+            ]
+        },
+        outcome: Ok(()),
+        calls: 5,
+        compactions: 1,
+    },
+    Overflow {
+        name: "twice",
+        replies: || vec![too_long(), Reply::text("Summary."), too_long()],
+        outcome: Err("It was compacted, and what is left is still too long"),
+        calls: 4,
+        compactions: 1,
+    },
+    Overflow {
+        name: "without a summary",
+        replies: || vec![too_long(), Reply::error(Failure::Invalid)],
+        outcome: Err(""),
+        calls: 3,
+        compactions: 0,
+    },
+];
+
+fn too_long() -> Reply {
+    Reply::error(Failure::Overflow)
+}
+
+// F12
+#[tokio::test]
+async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
+    for wire in Wire::ALL {
+        for case in OVERFLOWS {
+            let name = format!("{wire:?}: {}", case.name);
+            let server = ModelServer::start(Script::of([]));
+            let mut agent = start(&server, wire, 0, "fine");
+            for turn in 0..3 {
+                server.push(Reply::new().think("So.").say(format!("Answer {turn}.")));
+                ask(&mut agent, &format!("Ask {turn}. {}", "x".repeat(9000))).await;
+            }
+            (case.replies)().into_iter().for_each(|it| server.push(it));
+            let outcome = ask(&mut agent, "Now").await;
+            assert_eq!(server.requests().len() - 2, case.calls, "{name}");
+            let done = |end: &&&CompactionOutcome| matches!(end, CompactionOutcome::Done { .. });
+            let compactions = ends(&agent).iter().filter(done).count();
+            assert_eq!(compactions, case.compactions, "{name}");
+            match (&outcome, case.outcome) {
+                (RunOutcome::Done, Ok(())) => {
+                    let last = server.requests().pop().unwrap();
+                    let said = last.said();
+                    let first = said.iter().find_map(|said| match said {
+                        Said::User(text) => Some(text.as_str()),
+                        _ => None,
+                    });
+                    let first = first.unwrap_or_default();
+                    assert!(first.contains("<summary>\nSummary."), "{name}: {first}");
+                    assert!(first.contains("> Ask 0. "), "{name}: {first}");
+                }
+                (RunOutcome::Failed { message }, Err(says)) => {
+                    assert!(message.contains(says), "{name}: {message}");
+                    // Nothing is lost, and the conversation goes on.
+                    server.push(Reply::text("Well."));
+                    assert_eq!(ask(&mut agent, "Again").await, RunOutcome::Done, "{name}");
+                }
+                (outcome, _) => panic!("{name}: {outcome:?}"),
+            }
+        }
+    }
+}
