@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
+use super::rules::LoopRules;
 use super::session::{History, Session, SessionBranch, SessionSnapshot};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
 
@@ -113,6 +114,8 @@ pub enum Command {
     Open(Box<OpenSession>),
     /// Where instruction files may come from, from the next run on.
     SetInstructions(InstructionSources),
+    /// The rules of the loop, from the next turn on.
+    SetRules(Box<LoopRules>),
     /// Names the session.
     Name(String),
     /// Compacts the conversation, with this in focus.
@@ -341,6 +344,11 @@ impl AgentHandle {
     /// Says where instruction files may come from, from the next run on.
     pub fn set_instructions(&self, sources: InstructionSources) {
         self.send(Command::SetInstructions(sources));
+    }
+
+    /// Sets the rules of the loop, from the next turn on.
+    pub fn set_rules(&self, rules: LoopRules) {
+        self.send(Command::SetRules(Box::new(rules)));
     }
 
     /// Names the session; an empty name takes the name away.

@@ -79,6 +79,8 @@ pub enum Action {
     KeepTrial,
     /// Go back to before a trial.
     DiscardTrial,
+    /// Have the model write an AGENTS.md.
+    Init,
     /// Trust the project, or not.
     Trust,
     /// List the iterations.
@@ -324,7 +326,8 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(NameSession, "name_session", "Name the session; alone, take its name away", Program), "name", "NAME"),
     argument(row(Export, "export", "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program), "export", "FILE"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
-    argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md counts. With `no`: never, and nothing asks again", Program), "trust", "no"),
+    argument(row(Init, "init", "Have the model write an AGENTS.md for this project, or improve the one that is there; TEXT is what you want besides. While a run is under way it waits until that is done", Program), "init", "TEXT"),
+    argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md, settings and system prompt count, and what counts when is told. With `no`: never, and nothing asks again", Program), "trust", "no"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),
     slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),
 ];

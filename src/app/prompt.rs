@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::init;
 use super::outcome::StartError;
 use crate::agent::tools;
 use crate::llm::Content;
@@ -43,7 +44,7 @@ pub fn build(
     }
     let typed = typed.join(" ");
     if !typed.trim().is_empty() {
-        paragraphs.push(typed);
+        paragraphs.push(init::expand(&typed).unwrap_or(typed));
     }
     let mut content = Vec::new();
     if !paragraphs.is_empty() {

@@ -2,6 +2,7 @@
 //! What a project brings along (instruction files, settings, its own system prompt) counts only then: it steers a program that
 //! runs commands.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
@@ -37,6 +38,8 @@ pub struct Trust {
     file: PathBuf,
     /// The repository, or the working folder where there is none.
     root: PathBuf,
+    /// The working folder.
+    cwd: PathBuf,
     /// What counts only when it is trusted.
     brings: Vec<String>,
     /// What the user said.
@@ -59,6 +62,7 @@ impl Trust {
         Ok(Self {
             file: file.to_owned(),
             root: root.to_owned(),
+            cwd: cwd.to_owned(),
             brings: brings(root, cwd),
             verdict,
         })
@@ -85,24 +89,51 @@ impl Trust {
         }
     }
 
-    /// Keeps what the user says from now on; what to tell them.
+    /// The same project, as it is now, with this verdict.
+    pub fn with_verdict(&self, trusted: bool) -> Self {
+        let verdict = if trusted {
+            Verdict::Trusted
+        } else {
+            Verdict::Denied
+        };
+        Self {
+            brings: brings(&self.root, &self.cwd),
+            verdict,
+            ..self.clone()
+        }
+    }
+
+    /// Keeps the verdict for later runs; what to tell the user.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn decide(&self, trusted: bool) -> Result<String, String> {
+    pub fn keep(&self) -> Result<String, String> {
         let root = self.root.to_str().ok_or_else(|| {
             format!(
                 "{}: its name is not UTF-8, so it cannot be kept",
                 self.root.display()
             )
         })?;
+        let trusted = self.is_trusted();
         let verdict = if trusted { TRUSTED } else { DENIED };
         set_in_file(&self.file, TABLE, root, verdict)?;
-        Ok(if trusted {
-            format!("{root} is trusted from your next message on")
-        } else {
-            format!("{root} is not trusted; /trust changes that")
-        })
+        if !trusted {
+            return Ok(format!("{root} is not trusted; /trust changes that"));
+        }
+        let prompts = SYSTEM_FILES.map(|name| format!("{PROJECT_FOLDER}/{name}"));
+        let (prompts, others): (Vec<&str>, Vec<&str>) = (self.brings.iter())
+            .map(String::as_str)
+            .partition(|path| prompts.iter().any(|prompt| prompt == path));
+        let mut text = format!("{root} is trusted");
+        for (when, what) in [
+            ("From your next message on", others),
+            ("In new sessions", prompts),
+        ] {
+            if !what.is_empty() {
+                let _ = write!(text, "\n{when}: {}", what.join(", "));
+            }
+        }
+        Ok(text)
     }
 
     /// What is left out and nobody has decided about yet, if anything.
@@ -200,7 +231,7 @@ mod tests {
             Some("AGENTS.md, a/GEMINI.md")
         );
         for (trusted, verdict) in [(true, Verdict::Trusted), (false, Verdict::Denied)] {
-            trust().decide(trusted).unwrap();
+            trust().with_verdict(trusted).keep().unwrap();
             assert_eq!(trust().verdict, verdict);
             assert_eq!(trust().undecided(), None);
         }

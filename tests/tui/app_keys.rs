@@ -649,6 +649,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
             history: Default::default(),
             resume: false,
             refused: None,
+            asks_trust: false,
             prompt: vec![Content::text("hello"), picture],
             notices: vec!["runs everything without asking".into()],
             demo: None,

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::json;
+
 use super::e2e_job::{leave, open};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
@@ -20,7 +22,8 @@ fn a_project_is_trusted_from_the_next_message_on() {
     screen.keys("hi\r");
     screen.wait_for("First.");
     screen.keys("/trust\r");
-    screen.wait_for("is trusted from your next message");
+    screen.wait_for("is trusted");
+    screen.wait_for("From your next message on: AGENTS.md");
     screen.keys("again\r");
     screen.wait_for("Second.");
     leave(&screen);
@@ -39,6 +42,56 @@ fn a_project_is_trusted_from_the_next_message_on() {
     let kept = fs::read_to_string(sandbox.config().join("projects.toml")).unwrap();
     let root = sandbox.path().display().to_string();
     assert_eq!(kept, format!("[trust]\n\"{root}\" = \"denied\"\n"));
+}
+
+#[test]
+fn settings_of_a_project_count_as_soon_as_they_can() {
+    let read = Reply::call("read", json!({"file_path": "AGENTS.md"}));
+    let (server, sandbox) = job::stage_with(vec![Reply::text("First."), read]);
+    sandbox.write("AGENTS.md", "Use tabs.");
+    let settings = "agent.max_iterations = 1\n[models]\nthinking = \"low\"\nfavorites = [\"a\"]\n";
+    sandbox.write(".tiller/config.toml", settings);
+    sandbox.write(".tiller/APPEND_SYSTEM.md", "Say moin.");
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.wait_for("not trusted: AGENTS.md, .tiller/config.toml");
+    screen.wait_for(".tiller/APPEND_SYSTEM.md");
+    screen.wait_for("This folder is not trusted · /trust takes in what it brings");
+    screen.keys("hi\r");
+    screen.wait_for("First.");
+    screen.wait_for("/trust no never asks again");
+    screen.keys("/trust\r");
+    screen.wait_for("From your next message on: AGENTS.md, .tiller/config.toml");
+    screen.wait_for("In new sessions: .tiller/APPEND_SYSTEM.md");
+    screen.wait_for("After a restart: models.favorites, models.thinking");
+    assert!(!screen.text().contains("never asks again"));
+    screen.keys("again\r");
+    screen.wait_for("goes on");
+    assert_eq!(server.requests().len(), 2, "one call for each message");
+
+    // What was trusted is left out again, and a mistake is told with its line.
+    sandbox.write(".tiller/config.toml", "agent.max_iteration = 1\n");
+    screen.keys("/trust\r");
+    screen.wait_for("config.toml:1): did you mean agent.max_iterations?");
+    leave(&screen);
+}
+
+#[test]
+fn init_asks_for_an_agents_file() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Written."), Reply::text("Well.")]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("/init in German\r");
+    screen.wait_for("Written.");
+    leave(&screen);
+    let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "/init"]);
+    assert_eq!(ran.stdout, "Well.\n", "{ran:#?}");
+    for (number, end) in [(0, "The user adds: in German"), (1, "could not find out.")] {
+        let messages = server.request(number).body["messages"].to_string();
+        assert!(
+            messages.contains("Write `AGENTS.md` for this project"),
+            "{messages}"
+        );
+        assert!(messages.contains(end), "{messages}");
+    }
 }
 
 #[test]

@@ -173,6 +173,7 @@ impl Actor {
             }
             Some(Command::Open(open)) => self.open(*open),
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
+            Some(Command::SetRules(rules)) => self.rules = Arc::from(rules),
             Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
             Some(Command::Uncompact) => self.uncompact(),

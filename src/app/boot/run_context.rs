@@ -15,6 +15,7 @@ use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan};
+use crate::app::project::Project;
 use crate::app::sessions::{Opened, title_of};
 use crate::app::tui::app::{Access, SessionInfo, Start, Status};
 use crate::app::{keys, log, tui};
@@ -170,19 +171,22 @@ impl RunContext {
             }
             notices.push("permission full: every tool runs without asking".to_owned());
             notices.extend(plan.loaded.project_fault());
-            notices.extend(plan.loaded.trust.undecided().map(|files| {
-                format!(
-                    "Left out, because this folder is not trusted: {files}. /trust takes \
-                     it in, /trust no never asks again"
-                )
-            }));
+            notices.extend(
+                plan.loaded
+                    .trust
+                    .undecided()
+                    .map(|files| format!("Left out, because this folder is not trusted: {files}")),
+            );
         }
         notices.extend(keys.store().notice().map(str::to_owned));
         notices.extend_from_slice(&self.notices);
         tui::TuiOptions {
             events: handle.subscribe(SlowReader::Drop),
             handle,
-            trust: self.scratch.is_none().then(|| plan.loaded.trust.clone()),
+            project: self
+                .scratch
+                .is_none()
+                .then(|| Project::new(plan.loaded.trust.clone(), plan.loaded.layers.clone())),
             models: Arc::clone(&plan.models),
             secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {
@@ -196,6 +200,7 @@ impl RunContext {
                 history,
                 resume: plan.loaded.args.resume,
                 refused: plan.loaded.refused.clone(),
+                asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
                 notices,
             },
             theme: Some(settings.theme.clone()).filter(|name| name != "auto"),

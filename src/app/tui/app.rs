@@ -92,6 +92,8 @@ pub struct Start {
     pub resume: bool,
     /// The session that was asked for and not opened: how to go on is asked.
     pub refused: Option<Refused>,
+    /// Whether the user has not said yet if the project is trusted, and it brings something along.
+    pub asks_trust: bool,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }

@@ -21,7 +21,7 @@ use crate::app::branches::Outline;
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
-use crate::app::trust::Trust;
+use crate::app::project::Project;
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
 
@@ -36,7 +36,7 @@ pub struct EffectRunner {
     handle: AgentHandle,
     models: Arc<Models>,
     secrets: KnownSecrets,
-    trust: Option<Trust>,
+    project: Option<Project>,
     cwd: PathBuf,
     /// None where nothing is stored.
     storage: Option<Storage>,
@@ -51,7 +51,7 @@ impl EffectRunner {
         handle: AgentHandle,
         models: Arc<Models>,
         secrets: KnownSecrets,
-        trust: Option<Trust>,
+        project: Option<Project>,
         cwd: PathBuf,
         files: Option<StoredFiles>,
         results: UnboundedSender<EffectResult>,
@@ -71,7 +71,7 @@ impl EffectRunner {
             handle,
             models,
             secrets,
-            trust,
+            project,
             cwd,
             history,
             sessions,
@@ -163,13 +163,14 @@ impl EffectRunner {
 
     /// Counts from the next message on, also when it cannot be kept.
     fn trust(&self, trusted: bool) {
-        let Some(trust) = self.trust.clone() else {
+        let Some(project) = self.project.clone() else {
             return;
         };
-        self.handle.set_instructions(trust.sources(trusted));
-        self.block(move || match trust.decide(trusted) {
+        let handle = self.handle.clone();
+        project.tell_agent(trusted, &handle);
+        self.block(move || match project.decide(trusted, &handle) {
             Ok(text) => EffectResult::Said(text),
-            Err(error) => EffectResult::Failed(format!("For this session only: {error}")),
+            Err(error) => EffectResult::Failed(error),
         });
     }
 

@@ -120,7 +120,7 @@ impl Tui {
                 options.handle,
                 options.models,
                 options.secrets,
-                options.trust,
+                options.project,
                 options.status.cwd,
                 options.storage,
                 results_in,

@@ -9,7 +9,7 @@ use super::app::{Start, Status};
 use crate::agent::{AgentHandle, Event};
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
-use crate::app::trust::Trust;
+use crate::app::project::Project;
 
 /// Everything the screen needs to know.
 pub struct TuiOptions {
@@ -17,8 +17,8 @@ pub struct TuiOptions {
     pub handle: AgentHandle,
     /// The agent's events.
     pub events: mpsc::Receiver<Arc<Event>>,
-    /// The project, and whether it is trusted; none in the demo.
-    pub trust: Option<Trust>,
+    /// The project around it; none in the demo.
+    pub project: Option<Project>,
     /// Everything that can be chosen.
     pub models: Arc<Models>,
     /// What stands in no text that is given away.

@@ -4,6 +4,7 @@ use super::command::{self, Command};
 use super::{editor, models, overlay, queue, scroll, sessions, stop, tree, trials};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
+use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
@@ -74,6 +75,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {
             return trials::act(app, action, argument);
         }
+        Action::Init => {
+            return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
+        }
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => overlay::open_history(app),
         Action::Models
@@ -105,8 +109,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
     match argument {
-        "" => vec![Effect::Trust(true)],
-        "no" => vec![Effect::Trust(false)],
+        "" | "no" => {
+            app.start.asks_trust = false;
+            vec![Effect::Trust(argument.is_empty())]
+        }
         other => {
             let text = format!("/trust {other}: say /trust, or /trust no");
             app.transcript.push_notice(NoticeLevel::Error, text);

@@ -60,8 +60,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    if app.agent_gone {
-        app.say("The agent has stopped; nothing can be sent", GONE_MS);
+    if is_gone(app) {
         return Vec::new();
     }
     if app.is_read_only() {
@@ -78,14 +77,23 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     let content = vec![Content::text(take(app))];
     match action {
-        Action::FollowUp if app.is_running() => {
-            vec![Effect::Queue(QueueKind::FollowUp, content)]
-        }
+        Action::FollowUp => send_or_wait(app, content),
         Action::SteerNow if app.is_running() => vec![
             Effect::Queue(QueueKind::Steering, content),
             Effect::SteerNow,
         ],
         _ => send(app, content),
+    }
+}
+
+/// Sends a message now, or when the run that is under way is done.
+pub fn send_or_wait(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
+    if is_gone(app) {
+        Vec::new()
+    } else if app.is_running() {
+        vec![Effect::Queue(QueueKind::FollowUp, content)]
+    } else {
+        send(app, content)
     }
 }
 
@@ -141,6 +149,14 @@ fn take(app: &mut App) -> String {
         Some(rest) if rest.starts_with(char::is_alphanumeric) => text.replacen("//", "/", 1),
         _ => text,
     }
+}
+
+/// Whether there is nobody to send to; then that is said.
+fn is_gone(app: &mut App) -> bool {
+    if app.agent_gone {
+        app.say("The agent has stopped; nothing can be sent", GONE_MS);
+    }
+    app.agent_gone
 }
 
 fn is_blank(app: &App) -> bool {

@@ -20,6 +20,7 @@ pub fn has_something(app: &App) -> bool {
         || app.start.demo.is_some()
         || app.resume.is_some()
         || app.trial.is_some()
+        || app.start.asks_trust
 }
 
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -48,7 +49,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         RunState::Idle => {
             let line = hint.unwrap_or_else(|| idle(app));
-            let offers = app.resume.is_some() || app.trial_asks();
+            let offers = app.resume.is_some() || app.trial_asks() || app.start.asks_trust;
             let ended = app.stats.last.as_ref().filter(|_| offers);
             let ended = ended.map_or_else(StyledLine::new, |last| ended_line(app, last));
             let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
@@ -68,6 +69,13 @@ fn idle(app: &App) -> StyledLine {
     }
     if let Some(open) = app.trial.as_ref().filter(|_| app.trial_asks()) {
         return trial(app, open);
+    }
+    if app.resume.is_none() && app.start.asks_trust {
+        return StyledLine::of("This folder is not trusted · ", theme.activity)
+            .with("/trust", theme.key_hint)
+            .with(" takes in what it brings · ", theme.activity)
+            .with("/trust no", theme.key_hint)
+            .with(" never asks again", theme.activity);
     }
     let Some(resume) = app.resume else {
         return app

@@ -11,18 +11,22 @@ use crate::llm::ThinkingLevel;
 
 /// Draws it at the foot of `area`, near the editor; what does not fit is left out from the top.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let lines = lines(app);
+    let columns = area.width.saturating_sub(2);
     let room = usize::from(area.height.saturating_sub(1));
+    let mut lines = lines(app, usize::from(columns));
+    if lines.len() > room {
+        // Of each notice its beginning, not of all of them the end.
+        lines = self::lines(app, usize::MAX);
+    }
     let skipped = lines.len().saturating_sub(room);
     let shown = lines.len() - skipped;
     let top = area.bottom().saturating_sub(shown as u16 + 1).max(area.y);
     for (y, line) in lines[skipped..].iter().enumerate() {
-        let columns = area.width.saturating_sub(2);
         line.draw(buffer, area.x + 1, top + y as u16, columns);
     }
 }
 
-fn lines(app: &App) -> Vec<StyledLine> {
+fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let status = &app.status;
     let mut model = StyledLine::of(status.model.full_id(), theme.status_model);
@@ -43,7 +47,7 @@ fn lines(app: &App) -> Vec<StyledLine> {
         lines.push(StyledLine::new());
         for notice in &app.start.notices {
             for text in notice.lines() {
-                lines.push(StyledLine::of(text, theme.info));
+                lines.extend(StyledLine::wrapped(text, theme.info, columns));
             }
         }
     }

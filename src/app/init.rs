@@ -1,0 +1,46 @@
+//! `/init`: the prompt that has the model write an `AGENTS.md`, or improve the one that is there.
+
+/// What the model is asked to do.
+const PROMPT: &str = include_str!("../../assets/init.md");
+/// The command, as it is typed.
+const COMMAND: &str = "/init";
+
+/// The prompt, with what the user wants besides.
+pub fn init_prompt(wishes: &str) -> String {
+    let prompt = PROMPT.trim_end();
+    match wishes.trim() {
+        "" => prompt.to_owned(),
+        wishes => format!("{prompt}\n\nThe user adds: {wishes}"),
+    }
+}
+
+/// The prompt that `typed` stands for, if it is the command.
+pub fn expand(typed: &str) -> Option<String> {
+    let wishes = typed.trim().strip_prefix(COMMAND)?;
+    let whole_word = wishes.is_empty() || wishes.starts_with(char::is_whitespace);
+    whole_word.then(|| init_prompt(wishes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_stands_for_its_prompt() {
+        for (typed, end) in [
+            ("/init", Some("could not find out.")),
+            (" /init  in German \n", Some("\n\nThe user adds: in German")),
+            ("/initial", None),
+            ("say /init", None),
+        ] {
+            let prompt = expand(typed);
+            assert_eq!(prompt.is_some(), end.is_some(), "{typed}");
+            if let (Some(prompt), Some(end)) = (prompt, end) {
+                assert!(
+                    prompt.starts_with("Write `AGENTS.md`") && prompt.ends_with(end),
+                    "{prompt}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The project around a running screen: whether it is trusted, which `/trust` changes, and what that
+//! means for the run: instruction files and rules from the next message on, all other settings after
+//! a restart.
+
+use std::fmt::Write;
+
+use super::config::{Layers, Settings};
+use super::trust::Trust;
+use crate::agent::AgentHandle;
+
+/// Settings that count while tiller runs, with all below them.
+const LIVE: [&str; 3] = ["agent.", "compaction.", "retry."];
+
+/// What `/trust` needs.
+#[derive(Clone, Debug)]
+pub struct Project {
+    trust: Trust,
+    /// The settings that tiller was started with.
+    layers: Layers,
+}
+
+impl Project {
+    pub fn new(trust: Trust, layers: Layers) -> Self {
+        Self { trust, layers }
+    }
+
+    /// Has the agent read the project's instruction files from its next run on, or not.
+    pub fn tell_agent(&self, trusted: bool, handle: &AgentHandle) {
+        handle.set_instructions(self.trust.sources(trusted));
+    }
+
+    /// Keeps what the user says, and has the agent go by the project's rules, or not; what to tell
+    /// the user.
+    ///
+    /// # Errors
+    /// What the user says cannot be kept, or the project's settings have an error. It counts for
+    /// this session all the same.
+    pub fn decide(&self, trusted: bool, handle: &AgentHandle) -> Result<String, String> {
+        let trust = self.trust.with_verdict(trusted);
+        let mut layers = self.layers.clone().without_project();
+        trust.add_settings(&mut layers);
+        let settings = Settings::resolve(&layers)?;
+        handle.set_rules(settings.rules);
+        let mut text = (trust.keep()).map_err(|error| format!("For this session only: {error}"))?;
+        if let Some(fault) = &layers.project_fault {
+            return Err(format!(
+                "{text}\nThe project's settings were left out: {fault}"
+            ));
+        }
+        let later = changed(&self.layers, &layers);
+        if !later.is_empty() {
+            let _ = write!(text, "\nAfter a restart: {}", later.join(", "));
+        }
+        Ok(text)
+    }
+}
+
+/// The settings that differ and count after a restart only.
+fn changed(before: &Layers, after: &Layers) -> Vec<String> {
+    let live = |key: &str| LIVE.iter().any(|prefix| key.starts_with(prefix));
+    let entries = after.entries().into_iter();
+    let later = entries.filter(|(key, value, _)| {
+        !live(key) && before.get(key).is_none_or(|(before, _)| before != *value)
+    });
+    later.map(|(key, ..)| key).collect()
+}
