@@ -125,8 +125,11 @@
     waiting = requestAnimationFrame(show);
   });
   search.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape") {
+    if (event.key === "Enter") {
+      step(event.shiftKey ? -1 : 1);
+      // In a small window the list covers what was found.
+      if (side.matches(":popover-open")) side.hidePopover();
+    } else if (event.key === "Escape") {
       endSearch();
       search.blur();
     } else return;
@@ -188,7 +191,8 @@
 
   const walk = (by) => {
     const all = prompts();
-    const from = all.indexOf(reading());
+    const focused = all.indexOf(document.activeElement);
+    const from = focused >= 0 ? focused : all.indexOf(reading());
     const target = all[by > 0 ? from + 1 : Math.max(0, from - 1)];
     if (!target) return;
     target.scrollIntoView();
@@ -200,7 +204,11 @@
     const open = folded.some((it) => !it.open);
     for (const it of folded) it.open = open;
   };
-  const keys = { "/": () => search.focus(), j: () => walk(1), k: () => walk(-1), o: toggleAll };
+  const find = () => {
+    if (!side.checkVisibility()) side.showPopover();
+    search.focus();
+  };
+  const keys = { "/": find, j: () => walk(1), k: () => walk(-1), o: toggleAll };
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input:not([type=radio])");
     if (typing || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;

@@ -9,6 +9,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+pub mod browser;
 pub mod model_server;
 pub mod sandbox;
 pub mod screen;

@@ -161,14 +161,32 @@ fn quoted(out: &mut String, content: &[Content]) {
         out.push('\n');
         match block {
             Content::Text(text) => {
-                for line in closed(&text.text).lines() {
-                    let _ = writeln!(out, "> {line}");
+                let mut quote = quotation(&closed(&text.text));
+                // The sign of the quotation itself can end what begins as HTML does.
+                if has_html(&quote) {
+                    let mut code = String::new();
+                    fenced(&mut code, "", &text.text);
+                    quote = quotation(code.trim_start());
                 }
+                out.push_str(&quote);
             }
             Content::Image(_) => out.push_str("> *A picture*\n"),
             _ => {}
         }
     }
+}
+
+fn quotation(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let _ = writeln!(out, "> {line}");
+    }
+    out
+}
+
+fn has_html(markdown: &str) -> bool {
+    let mut events = Parser::new_ext(markdown, Options::ENABLE_GFM);
+    events.any(|event| matches!(event, Event::Html(_) | Event::InlineHtml(_)))
 }
 
 /// One line whose signs mean themselves.

@@ -1,0 +1,6 @@
+//! Exported sessions.
+
+mod sessions;
+mod page;
+mod browser;
+mod command;
