@@ -95,8 +95,12 @@ pub enum Action {
     Export,
     /// Show the tree of the session.
     Tree,
+    /// Begin another session from an earlier prompt.
+    Fork,
     /// Label the last entry.
     Label,
+    /// Compare two branches.
+    CompareBranches,
     /// Edit the last prompt and send it again.
     EditPrompt,
     /// Start a new line.
@@ -283,7 +287,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
     slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, tool calls", Looking), "iterations"),
     slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry; a prompt comes back into the editor (so does Esc twice on the empty editor)", Looking), "tree"),
+    slash(row(Fork, "fork", "Begin another session from an earlier prompt, which is chosen from the tree and comes into the editor; this session stays as it is", Looking), "fork"),
     argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),
+    argument(row(CompareBranches, "compare_branches", "Compare two branches since they parted: prompts, calls, time, tokens, cost, files. A and B are labels or ids as the tree shows them; without any: this branch and the one it parted from last", Looking), "diff", "A B"),
     row(EditPrompt, "edit_prompt", "Take the last prompt back into the editor; sent again it is another branch", Talking),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
     row(Left, "left", "Move left", Writing),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::AgentEvent;
-use tiller::agent::session::{Body, Entries, NodeId, Session};
+use tiller::agent::session::{BranchTail, Body, Comparison, Entries, NodeId, Session};
 use tiller::llm::Message;
 use tiller::llm::message::content_text;
 
@@ -204,6 +204,59 @@ async fn the_model_stays_the_one_that_was_chosen() {
     let root = agent.folder.path().join("sessions");
     let (session, _) = Session::open(&root, &agent.session).unwrap();
     assert_eq!(session.model().unwrap().model_id, "other");
+}
+
+// L6
+#[tokio::test]
+async fn two_branches_are_compared_from_where_they_part() {
+    let edits = call(&[("a", "edit", json!({"n": 1, "path": "src/a.rs"}))]);
+    let tools = vec![("edit", true, Act::Succeed("fine".into()))];
+    let answers = vec![say("one"), edits, say("two"), say("three")];
+    let mut agent = agent(answers, tools);
+    ask(&mut agent, "first").await;
+    ask(&mut agent, "second").await;
+    agent.handle.edit_last_prompt();
+    moved(&mut agent).await;
+    ask(&mut agent, "another second").await;
+    agent.handle.label(None, Some("the other".into()));
+    let session = agent.handle.tree().await.unwrap();
+    let tree = session.tree();
+    let (a, b) = tree.branches_named(&[]).unwrap();
+    let it = Comparison::new(&session, a, b).unwrap();
+    assert_eq!(it.common_ancestor.unwrap().text, "one");
+    let prompts = |tail: &BranchTail| -> Vec<String> {
+        tail.prompts.iter().map(|prompt| prompt.text.clone()).collect()
+    };
+    assert_eq!(prompts(&it.a), ["another second"]);
+    assert_eq!(it.a.end.label.as_deref(), Some("the other"));
+    assert_eq!((it.a.entries, it.a.model_calls), (2, 1));
+    assert_eq!(prompts(&it.b), ["second"]);
+    assert_eq!((it.b.entries, it.b.model_calls), (4, 2));
+    assert_eq!(it.b.tool_calls["edit"], 1);
+    assert_eq!(it.b.modified_files, ["src/a.rs"]);
+
+    // By label, by the beginning of an id, and in the other order.
+    let second = id_of(&agent, "\"two\"");
+    let named = |names: &[&str]| tree.branches_named(names);
+    assert_eq!(named(&[&second]), Ok((a, b)));
+    let (b_too, a_too) = named(&[&second[..6], "the other"]).unwrap();
+    assert_eq!((tree.id(a_too), b_too), (&*id_of(&agent, "three"), b));
+    for (names, error) in [
+        (&["nonsense"][..], "no entry has the label or the id 'nonsense'"),
+        (&[""], "no entry has the label or the id ''"),
+        (&["a", "b", "c"], "two branches are compared, not 3"),
+    ] {
+        assert_eq!(named(names), Err(error.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn one_branch_alone_is_not_compared() {
+    let mut agent = agent(vec![say("one")], vec![]);
+    ask(&mut agent, "first").await;
+    let session = agent.handle.tree().await.unwrap();
+    let error = session.tree().branches_named(&[]).unwrap_err();
+    assert!(error.contains("one branch only"), "{error}");
 }
 
 /// What happens to a tree: so many messages are said, or it goes on from some entry (of those there

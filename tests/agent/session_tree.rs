@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tiller::agent::session::{Body, NodeId, OpenError, Session};
+use tiller::agent::session::{Body, NodeId, OpenError, Session, SessionView};
 use tiller::agent::{AgentEvent, OpenSession};
 use tiller::llm::{Message, Model, ThinkingLevel};
 
@@ -115,6 +115,43 @@ fn model_and_thinking_are_those_of_the_branch() {
     session.go_to(Some(one));
     assert_eq!(session.model().unwrap().model_id, "a");
     assert_eq!(session.thinking(), Some(ThinkingLevel::Low));
+}
+
+// L2
+#[test]
+fn a_fork_from_an_entry_is_a_session_of_its_path_with_its_labels() {
+    let root = tempfile::tempdir().unwrap();
+    let mut session = Session::create(root.path(), Path::new("/w"));
+    let one = say(&mut session, "one");
+    let two = say(&mut session, "two");
+    say(&mut session, "three");
+    let target_id = session.tree().id(two).to_owned();
+    let label = Some(String::from("here"));
+    session.append(Body::Label { target_id, label });
+    session.go_to(Some(one));
+    say(&mut session, "other");
+    let path = session.path().unwrap().to_owned();
+    let before = fs::read(&path).unwrap();
+    let view = SessionView::open(&path).unwrap();
+    assert_eq!(view.fork_point(two).0, Some(one), "before the prompt");
+    let fork = |leaf| Session::fork_at(root.path(), &view, Path::new("/w"), leaf).unwrap();
+
+    let (copy, problems) = fork(Some(two));
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(said(&copy), ["one", "two"]);
+    let node = copy.tree().find(view.tree().id(two)).unwrap();
+    assert_eq!(copy.tree().label(node), Some("here"));
+    assert_eq!(copy.header().parent_session(), path.to_str());
+    let text = fs::read(copy.path().unwrap()).unwrap();
+    let lines = |text: &[u8]| -> Vec<Vec<u8>> {
+        text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    };
+    assert_eq!(lines(&text)[1..3], lines(&before)[1..3], "byte for byte");
+    assert_eq!(fs::read(&path).unwrap(), before, "this one stays as it is");
+
+    let (empty, _) = fork(None);
+    assert_eq!(said(&empty), Vec::<String>::new());
+    assert!(!empty.path().unwrap().exists());
 }
 
 // L4

@@ -84,6 +84,33 @@ fn a_session_is_shown_as_text() {
     }
 }
 
+// L6
+#[test]
+fn two_branches_are_compared() {
+    let (sandbox, _) = stage();
+    let text = done(&sandbox, &["sessions", "diff", "cafe"]);
+    for part in [
+        "Common ancestor\n  none",
+        "  model calls     2                       0\n",
+        "  cost            $0.75                   ",
+        "A  a2  Nowhere.",
+        "  1 bash\n",
+        "B  u2  Another way\n  ❯ Another way\n",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains('\u{1b}'));
+    let json = done(&sandbox, &["sessions", "diff", "cafe", "r1", "u1", "--json"]);
+    let it: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(it["commonAncestor"]["id"], "u1");
+    assert_eq!(it["a"]["toolCalls"], json!({"bash": 1}));
+    assert_eq!(it["a"]["workedMs"], 1000);
+    assert_eq!(it["b"]["entries"], 0);
+    let ran = sandbox.run(&["sessions", "diff", "cafe", "x"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("no entry has the label or the id 'x'"));
+}
+
 #[test]
 fn a_session_is_shown_as_its_entries() {
     let (sandbox, _) = stage();

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::session::{Body, NodeId, Session};
 use tiller::agent::{AgentEvent, Phase};
-use tiller::app::branches::Outline;
+use tiller::app::branches::{Outline, compare};
+use tiller::app::sessions::Choice;
+use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::{Effect, TreeEffect};
+use tiller::app::tui::session_effect::SessionEffect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::{Content, Message};
 
@@ -255,6 +258,52 @@ fn the_last_prompt_is_taken_back_by_a_key() {
     assert_eq!(tui.key("alt+e"), [Effect::Tree(TreeEffect::EditLast)]);
     tui.running(Phase::Requesting);
     assert_eq!(tui.key("alt+e"), []);
+}
+
+#[test]
+fn a_fork_is_chosen_from_the_prompts() {
+    let session = session();
+    let mut tui = TestTui::new(80, 30);
+    tui.write("/fork");
+    assert_eq!(tui.key("enter"), [], "nothing is stored");
+    tui.app.status.session = Some(SessionInfo {
+        file: "/s/own.jsonl".into(),
+        ..SessionInfo::default()
+    });
+    tui.write("/fork");
+    assert_eq!(tui.key("enter"), [Effect::Tree(TreeEffect::Read)]);
+    let outline = Box::new(Outline::of(&session.snapshot()));
+    tui.send(Msg::Done(EffectResult::Tree(outline)));
+    let frame = tui.frame();
+    assert!(frame.contains("Fork into a new session") && !frame.contains("First way taken."));
+    tui.write("second");
+    let fork = Choice::ForkAt("/s/own.jsonl".into(), id(&session, "Take the second"));
+    assert_eq!(tui.key("enter"), [Effect::Session(SessionEffect::Open(fork))]);
+    tui.send(Msg::Done(EffectResult::Forked("Take the second".into())));
+    assert_eq!(tui.text(), "Take the second");
+}
+
+#[test]
+fn two_branches_stand_side_by_side() {
+    let session = session();
+    let mut tui = TestTui::new(80, 40);
+    let compared = |tui: &mut TestTui, names: &str| {
+        tui.write(&format!("/diff {names}"));
+        let names = names.trim();
+        let effect = Effect::Tree(TreeEffect::Compare(names.to_owned()));
+        assert_eq!(tui.key("enter"), [effect]);
+        let lines = compare(&session.snapshot(), names);
+        tui.send(Msg::Done(EffectResult::Compared(lines)));
+        tui.frame()
+    };
+    let frame = compared(&mut tui, "");
+    for part in ["There are two ways.", "❯ Take the first", "B  green", "⟦green⟧ Second way"] {
+        assert!(frame.contains(part), "{part} in {frame}");
+    }
+    tui.key("q");
+    let frame = compared(&mut tui, "green nonsense");
+    assert!(!frame.contains("Two branches"));
+    assert!(frame.contains("no entry has the label or the id 'nonsense'"), "{frame}");
 }
 
 #[test]

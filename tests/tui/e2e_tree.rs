@@ -80,7 +80,7 @@ fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
 
     // It goes on there after a jump, also when it was killed.
     screen.keys("/tree<enter>");
-    screen.wait_for("Three.");
+    screen.wait_for("└─ ❯ second way");
     screen.keys("three<enter>");
     screen.wait_gone("Four.");
     screen.signal(Signal::SIGKILL);
@@ -93,6 +93,25 @@ fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
         text.contains("second way") && !text.contains("Four."),
         "{text}"
     );
+    leave(&screen);
+}
+
+// L2
+#[test]
+fn a_fork_is_a_session_of_its_own() {
+    let (server, sandbox) = stage(&["One.", "Two.", "Three."]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    ask(&screen, "first", "One.");
+    ask(&screen, "second", "Two.");
+    screen.keys("/fork<enter>");
+    screen.wait_for("prompts · 2");
+    screen.keys("second<enter>");
+    screen.wait_gone("Two.");
+    screen.wait_for("│ second");
+    screen.wait_for("One.");
+    ask(&screen, " way", "Three.");
+    assert_eq!(server.request(2).last_user(), "second way");
+    assert_eq!(sandbox.session_files().len(), 2);
     leave(&screen);
 }
 

@@ -2,11 +2,11 @@
 //! labels, and others read the tree. Nothing here ever takes an entry away.
 
 use super::conversation::Conversation;
-use crate::agent::event::{AgentEvent, NoticeLevel, is_from_user};
+use crate::agent::event::{AgentEvent, NoticeLevel};
 use crate::agent::handle::TreeCommand;
 use crate::agent::session::entry::Kind;
-use crate::agent::session::{Body, NodeId, Tree};
-use crate::llm::{Content, Message, Model, ThinkingLevel};
+use crate::agent::session::{Body, NodeId, Tree, prompt_of};
+use crate::llm::{Content, Model, ThinkingLevel};
 
 impl Conversation {
     /// Does what a command about the tree says. `idle`: no run is under way; the next call will be
@@ -92,10 +92,7 @@ impl Conversation {
         if self.session.tree().node(node).kind != Kind::User {
             return None;
         }
-        match self.session.load(node).as_deref() {
-            Ok(Body::Message { message }) => prompt_of(message),
-            _ => None,
-        }
+        prompt_of(&*self.session.load(node).ok()?)
     }
 
     /// Labels the entry, or the last one of the conversation.
@@ -126,12 +123,4 @@ impl Conversation {
 fn last_said(tree: &Tree) -> Option<NodeId> {
     let mut ancestors = tree.ancestors(tree.leaf()?);
     ancestors.find(|node| tree.node(*node).kind.is_shown())
-}
-
-/// What the user typed, if the message is a prompt.
-fn prompt_of(message: &Message) -> Option<Vec<Content>> {
-    match message {
-        Message::User(user) if is_from_user(user.origin.as_deref()) => Some(user.content.clone()),
-        _ => None,
-    }
 }

@@ -417,7 +417,7 @@ impl Session {
 }
 
 /// Gives a copy the files that its results name: outputs that were too long for the model.
-fn share_outputs(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn share_outputs(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(files) = fs::read_dir(from) else {
         return Ok(());
     };
@@ -434,7 +434,7 @@ fn failure(text: String) -> (NoticeLevel, String) {
     (NoticeLevel::Error, text)
 }
 
-fn line(value: &impl Serialize) -> Vec<u8> {
+pub(super) fn line(value: &impl Serialize) -> Vec<u8> {
     // These types have string keys only and cannot fail to serialise.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.push(b'\n');

@@ -2,7 +2,7 @@
 //! conversation is the path from a leaf to the root; a fork is another leaf. Holds no text but
 //! labels and the name: what an entry says is read from its place when it is needed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -158,6 +158,12 @@ impl Tree {
             last = next;
         }
         end
+    }
+
+    /// The deepest entry that both `one` and `other` go on from.
+    pub fn common_ancestor(&self, one: NodeId, other: NodeId) -> Option<NodeId> {
+        let of_one: HashSet<NodeId> = self.ancestors(one).collect();
+        self.ancestors(other).find(|node| of_one.contains(node))
     }
 
     /// The user's bookmark at `node`.

@@ -24,6 +24,8 @@ pub enum SessionsCommand {
     List(SessionListArgs),
     /// Show what was said in one: the branch it is on, results shortened.
     Show(SessionShowArgs),
+    /// Compare two branches of one: where they part, and what was done on each since.
+    Diff(SessionDiffArgs),
     /// Find words in the prompts, answers and names of the sessions of all folders, newest first.
     Search(SessionSearchArgs),
     /// Write one as an HTML page, as Markdown, or as the lines of its file, without any key.
@@ -64,6 +66,23 @@ pub struct SessionShowArgs {
     /// One iteration as JSON: number, messages, tool_calls, started_at, completed_at, metadata.
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub iteration: Option<usize>,
+}
+
+/// Which branches to compare.
+#[derive(Clone, Debug, Args)]
+pub struct SessionDiffArgs {
+    /// Which session.
+    pub session: String,
+
+    /// The entry that a branch ends with: its label, its id or the beginning of it, or . for where the
+    /// session goes on. With one it is compared with that place; with none the last branch that left
+    /// is.
+    #[arg(value_name = "BRANCH", num_args = 0..=2)]
+    pub branches: Vec<String>,
+
+    /// One JSON object for programs.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to find in sessions.

@@ -74,6 +74,7 @@ impl RunContext {
             session,
             history,
             notices,
+            prompt: _,
         } = opened;
         let session_file = session.path().map(Path::to_owned);
         let spill_dir = match &session_file {

@@ -1,6 +1,8 @@
 //! The branches of a session as users see them: what each entry says on one line, and how two
 //! branches differ. Reads sessions; draws nothing and changes nothing.
 
+mod comparison;
 mod outline;
 
+pub use comparison::{ComparisonLine, compare, comparison_lines};
 pub use outline::{EntryKind, Filter, Outline, OutlineEntry};

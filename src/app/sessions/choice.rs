@@ -8,12 +8,13 @@ use super::find::find;
 use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
-    History, OpenError, Session, StoredSession, live_sessions, ready_trial, sessions_in,
+    History, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial, sessions_in,
 };
 use crate::app::args::RunArgs;
 use crate::app::humanize::plural;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
+use crate::llm::message::content_text;
 
 /// How often it is looked whether a session is free.
 pub const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -29,6 +30,9 @@ pub enum Choice {
     Fork(PathBuf),
     /// The one in this file, only to read it.
     Look(PathBuf),
+    /// A new one with what stands in this file on the way to the entry with this id; before it, where
+    /// that is a prompt.
+    ForkAt(PathBuf, String),
 }
 
 /// A session that is ready to go on, and what the user should read about it.
@@ -39,6 +43,8 @@ pub struct Opened {
     pub history: History,
     /// What the user should read about it.
     pub notices: Vec<String>,
+    /// The prompt it was forked before.
+    pub prompt: Option<String>,
 }
 
 /// Why a session is not opened as it was asked for.
@@ -105,7 +111,7 @@ impl Choice {
 
     /// The folder that the session works in; a new one and very old ones do not say.
     pub fn folder(&self) -> Result<Option<PathBuf>, Refused> {
-        let (Self::Open(path) | Self::Fork(path)) = self else {
+        let (Self::Open(path) | Self::Fork(path) | Self::ForkAt(path, _)) = self else {
             return Ok(None);
         };
         let Some(cwd) = StoredSession::at(path).cwd() else {
@@ -169,6 +175,7 @@ impl Choice {
             },
             Self::Fork(path) => (path, Session::fork(root, path, cwd)),
             Self::Look(path) => (path, Session::look(path)),
+            Self::ForkAt(path, entry) => return Opened::fork_at(root, path, cwd, entry),
         };
         let (mut session, problems) = opened.map_err(|error| Refused::of(root, path, &error))?;
         let notices = problems.into_iter();
@@ -176,9 +183,8 @@ impl Choice {
             .map(|problem| format!("{}: {problem}", path.display()))
             .collect();
         if let Some(at) = at {
-            let node = session.tree().find(at).ok_or_else(|| {
-                Refused::new(path, Refusal::NoEntry, format!("it has no entry '{at}'"))
-            })?;
+            let node = session.tree().find(at);
+            let node = node.ok_or_else(|| Refused::no_entry(path, at))?;
             notices.extend(session.go_to(Some(node)).map(|(_, notice)| notice));
         }
         notices.extend(ready_trial(&mut session));
@@ -194,17 +200,35 @@ impl Choice {
             session,
             history,
             notices,
+            prompt: None,
         })
     }
 }
 
 impl Opened {
+    fn fork_at(root: &Path, path: &Path, cwd: &Path, entry: &str) -> Result<Self, Refused> {
+        let failed = |error: &OpenError| Refused::of(root, path, error);
+        let view = SessionView::open(path).map_err(|error| failed(&error.into()))?;
+        let node = view.tree().find(entry);
+        let node = node.ok_or_else(|| Refused::no_entry(path, entry))?;
+        let (leaf, prompt) = view.fork_point(node);
+        let (session, notices) =
+            Session::fork_at(root, &view, cwd, leaf).map_err(|error| failed(&error))?;
+        Ok(Self {
+            history: session.history(),
+            session,
+            notices,
+            prompt: prompt.map(|prompt| content_text(&prompt)),
+        })
+    }
+
     /// A new session of the folder `cwd`.
     pub fn new(root: &Path, cwd: &Path) -> Self {
         Self {
             session: Session::create(root, cwd),
             history: History::default(),
             notices: Vec::new(),
+            prompt: None,
         }
     }
 
@@ -214,6 +238,7 @@ impl Opened {
             session: Session::unstored(cwd),
             history: History::default(),
             notices: Vec::new(),
+            prompt: None,
         }
     }
 }
@@ -225,6 +250,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 impl Refused {
+    fn no_entry(path: &Path, entry: &str) -> Self {
+        Self::new(path, Refusal::NoEntry, format!("it has no entry '{entry}'"))
+    }
+
     /// Whether the user can choose how to go on.
     pub fn is_question(&self) -> bool {
         !matches!(self.why, Refusal::NoEntry | Refusal::Other)

@@ -97,6 +97,8 @@ pub enum TreeEffect {
     GoTo(String),
     /// Take the last prompt back into the editor, to go on from where it was sent.
     EditLast,
+    /// Compare the two branches that these words name.
+    Compare(String),
     /// Label the entry with this id, or the last one of the conversation; no label takes it away.
     Label(Option<String>, Option<String>),
 }

@@ -15,9 +15,10 @@ use super::options::StoredFiles;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
 use crate::agent::memory::git_head;
+use crate::agent::session::SessionSnapshot;
 use crate::agent::trial::changes;
 use crate::agent::{AgentHandle, QueueKind};
-use crate::app::branches::Outline;
+use crate::app::branches::{Outline, compare};
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
@@ -198,23 +199,26 @@ impl EffectRunner {
 
     fn tree(&self, effect: TreeEffect) {
         match effect {
-            TreeEffect::Read => self.read_tree(),
+            TreeEffect::Read => self.read_tree(|session| {
+                EffectResult::Tree(Box::new(Outline::of(&session)))
+            }),
+            TreeEffect::Compare(names) => self.read_tree(move |session| {
+                EffectResult::Compared(compare(&session, &names))
+            }),
             TreeEffect::GoTo(entry) => self.handle.go_to(entry),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),
             TreeEffect::Label(entry, label) => self.handle.label(entry, label),
         }
     }
 
-    fn read_tree(&self) {
+    /// Reads the tree of the session as it is, on another thread.
+    fn read_tree(&self, work: impl FnOnce(SessionSnapshot) -> EffectResult + Send + 'static) {
         let (handle, results) = (self.handle.clone(), self.results.clone());
         tokio::spawn(async move {
             let Some(snapshot) = handle.tree().await else {
                 return;
             };
-            tokio::task::spawn_blocking(move || {
-                let outline = Box::new(Outline::of(&snapshot));
-                drop(results.send(EffectResult::Tree(outline)));
-            });
+            tokio::task::spawn_blocking(move || drop(results.send(work(snapshot))));
         });
     }
 

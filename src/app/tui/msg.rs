@@ -14,7 +14,7 @@ use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
 use crate::agent::trial::Trial;
 use crate::agent::{Event, Snapshot};
-use crate::app::branches::Outline;
+use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::models::{KeyState, ModelList};
 use crate::llm::{Model, ThinkingLevel};
 
@@ -71,6 +71,10 @@ pub enum EffectResult {
     Draft(SavedDraft),
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
+    /// Another session was forked before this prompt.
+    Forked(String),
+    /// Two branches side by side, or why they cannot be compared.
+    Compared(Result<Vec<ComparisonLine>, String>),
     /// All entries of the session.
     Tree(Box<Outline>),
     /// The result of an effect on stored sessions.

@@ -45,6 +45,7 @@ impl OpenEffect {
             session,
             history,
             mut notices,
+            prompt,
         } = opened;
         let model = model_of(&session, &self.models).await;
         let model = model.unwrap_or_else(|notice| {
@@ -58,6 +59,9 @@ impl OpenEffect {
             history,
             model,
         });
+        if let Some(prompt) = prompt {
+            let _ = self.results.send(EffectResult::Forked(prompt));
+        }
         send(&self.results, SessionResult::Opened(Ok(notices)));
     }
 }

@@ -1,6 +1,7 @@
 //! `tiller sessions` and `tiller status`: which sessions there are, what they are doing and what was
 //! said in them.
 
+mod diff;
 mod entry_text;
 mod export;
 mod import;

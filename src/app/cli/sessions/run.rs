@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{export, import, list, remove, search, show};
+use super::{diff, export, import, list, remove, search, show};
 use crate::app::args::{SessionListArgs, SessionsArgs, SessionsCommand};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::working_folder;
@@ -28,6 +28,7 @@ pub fn sessions(what: &SessionsArgs, place: &SessionsPlace<'_>) -> Result<Outcom
         Some(SessionsCommand::List(what)) => list(what),
         Some(SessionsCommand::Show(what)) => show::show(what, place),
         Some(SessionsCommand::Export(what)) => export::export(what, place),
+        Some(SessionsCommand::Diff(what)) => diff::diff(what, place),
         Some(SessionsCommand::Search(what)) => search::search(what, place),
         Some(SessionsCommand::Rm { session }) => remove::remove(session, place),
         Some(SessionsCommand::Import { file, cd }) => {

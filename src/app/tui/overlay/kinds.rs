@@ -4,7 +4,7 @@ use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
-use super::tree::TreePicker;
+use super::tree::{ComparisonView, TreePicker};
 use crate::app::action::{Action, Scope};
 
 /// Something over the screen that takes the keys.
@@ -28,13 +28,15 @@ pub enum Overlay {
     Sessions(Box<SessionPicker>),
     /// How to go on with a session that was not opened.
     Opening(Opening),
+    /// Two branches of it side by side.
+    Comparison(ComparisonView),
 }
 
 impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_) | Self::Iterations(_) => Scope::Pager,
+            Self::Help(_) | Self::Iterations(_) | Self::Comparison(_) => Scope::Pager,
             Self::ConfirmQuit | Self::EndTrial(..) | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
@@ -58,7 +60,7 @@ impl Overlay {
                 SessionMode::Naming(text) => Some(text),
                 SessionMode::Removing => None,
             },
-            Self::Help(_) | Self::Iterations(_) | Self::ConfirmQuit | Self::EndTrial(..) => None,
+            Self::Help(_) | Self::Comparison(_) | Self::Iterations(_) | Self::ConfirmQuit | Self::EndTrial(..) => None,
         }
     }
 
@@ -75,6 +77,7 @@ impl Overlay {
         match self {
             Self::Help(pager) | Self::Iterations(pager) => Some(pager),
             Self::Models(models) => models.details.as_mut(),
+            Self::Comparison(view) => Some(&mut view.pager),
             Self::ConfirmQuit
             | Self::EndTrial(..)
             | Self::Opening(_)

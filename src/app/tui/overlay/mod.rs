@@ -15,5 +15,5 @@ pub use models::{ModelPicker, ModelsState, same};
 pub use opening::{Opening, Way};
 pub use picker::{Pager, Picker};
 pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
-pub use tree::{TreePicker, TreePurpose};
+pub use tree::{ComparisonView, TreePicker, TreePurpose};
 pub use tree_rows::{TreeRow, TreeRows};

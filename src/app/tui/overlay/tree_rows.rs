@@ -11,6 +11,8 @@ const MAX_LEVELS: usize = 12;
 pub struct TreeRows {
     rows: Vec<TreeRow>,
     branches: Vec<Branch>,
+    /// Whether it has one root: what goes on from there has no lines.
+    has_trunk: bool,
 }
 
 /// One entry.
@@ -46,7 +48,10 @@ impl TreeRows {
     ) -> Self {
         let visible: Vec<bool> = (0..parents.len()).map(visible).collect();
         let children = Children::of(parents, &visible);
-        let mut tree = Self::default();
+        let mut tree = Self {
+            has_trunk: children.roots.len() == 1,
+            ..Self::default()
+        };
         // What is still to be placed: an entry, its branch, whether it begins it.
         let mut open = Vec::new();
         tree.add(&children.roots, None, &mut open);
@@ -102,8 +107,7 @@ impl TreeRows {
             let Branch {
                 parent, is_last, ..
             } = self.branches[at];
-            let is_only = parent.is_none() && is_last && at == 0;
-            if !is_only {
+            if parent.is_some() || !self.has_trunk {
                 levels.push(match (begins, is_last) {
                     (true, false) => "├─ ",
                     (true, true) => "└─ ",
@@ -144,7 +148,7 @@ impl TreeRows {
     /// not the trunk.
     pub fn can_fold(&self, row: usize) -> bool {
         let here = self.rows[row];
-        let is_trunk = self.branches[here.branch].parent.is_none() && self.branches[0].is_last;
+        let is_trunk = self.branches[here.branch].parent.is_none() && self.has_trunk;
         let last = self.rows.get(row + 1);
         here.begins && !is_trunk && last.is_some_and(|next| self.is_within(next, here.branch))
     }

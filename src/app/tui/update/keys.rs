@@ -90,7 +90,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Resume | Action::NewSession | Action::NameSession | Action::Export => {
             return sessions::act(app, action, argument);
         }
-        Action::Tree | Action::Label | Action::EditPrompt => {
+        Action::Tree
+        | Action::Fork
+        | Action::Label
+        | Action::CompareBranches
+        | Action::EditPrompt => {
             return tree::act(app, action, argument);
         }
         Action::ToggleOutput

@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker, SessionMode};
+use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, SessionMode};
 
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
@@ -13,7 +13,11 @@ const PAGE: usize = 10;
 /// A key for the topmost overlay.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
-        Some(Overlay::Help(pager) | Overlay::Iterations(pager)) => {
+        Some(
+            Overlay::Help(pager)
+            | Overlay::Iterations(pager)
+            | Overlay::Comparison(ComparisonView { pager, .. }),
+        ) => {
             pager.press(action, PAGE, app.areas.list_end);
             if action.is_some_and(closes_pager) {
                 app.overlays.pop();

@@ -92,6 +92,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
+        EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
+        EffectResult::Compared(lines) => tree::compared(app, lines),
         EffectResult::Tree(outline) => tree::read(app, *outline),
         EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),

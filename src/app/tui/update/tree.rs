@@ -1,12 +1,15 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
 use super::overlay::list_press;
+use crate::agent::NoticeLevel;
 use crate::app::action::Action;
-use crate::app::branches::Outline;
+use crate::app::branches::{ComparisonLine, Outline};
+use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker, TreePicker, TreePurpose};
+use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
 use crate::llm::Content;
 use crate::llm::message::content_text;
 
@@ -27,6 +30,15 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             );
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
+        Action::Fork if app.status.session.is_none() => {
+            app.say("Nothing is stored in this run: a fork is a session", SAY_MS);
+            Vec::new()
+        }
+        Action::Fork => open(app, TreePurpose::Fork),
+        Action::CompareBranches => {
+            (app.overlays).push(Overlay::Comparison(ComparisonView::default()));
+            vec![Effect::Tree(TreeEffect::Compare(argument.to_owned()))]
+        }
         Action::EditPrompt if is_busy(app) => Vec::new(),
         Action::EditPrompt => vec![Effect::Tree(TreeEffect::EditLast)],
         _ => open(app, TreePurpose::Jump),
@@ -43,6 +55,20 @@ pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
 pub fn read(app: &mut App, outline: Outline) {
     if let Some(Overlay::Tree(tree)) = app.overlays.last_mut() {
         tree.read(outline);
+    }
+}
+
+/// Two branches were compared.
+pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
+    let Some(Overlay::Comparison(view)) = app.overlays.last_mut() else {
+        return;
+    };
+    match lines {
+        Ok(lines) => view.lines = Some(lines),
+        Err(error) => {
+            app.overlays.pop();
+            app.transcript.push_notice(NoticeLevel::Error, error);
+        }
     }
 }
 
@@ -100,15 +126,27 @@ pub fn choose(app: &mut App, tree: TreePicker) -> Vec<Effect> {
         app.overlays.push(Overlay::Tree(tree));
         return Vec::new();
     }
-    vec![Effect::Tree(TreeEffect::GoTo(id))]
+    match (tree.purpose, &app.status.session) {
+        (TreePurpose::Fork, Some(session)) => {
+            let fork = Choice::ForkAt(session.file.clone(), id);
+            vec![Effect::Session(SessionEffect::Open(fork))]
+        }
+        _ => vec![Effect::Tree(TreeEffect::GoTo(id))],
+    }
 }
 
-/// The conversation goes on from another entry; a prompt that was chosen comes into the editor. What
-/// stood there stays in the history.
+/// The conversation goes on from another entry; a prompt that was chosen comes into the editor.
 pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
     app.resume = None;
     app.stats.last = None;
-    let Some(prompt) = prompt else { return };
+    if let Some(prompt) = prompt {
+        take_prompt(app, &content_text(prompt));
+    }
+}
+
+/// Puts a prompt into the editor, to be edited and sent again. What stood there stays in the
+/// history.
+pub fn take_prompt(app: &mut App, prompt: &str) {
     if !app.composer.is_empty() {
         app.composer.clear();
         let up = app.key(Action::Up);
@@ -117,7 +155,7 @@ pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
             SAY_MS,
         );
     }
-    app.composer.set(&content_text(prompt));
+    app.composer.set(prompt);
 }
 
 /// Whether a run is under way, which is told.

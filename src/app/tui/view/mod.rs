@@ -13,6 +13,7 @@ mod popup;
 mod overlay;
 mod timeline;
 mod tree;
+mod comparison;
 mod models;
 mod model_details;
 mod sessions;

@@ -8,7 +8,7 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{models, opening, sessions, timeline, tree};
+use super::{comparison, models, opening, sessions, timeline, tree};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -29,6 +29,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
+        Overlay::Comparison(view) => comparison::draw(app, view, area, buffer),
         Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
         Overlay::Sessions(list) => sessions::draw(app, list, area, buffer),
         Overlay::Opening(opening) => opening::draw(app, opening, area, buffer),

@@ -1,0 +1,253 @@
+//! Two branches of a session side by side: where they part, and what was done on each since.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::entry::Body;
+use super::fork_at::prompt_of;
+use super::snapshot::Entries;
+use super::tree::{NodeId, Tree};
+use crate::agent::memory::compaction::Carried;
+use crate::llm::message::content_text;
+use crate::llm::{Message, Usage};
+
+/// How two branches differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// The last entry that both go on from; none for branches with nothing in common.
+    pub common_ancestor: Option<ComparedEntry>,
+    /// One branch from there on.
+    pub a: BranchTail,
+    /// The other.
+    pub b: BranchTail,
+}
+
+/// An entry of one of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedEntry {
+    /// Its id.
+    pub id: String,
+    /// The user's bookmark at it.
+    pub label: Option<String>,
+    /// What it says.
+    pub text: String,
+}
+
+/// What was done on a branch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchTail {
+    /// The entry it ends with.
+    pub end: ComparedEntry,
+    /// Entries in which something was said.
+    pub entries: usize,
+    /// What the user said.
+    pub prompts: Vec<ComparedEntry>,
+    /// How often a model was called.
+    pub model_calls: usize,
+    /// Tokens and cost of that.
+    pub usage: Usage,
+    /// How often each tool was called.
+    pub tool_calls: BTreeMap<String, usize>,
+    /// How many of those calls failed.
+    pub failed_calls: usize,
+    /// Milliseconds from each prompt to the last entry before the next.
+    pub worked_ms: i64,
+    /// The files that the calls modified.
+    pub modified_files: Vec<String>,
+}
+
+impl Comparison {
+    /// Compares the branches that end with `a` and `b`.
+    ///
+    /// # Errors
+    /// An entry cannot be read.
+    pub fn new(session: &impl Entries, a: NodeId, b: NodeId) -> io::Result<Self> {
+        let tree = session.tree();
+        let common = tree.common_ancestor(a, b);
+        // What is no news to a user does not say where they part.
+        let shown = common.and_then(|common| shown(tree, common));
+        Ok(Self {
+            common_ancestor: shown.map(|node| compared(session, node)).transpose()?,
+            a: BranchTail::new(session, common, a)?,
+            b: BranchTail::new(session, common, b)?,
+        })
+    }
+}
+
+impl BranchTail {
+    fn new(session: &impl Entries, from: Option<NodeId>, end: NodeId) -> io::Result<Self> {
+        let tree = session.tree();
+        let mut nodes: Vec<NodeId> = tree
+            .ancestors(end)
+            .take_while(|node| Some(*node) != from)
+            .collect();
+        nodes.reverse();
+        let mut tail = Self {
+            end: compared(session, shown(tree, end).unwrap_or(end))?,
+            entries: 0,
+            prompts: Vec::new(),
+            model_calls: 0,
+            usage: Usage::default(),
+            tool_calls: BTreeMap::new(),
+            failed_calls: 0,
+            worked_ms: 0,
+            modified_files: Vec::new(),
+        };
+        let mut messages = Vec::new();
+        let mut last: Option<i64> = None;
+        for node in nodes {
+            if !tree.node(node).kind.is_shown() {
+                continue;
+            }
+            tail.entries += 1;
+            let stored = session.entry(node)?;
+            let is_prompt = stored.body.as_ref().and_then(prompt_of).is_some();
+            let time = stored.timestamp.parse::<jiff::Timestamp>().ok();
+            let time = time.map(jiff::Timestamp::as_millisecond);
+            if let (Some(last), Some(time), false) = (last, time, is_prompt) {
+                // Clocks may step back.
+                tail.worked_ms += (time - last).max(0);
+            }
+            last = time.or(last);
+            if is_prompt {
+                tail.prompts.push(compared(session, node)?);
+            }
+            if let Some(Body::Message { message }) = stored.body {
+                tail.count(&message);
+                messages.push(message);
+            }
+        }
+        let files = Carried::of(None, &messages).details(0);
+        let modified = files["modifiedFiles"].as_array().into_iter().flatten();
+        let modified = modified.filter_map(serde_json::Value::as_str);
+        tail.modified_files = modified.map(str::to_owned).collect();
+        Ok(tail)
+    }
+
+    fn count(&mut self, message: &Arc<Message>) {
+        match &**message {
+            Message::Assistant(answer) => {
+                self.model_calls += 1;
+                let (all, one) = (&mut self.usage, &answer.usage);
+                all.input += one.input;
+                all.output += one.output;
+                all.cache_read += one.cache_read;
+                all.cache_write += one.cache_write;
+                all.total_tokens += one.context_tokens();
+                all.cost.total += one.cost.total;
+                for call in answer.tool_calls() {
+                    *self.tool_calls.entry(call.name.clone()).or_default() += 1;
+                }
+            }
+            Message::ToolResult(result) => self.failed_calls += usize::from(result.is_error),
+            Message::User(_) => {}
+        }
+    }
+}
+
+impl Tree {
+    /// The entry that a user names: by its label, its id or the beginning of it, or `.` for where the
+    /// conversation goes on.
+    ///
+    /// # Errors
+    /// No entry is named so, or several.
+    pub fn named(&self, name: &str) -> Result<NodeId, String> {
+        if name == "." {
+            return self.leaf().ok_or_else(|| String::from("nothing was said yet"));
+        }
+        let labelled = self.nodes().find(|node| self.label(*node) == Some(name));
+        if let Some(node) = labelled.or_else(|| self.find(name)) {
+            return Ok(node);
+        }
+        let mut fitting = self.nodes().filter(|node| self.id(*node).starts_with(name));
+        match (fitting.next(), fitting.next()) {
+            (Some(node), None) if !name.is_empty() => Ok(node),
+            (Some(one), Some(other)) if !name.is_empty() => Err(format!(
+                "'{name}' begins several ids, among them {} and {}: type more of it",
+                self.id(one),
+                self.id(other)
+            )),
+            _ => Err(format!("no entry has the label or the id '{name}'")),
+        }
+    }
+
+    /// The ends of the two branches that `names` names: where the conversation goes on stands for one
+    /// that is missing, and the branch it parted from last for the other.
+    ///
+    /// # Errors
+    /// A name is none, or there is no other branch.
+    pub fn branches_named(&self, names: &[&str]) -> Result<(NodeId, NodeId), String> {
+        match names {
+            [] => {
+                let other = self.other_branch();
+                let other = other.ok_or("the session has one branch only: name two entries")?;
+                Ok((self.named(".")?, other))
+            }
+            [one] => Ok((self.named(".")?, self.named(one)?)),
+            [one, other] => Ok((self.named(one)?, self.named(other)?)),
+            more => Err(format!("two branches are compared, not {}", more.len())),
+        }
+    }
+
+    /// The end of the branch that left the conversation last: of those that part from it at the
+    /// latest place the one that was written last.
+    pub fn other_branch(&self) -> Option<NodeId> {
+        let path = self.path(self.leaf()?);
+        let mut depths = vec![None; self.nodes().len()];
+        for (depth, node) in path.iter().enumerate() {
+            depths[node.index()] = Some(depth);
+        }
+        // The place on the conversation above each entry, and whether something stands between.
+        let mut joins: Vec<Option<usize>> = vec![None; depths.len()];
+        let mut best: Option<(usize, NodeId)> = None;
+        for node in self.nodes() {
+            if let Some(depth) = depths[node.index()] {
+                joins[node.index()] = Some(depth);
+                continue;
+            }
+            let join = self.node(node).parent.and_then(|parent| joins[parent.index()]);
+            joins[node.index()] = join;
+            let Some(join) = join.filter(|_| self.node(node).kind.is_shown()) else {
+                continue;
+            };
+            if best.is_none_or(|(depth, _)| join >= depth) {
+                best = Some((join, node));
+            }
+        }
+        best.map(|(_, node)| node)
+    }
+}
+
+/// The entry, or the nearest above that says something to the user.
+fn shown(tree: &Tree, node: NodeId) -> Option<NodeId> {
+    let mut above = tree.ancestors(node);
+    above.find(|node| tree.node(*node).kind.is_shown())
+}
+
+fn compared(session: &impl Entries, node: NodeId) -> io::Result<ComparedEntry> {
+    let tree = session.tree();
+    let text = match session.entry(node)?.body {
+        Some(Body::Message { message }) => match &*message {
+            Message::Assistant(answer) if message.text().trim().is_empty() => {
+                let calls: Vec<&str> = answer.tool_calls().map(|call| call.name.as_str()).collect();
+                calls.join(" · ")
+            }
+            Message::ToolResult(result) => format!("({})", result.tool_name),
+            _ => message.text(),
+        },
+        Some(Body::CustomMessage(custom)) => content_text(&custom.content),
+        Some(Body::Compaction(it)) => it.summary,
+        Some(Body::BranchSummary(it)) => it.summary,
+        _ => String::new(),
+    };
+    Ok(ComparedEntry {
+        id: tree.id(node).to_owned(),
+        label: tree.label(node).map(str::to_owned),
+        text,
+    })
+}
