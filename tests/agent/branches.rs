@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::AgentEvent;
-use tiller::agent::session::{BranchTail, Body, Comparison, Entries, NodeId, Session};
+use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
 use tiller::llm::Message;
 use tiller::llm::message::content_text;
 
@@ -225,7 +225,10 @@ async fn two_branches_are_compared_from_where_they_part() {
     let it = Comparison::new(&session, a, b).unwrap();
     assert_eq!(it.common_ancestor.unwrap().text, "one");
     let prompts = |tail: &BranchTail| -> Vec<String> {
-        tail.prompts.iter().map(|prompt| prompt.text.clone()).collect()
+        tail.prompts
+            .iter()
+            .map(|prompt| prompt.text.clone())
+            .collect()
     };
     assert_eq!(prompts(&it.a), ["another second"]);
     assert_eq!(it.a.end.label.as_deref(), Some("the other"));
@@ -242,7 +245,10 @@ async fn two_branches_are_compared_from_where_they_part() {
     let (b_too, a_too) = named(&[&second[..6], "the other"]).unwrap();
     assert_eq!((tree.id(a_too), b_too), (&*id_of(&agent, "three"), b));
     for (names, error) in [
-        (&["nonsense"][..], "no entry has the label or the id 'nonsense'"),
+        (
+            &["nonsense"][..],
+            "no entry has the label or the id 'nonsense'",
+        ),
         (&[""], "no entry has the label or the id ''"),
         (&["a", "b", "c"], "two branches are compared, not 3"),
     ] {

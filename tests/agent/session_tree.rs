@@ -144,7 +144,9 @@ fn a_fork_from_an_entry_is_a_session_of_its_path_with_its_labels() {
     assert_eq!(copy.header().parent_session(), path.to_str());
     let text = fs::read(copy.path().unwrap()).unwrap();
     let lines = |text: &[u8]| -> Vec<Vec<u8>> {
-        text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+        text.split(|byte| *byte == b'\n')
+            .map(<[u8]>::to_vec)
+            .collect()
     };
     assert_eq!(lines(&text)[1..3], lines(&before)[1..3], "byte for byte");
     assert_eq!(fs::read(&path).unwrap(), before, "this one stays as it is");

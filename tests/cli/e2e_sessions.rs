@@ -100,7 +100,10 @@ fn two_branches_are_compared() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(!text.contains('\u{1b}'));
-    let json = done(&sandbox, &["sessions", "diff", "cafe", "r1", "u1", "--json"]);
+    let json = done(
+        &sandbox,
+        &["sessions", "diff", "cafe", "r1", "u1", "--json"],
+    );
     let it: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(it["commonAncestor"]["id"], "u1");
     assert_eq!(it["a"]["toolCalls"], json!({"bash": 1}));

@@ -10,8 +10,8 @@ use tiller::app::branches::{Outline, compare};
 use tiller::app::sessions::Choice;
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::{Effect, TreeEffect};
-use tiller::app::tui::session_effect::SessionEffect;
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::session_effect::SessionEffect;
 use tiller::llm::{Content, Message};
 
 use super::app_kit::TestTui;
@@ -278,7 +278,10 @@ fn a_fork_is_chosen_from_the_prompts() {
     assert!(frame.contains("Fork into a new session") && !frame.contains("First way taken."));
     tui.write("second");
     let fork = Choice::ForkAt("/s/own.jsonl".into(), id(&session, "Take the second"));
-    assert_eq!(tui.key("enter"), [Effect::Session(SessionEffect::Open(fork))]);
+    assert_eq!(
+        tui.key("enter"),
+        [Effect::Session(SessionEffect::Open(fork))]
+    );
     tui.send(Msg::Done(EffectResult::Forked("Take the second".into())));
     assert_eq!(tui.text(), "Take the second");
 }
@@ -297,13 +300,21 @@ fn two_branches_stand_side_by_side() {
         tui.frame()
     };
     let frame = compared(&mut tui, "");
-    for part in ["There are two ways.", "❯ Take the first", "B  green", "⟦green⟧ Second way"] {
+    for part in [
+        "There are two ways.",
+        "❯ Take the first",
+        "B  green",
+        "⟦green⟧ Second way",
+    ] {
         assert!(frame.contains(part), "{part} in {frame}");
     }
     tui.key("q");
     let frame = compared(&mut tui, "green nonsense");
     assert!(!frame.contains("Two branches"));
-    assert!(frame.contains("no entry has the label or the id 'nonsense'"), "{frame}");
+    assert!(
+        frame.contains("no entry has the label or the id 'nonsense'"),
+        "{frame}"
+    );
 }
 
 #[test]

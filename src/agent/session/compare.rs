@@ -158,7 +158,9 @@ impl Tree {
     /// No entry is named so, or several.
     pub fn named(&self, name: &str) -> Result<NodeId, String> {
         if name == "." {
-            return self.leaf().ok_or_else(|| String::from("nothing was said yet"));
+            return self
+                .leaf()
+                .ok_or_else(|| String::from("nothing was said yet"));
         }
         let labelled = self.nodes().find(|node| self.label(*node) == Some(name));
         if let Some(node) = labelled.or_else(|| self.find(name)) {
@@ -210,7 +212,10 @@ impl Tree {
                 joins[node.index()] = Some(depth);
                 continue;
             }
-            let join = self.node(node).parent.and_then(|parent| joins[parent.index()]);
+            let join = self
+                .node(node)
+                .parent
+                .and_then(|parent| joins[parent.index()]);
             joins[node.index()] = join;
             let Some(join) = join.filter(|_| self.node(node).kind.is_shown()) else {
                 continue;

@@ -49,10 +49,7 @@ impl Session {
         }
         copy.as_file().sync_data()?;
         copy.persist_noclobber(&file).map_err(|error| error.error)?;
-        share_outputs(
-            &source.path().with_extension(""),
-            &file.with_extension(""),
-        )?;
+        share_outputs(&source.path().with_extension(""), &file.with_extension(""))?;
         let (mut session, problems) = Self::open(root, &file)?;
         for node in path {
             if let Some(label) = tree.label(node) {

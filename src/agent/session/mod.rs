@@ -26,9 +26,9 @@ pub mod tree;
 mod view;
 
 pub use branch::SessionBranch;
+pub use compare::{BranchTail, ComparedEntry, Comparison};
 pub use entry::{Body, Header};
 pub use find_text::{Found, Words};
-pub use compare::{BranchTail, ComparedEntry, Comparison};
 pub use fork_at::prompt_of;
 pub use head::SessionHead;
 pub use history::{History, SUMMARY_ORIGIN};

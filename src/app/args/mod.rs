@@ -7,5 +7,6 @@ mod sessions;
 pub use commands::{AuthCommand, ConfigCommand, ModelsArgs, StatusArgs, SteerArgs, SubCommand};
 pub use run::{Args, OutputMode, RunArgs};
 pub use sessions::{
-    ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs, SessionsCommand,
+    ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,
+    SessionsCommand,
 };

@@ -1,7 +1,7 @@
 //! Two branches side by side as lines of text: one table for figures, one list each for what was said
 //! and changed.
 
-use crate::agent::session::{BranchTail, Entries, ComparedEntry, Comparison};
+use crate::agent::session::{BranchTail, ComparedEntry, Comparison, Entries};
 use crate::app::humanize::{dollars, grouped, measured, plural};
 
 /// A line of a comparison.
@@ -92,7 +92,9 @@ pub fn comparison_lines(it: &Comparison) -> Vec<ComparisonLine> {
             lines.push(Text(format!("❯ {}", first_line(&prompt.text))));
         }
         let tools = tail.tool_calls.iter();
-        let tools: Vec<String> = tools.map(|(tool, count)| format!("{count} {tool}")).collect();
+        let tools: Vec<String> = tools
+            .map(|(tool, count)| format!("{count} {tool}"))
+            .collect();
         if !tools.is_empty() {
             lines.push(Text(tools.join(" · ")));
         }
@@ -136,7 +138,10 @@ fn first_line(text: &str) -> String {
     if shown.len() < line.len() {
         shown.push('…');
     } else if more > 0 {
-        shown.push_str(&format!(" … {}", plural(more as u64, "more line", "more lines")));
+        shown.push_str(&format!(
+            " … {}",
+            plural(more as u64, "more line", "more lines")
+        ));
     }
     shown
 }

@@ -8,7 +8,8 @@ use super::find::find;
 use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
-    History, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial, sessions_in,
+    History, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial,
+    sessions_in,
 };
 use crate::app::args::RunArgs;
 use crate::app::humanize::plural;

@@ -199,12 +199,12 @@ impl EffectRunner {
 
     fn tree(&self, effect: TreeEffect) {
         match effect {
-            TreeEffect::Read => self.read_tree(|session| {
-                EffectResult::Tree(Box::new(Outline::of(&session)))
-            }),
-            TreeEffect::Compare(names) => self.read_tree(move |session| {
-                EffectResult::Compared(compare(&session, &names))
-            }),
+            TreeEffect::Read => {
+                self.read_tree(|session| EffectResult::Tree(Box::new(Outline::of(&session))))
+            }
+            TreeEffect::Compare(names) => {
+                self.read_tree(move |session| EffectResult::Compared(compare(&session, &names)))
+            }
             TreeEffect::GoTo(entry) => self.handle.go_to(entry),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),
             TreeEffect::Label(entry, label) => self.handle.label(entry, label),

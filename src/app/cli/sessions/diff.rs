@@ -21,9 +21,8 @@ const FIGURE: usize = 24;
 pub fn diff(what: &SessionDiffArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let path = find(&what.session, &place.root)?;
     let shown = path.display();
-    let view = SessionView::open(&path).map_err(|error| {
-        StartError::failed(format!("cannot read the session {shown}: {error}"))
-    })?;
+    let view = SessionView::open(&path)
+        .map_err(|error| StartError::failed(format!("cannot read the session {shown}: {error}")))?;
     let names: Vec<&str> = what.branches.iter().map(String::as_str).collect();
     let (a, b) = (view.tree().branches_named(&names))
         .map_err(|error| StartError::usage(format!("{shown}: {error}")))?;

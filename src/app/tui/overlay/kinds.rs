@@ -60,7 +60,11 @@ impl Overlay {
                 SessionMode::Naming(text) => Some(text),
                 SessionMode::Removing => None,
             },
-            Self::Help(_) | Self::Comparison(_) | Self::Iterations(_) | Self::ConfirmQuit | Self::EndTrial(..) => None,
+            Self::Help(_)
+            | Self::Comparison(_)
+            | Self::Iterations(_)
+            | Self::ConfirmQuit
+            | Self::EndTrial(..) => None,
         }
     }
 

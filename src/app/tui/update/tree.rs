@@ -8,8 +8,8 @@ use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
+use crate::app::tui::session_effect::SessionEffect;
 use crate::llm::Content;
 use crate::llm::message::content_text;
 
