@@ -7,6 +7,7 @@ use serde_json::Value;
 use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, Phase, RunState, ToolStatus};
 use tiller::app::tui::app::Start;
+use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::llm::message::Cost;
@@ -88,7 +89,7 @@ fn help_does_not_say_that_something_runs() {
 fn a_screen_of_any_size_can_be_drawn() {
     for width in (0..13).chain([17, 40, 300]) {
         for height in (0..24).chain([35, 100]) {
-            let mut tui = TestTui::new(width, height);
+            let mut tui = TestTui::starting(width, height, untrusted());
             tui.frame();
             check_areas(&tui, (width, height), false);
             tui.write("日本語 text that is longer than the row");
@@ -291,6 +292,50 @@ fn an_empty_screen() {
     for (width, height) in [(80, 24), (40, 10)] {
         let frame = TestTui::starting(width, height, start()).frame();
         insta::assert_snapshot!(format!("empty_{width}x{height}"), frame);
+    }
+}
+
+/// A project that brings something along, and nobody has said yet whether it is trusted.
+fn untrusted() -> Start {
+    Start {
+        notices: vec![
+            "Left out, because this folder is not trusted: AGENTS.md, a/CLAUDE.md".into(),
+        ],
+        asks_trust: true,
+        ..Start::default()
+    }
+}
+
+#[test]
+fn trust_is_asked_above_the_editor_until_it_is_answered() {
+    for (width, notice, line) in [
+        (
+            100,
+            "AGENTS.md, a/CLAUDE.md",
+            "This folder is not trusted · /trust takes in what it brings · /trust no never asks again",
+        ),
+        (
+            40,
+            " AGENTS.md, a/CLAUDE.md",
+            "Not trusted · /trust · /trust no",
+        ),
+    ] {
+        let mut tui = TestTui::starting(width, 24, untrusted());
+        let frame = tui.frame();
+        assert!(frame.contains(notice) && frame.contains(line), "{frame}");
+        // What is typed goes into the editor.
+        for key in ["y", "n", "t"] {
+            assert!(
+                tui.key(key)
+                    .iter()
+                    .all(|effect| !matches!(effect, Effect::Trust(_)))
+            );
+        }
+        assert!(tui.frame().contains(line));
+        tui.key("ctrl+u");
+        tui.write("/trust no");
+        assert!(tui.key("enter").contains(&Effect::Trust(false)));
+        assert!(!tui.frame().contains(line));
     }
 }
 

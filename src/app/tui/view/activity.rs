@@ -48,7 +48,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             StyledLine::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
         }
         RunState::Idle => {
-            let line = hint.unwrap_or_else(|| idle(app));
+            let line = hint.unwrap_or_else(|| idle(app, area.width));
             let offers = app.resume.is_some() || app.trial_asks() || app.start.asks_trust;
             let ended = app.stats.last.as_ref().filter(|_| offers);
             let ended = ended.map_or_else(StyledLine::new, |last| ended_line(app, last));
@@ -60,7 +60,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 }
 
 /// What may be said while nothing runs.
-fn idle(app: &App) -> StyledLine {
+fn idle(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
         return StyledLine::of("The demo begins in a moment · ", theme.activity)
@@ -71,11 +71,7 @@ fn idle(app: &App) -> StyledLine {
         return trial(app, open);
     }
     if app.resume.is_none() && app.start.asks_trust {
-        return StyledLine::of("This folder is not trusted · ", theme.activity)
-            .with("/trust", theme.key_hint)
-            .with(" takes in what it brings · ", theme.activity)
-            .with("/trust no", theme.key_hint)
-            .with(" never asks again", theme.activity);
+        return trust(app, columns);
     }
     let Some(resume) = app.resume else {
         return app
@@ -103,6 +99,31 @@ fn trial(app: &App, open: &OpenTrial) -> StyledLine {
         .then(&offer(app, Action::KeepTrial, " keeps"))
         .with(" · ", app.theme.activity)
         .then(&offer(app, Action::DiscardTrial, " discards"))
+}
+
+/// That nobody has said yet whether the project is trusted, in as many words as fit.
+fn trust(app: &App, columns: u16) -> StyledLine {
+    let theme = &app.theme;
+    let line = |[what, takes, never]: [&str; 3]| {
+        StyledLine::of(what, theme.activity)
+            .with(" · ", theme.activity)
+            .with("/trust", theme.key_hint)
+            .with(takes, theme.activity)
+            .with(" · ", theme.activity)
+            .with("/trust no", theme.key_hint)
+            .with(never, theme.activity)
+    };
+    let long = [
+        "This folder is not trusted",
+        " takes in what it brings",
+        " never asks again",
+    ];
+    let long = line(long);
+    if long.width() <= usize::from(columns) {
+        long
+    } else {
+        line(["Not trusted", "", ""])
+    }
 }
 
 /// A key and what it does.

@@ -13,10 +13,10 @@ use crate::llm::ThinkingLevel;
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let columns = area.width.saturating_sub(2);
     let room = usize::from(area.height.saturating_sub(1));
-    let mut lines = lines(app, usize::from(columns));
+    let mut lines = lines(app, Some(usize::from(columns)));
     if lines.len() > room {
         // Of each notice its beginning, not of all of them the end.
-        lines = self::lines(app, usize::MAX);
+        lines = self::lines(app, None);
     }
     let skipped = lines.len().saturating_sub(room);
     let shown = lines.len() - skipped;
@@ -26,7 +26,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
+/// The notices are wrapped at `columns`, if that is given.
+fn lines(app: &App, columns: Option<usize>) -> Vec<StyledLine> {
     let theme = &app.theme;
     let status = &app.status;
     let mut model = StyledLine::of(status.model.full_id(), theme.status_model);
@@ -47,7 +48,10 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         lines.push(StyledLine::new());
         for notice in &app.start.notices {
             for text in notice.lines() {
-                lines.extend(StyledLine::wrapped(text, theme.info, columns));
+                match columns {
+                    Some(columns) => lines.extend(StyledLine::wrapped(text, theme.info, columns)),
+                    None => lines.push(StyledLine::of(text, theme.info)),
+                }
             }
         }
     }
