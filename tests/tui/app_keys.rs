@@ -357,6 +357,7 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
     let saved = SavedDraft {
         queue: vec!["steered".into()],
         text: "draft".into(),
+        session: None,
     };
     assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved)]);
     assert_eq!(tui.send_all(Msg::Tick), [], "nothing changed since");
@@ -372,6 +373,7 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
         next.send(Msg::Done(EffectResult::Draft(SavedDraft {
             queue: queue.iter().map(|&text| text.to_owned()).collect(),
             text: text.to_owned(),
+            session: None,
         })));
         assert_eq!(next.text(), wanted);
         assert!(next.frame().contains("back in the editor"));
@@ -527,6 +529,7 @@ fn the_first_letter_of_a_prompt_warms_the_connection() {
     let draft = SavedDraft {
         queue: Vec::new(),
         text: "draft".into(),
+        session: None,
     };
     let effects = restored.send_all(Msg::Done(EffectResult::Draft(draft)));
     assert_eq!(effects, [], "nobody may want to send it");
@@ -688,6 +691,7 @@ fn what_was_typed_survives_the_end() {
             Effect::SaveDraft(SavedDraft {
                 queue: vec!["waiting".into()],
                 text: "unsent".into(),
+                session: None,
             }),
             Effect::Terminal(TerminalEffect::Exit(ExitKind::Signal(15)))
         ]

@@ -9,6 +9,7 @@ use super::e2e_job::{leave, open};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
 
 /// The drafts on disk, as one text.
 fn stored(sandbox: &Sandbox) -> String {
@@ -78,10 +79,73 @@ fn messages_that_waited_come_back_into_the_editor() {
     });
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
-    let screen = open(&sandbox, Wire::Chat);
+    // It belongs to its session; a new one only says where it is.
+    let new = open(&sandbox, Wire::Chat);
+    new.wait_for("Unsent text waits in the session “go”");
+    assert!(!new.text().contains("steer this"));
+    leave(&new);
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
     screen.wait_until("all three in the editor", |view| {
         ["steer this", "then that", "draft"]
             .iter()
             .all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
     });
+}
+
+// DESIGN 5: the draft belongs to its session, and a change of sessions loses nothing.
+#[test]
+fn text_stays_with_its_session_or_comes_along() {
+    let (_server, sandbox) = job::stage_with(["One.", "Two."].map(Reply::text).to_vec());
+    let keys = "resume = \"alt+r\"\nnew_session = \"alt+n\"\n";
+    std::fs::write(sandbox.config().join("keymap.toml"), keys).unwrap();
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("first<enter>");
+    screen.wait_for("One.");
+    screen.wait_gone("Esc stops");
+    // Along to a new session.
+    screen.keys("half a thought<a-n>");
+    screen.wait_gone("One.");
+    screen.wait_for("│ half a thought");
+    screen.keys("<c-u>second<enter>");
+    screen.wait_for("Two.");
+    screen.wait_gone("Esc stops");
+    // It stays with the second when the first is opened, also over kill -9.
+    screen.keys("of the second<a-r>");
+    screen.wait_for("first");
+    screen.keys("<enter>");
+    screen.wait_for("One.");
+    screen.wait_for("stays with the session before");
+    screen.wait_gone("of the second");
+    screen.keys("of the first");
+    wait_stored(&sandbox, |text| {
+        text.contains("of the second") && text.contains("of the first")
+    });
+    screen.signal(Signal::SIGKILL);
+    screen.wait_dead();
+    for (prompt, text) in [("second", "of the second"), ("first", "of the first")] {
+        let screen = Launch::new(&sandbox).args(&["-r"]).size(100, 40).start();
+        screen.wait_for("─ Sessions ");
+        screen.keys(prompt);
+        screen.wait_for("1 of 2");
+        screen.keys("<enter>");
+        screen.wait_for(&format!("│ {text}"));
+        leave_with_text(&screen);
+    }
+    // And in the same program: each has its own.
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    screen.wait_for("of the second");
+    screen.keys("<a-r>");
+    screen.wait_for("first");
+    screen.keys("<enter>");
+    screen.wait_for("of the first");
+    screen.keys("<a-r>");
+    screen.wait_for("❯ second");
+    screen.keys("<enter>");
+    screen.wait_for("of the second");
+}
+
+/// Ends it as a closed terminal does.
+fn leave_with_text(screen: &Screen) {
+    screen.signal(Signal::SIGTERM);
+    screen.wait_dead();
 }

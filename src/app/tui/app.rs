@@ -68,6 +68,8 @@ pub struct App {
     pub(crate) agent_gone: bool,
     /// A short text above the editor, for a while.
     pub(crate) hint: Option<Hint>,
+    /// What becomes of the text in the editor when the session that is being opened is there.
+    pub(crate) arriving: Arriving,
     /// Why Enter on the empty editor goes on with the last run, if it does.
     pub(crate) resume: Option<Resume>,
     /// What waits for the start.
@@ -242,6 +244,18 @@ pub(crate) enum Resume {
     Failed,
 }
 
+/// What becomes of the text in the editor when another session is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Arriving {
+    /// It comes along: the other one goes on from here, or is new.
+    #[default]
+    WithText,
+    /// It comes to what was left unsent in the other one.
+    Together,
+    /// It stays with the session it was typed in.
+    WithoutText,
+}
+
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
@@ -289,6 +303,7 @@ impl App {
             warmed: false,
             agent_gone: false,
             hint: None,
+            arriving: Arriving::default(),
             resume: None,
             start: Start::default(),
             areas: Areas::default(),
@@ -366,6 +381,7 @@ impl App {
         SavedDraft {
             queue: queue.map(|queued| content_text(&queued.content)).collect(),
             text: self.composer.text(),
+            session: None,
         }
     }
 

@@ -21,6 +21,15 @@ pub enum Direction {
     Back,
 }
 
+/// What becomes of what was typed and not sent when another session is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DraftChange {
+    /// It goes to the other session.
+    ComesAlong,
+    /// It stays with the session before; that of the other one comes back.
+    Stays(SavedDraft),
+}
+
 /// One side effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -81,9 +90,11 @@ pub enum Effect {
     /// Append these prompts to the history of later runs.
     Remember(Vec<String>),
     /// Read the draft that an earlier run could not send.
-    LoadDraft,
+    LoadDraft(PathBuf),
     /// Store the draft in place of the one stored before.
     SaveDraft(SavedDraft),
+    /// The draft is that of the session in this file from now on.
+    ChangeDraft(DraftChange, PathBuf),
     /// On the terminal or the program itself.
     Terminal(TerminalEffect),
 }

@@ -120,7 +120,10 @@ impl EffectRunner {
             Effect::Trust(trusted) => self.trust(trusted),
             Effect::LoadHistory => self.load_history(),
             Effect::Remember(prompts) => self.store(Job::Remember(prompts)),
-            Effect::LoadDraft => self.store(Job::LoadDraft),
+            Effect::LoadDraft(session) => self.store(Job::LoadDraft(session)),
+            Effect::ChangeDraft(change, session) => {
+                self.store(Job::ChangeSession(change, session));
+            }
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
             Effect::ListModels => self.list_models(),
             Effect::FindModel(name) => self.find_model(name),

@@ -69,6 +69,8 @@ pub enum EffectResult {
     Branch(Option<String>),
     /// What an earlier run could not send.
     Draft(SavedDraft),
+    /// Something to know at the start.
+    Note(String),
     /// Prompts of earlier runs, oldest first.
     History(Vec<String>),
     /// Another session was forked before this prompt.

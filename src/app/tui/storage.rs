@@ -2,6 +2,7 @@
 //! is tried again.
 
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -9,8 +10,11 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::composer::{DraftFile, HistoryFile, SavedDraft};
+use super::effect::DraftChange;
 use super::msg::EffectResult;
 use super::options::StoredFiles;
+use crate::agent::session::StoredSession;
+use crate::app::sessions::{short_id, title_of};
 
 /// How long to wait before what failed is tried again.
 const RETRY: Duration = Duration::from_secs(10);
@@ -22,8 +26,11 @@ const MAX_PROMPT: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(super) enum Job {
     Remember(Vec<String>),
-    LoadDraft,
+    /// Begin with the draft of this session.
+    LoadDraft(PathBuf),
     SaveDraft(SavedDraft),
+    /// Another session takes the place of the one before.
+    ChangeSession(DraftChange, PathBuf),
     /// Answers when everything before it was tried.
     Flush(Sender<()>),
 }
@@ -96,7 +103,8 @@ impl Writer {
                 match job {
                     Job::Remember(prompts) => self.remember(prompts),
                     Job::SaveDraft(draft) => self.draft = Some(draft),
-                    Job::LoadDraft => self.load_draft(),
+                    Job::LoadDraft(session) => self.load_draft(session),
+                    Job::ChangeSession(change, session) => self.change_session(change, session),
                     Job::Flush(done) => flushed.push(done),
                 }
             }
@@ -118,11 +126,38 @@ impl Writer {
         }
     }
 
-    fn load_draft(&mut self) {
-        match self.drafts.load() {
+    fn load_draft(&mut self, session: PathBuf) {
+        let is_new = !session.exists();
+        match self.drafts.open(session) {
+            Ok(left) => {
+                if let Some(draft) = left.draft {
+                    self.send(EffectResult::Draft(draft));
+                }
+                if let Some(elsewhere) = left.elsewhere.filter(|_| is_new) {
+                    self.send(EffectResult::Note(waits_in(&elsewhere)));
+                }
+            }
+            Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
+        }
+    }
+
+    fn change_session(&mut self, change: DraftChange, session: PathBuf) {
+        let left = match change {
+            DraftChange::ComesAlong => return self.drafts.come_along(session),
+            DraftChange::Stays(left) => left,
+        };
+        self.draft = Some(left.clone());
+        let kept = self.write_draft();
+        match self.drafts.change_to(session) {
             Ok(Some(draft)) => self.send(EffectResult::Draft(draft)),
             Ok(None) => {}
             Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
+        }
+        if let Err(text) = kept {
+            // It would be lost with the session that was left.
+            self.draft = None;
+            self.send(EffectResult::Draft(left));
+            self.fail(text);
         }
     }
 
@@ -162,4 +197,13 @@ impl Writer {
     fn send(&self, result: EffectResult) {
         let _ = self.results.send(result);
     }
+}
+
+/// That unsent text waits in the session in this file.
+fn waits_in(session: &Path) -> String {
+    let session = StoredSession::at(session);
+    let head = session.head();
+    let label = head.name.unwrap_or_else(|| title_of(&head.title));
+    let id = short_id(&session.id);
+    format!("Unsent text waits in the session “{label}”: /resume, or tiller --session {id}")
 }

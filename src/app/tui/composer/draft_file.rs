@@ -1,9 +1,10 @@
 //! The file in which unsent text survives the program: the draft and the messages that wait.
 //!
-//! Each working folder has a folder of drafts, each running program at most one file in it. The
-//! file is locked while its program lives, so the next program takes only what a dead one left
-//! behind, and goes on with that very file: it is never deleted before its text is sent. Every call
-//! blocks and is made by an effect, never by the loop.
+//! Each working folder has a folder of drafts, each session at most one file in it. The file is locked
+//! while a program has the session open, so the next program takes only what a dead one left behind,
+//! and goes on with that very file: it is never deleted before its text is sent. A draft comes back
+//! with its session; one whose session was never written comes back with any. Every call blocks and is
+//! made by an effect, never by the loop.
 
 use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -29,6 +30,9 @@ pub struct SavedDraft {
     pub queue: Vec<String>,
     /// The text of the editor.
     pub text: String,
+    /// The file of the session it was typed in; filled in when it is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<PathBuf>,
 }
 
 impl SavedDraft {
@@ -48,8 +52,19 @@ impl SavedDraft {
 #[derive(Debug)]
 pub(crate) struct DraftFile {
     folder: PathBuf,
+    /// The file of the session whose draft it is.
+    session: Option<PathBuf>,
     /// Our file, locked.
     held: Option<(PathBuf, File)>,
+}
+
+/// What a dead program left behind in a folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftBehind {
+    /// The draft that comes back now.
+    pub draft: Option<SavedDraft>,
+    /// The file of another session that waits with a draft of its own: the newest.
+    pub elsewhere: Option<PathBuf>,
 }
 
 impl DraftFile {
@@ -57,31 +72,67 @@ impl DraftFile {
     pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            session: None,
             held: None,
         }
     }
 
-    /// Takes over the newest draft that a dead program left behind.
-    pub(crate) fn load(&mut self) -> io::Result<Option<SavedDraft>> {
+    /// What is kept from now on is the draft of `session`; what is kept so far comes along.
+    pub(crate) fn come_along(&mut self, session: PathBuf) {
+        self.session = Some(session);
+    }
+
+    /// What is kept so far stays with its session; the draft of `session` is the one from now on. Gives
+    /// what was kept of it.
+    pub(crate) fn change_to(&mut self, session: PathBuf) -> io::Result<Option<SavedDraft>> {
+        self.held = None;
+        self.session = Some(session);
+        Ok(self.load(|_| false)?.draft)
+    }
+
+    /// Takes over the draft of `session` that a dead program left behind; else one of a session that was
+    /// never written.
+    pub(crate) fn open(&mut self, session: PathBuf) -> io::Result<LeftBehind> {
+        self.session = Some(session);
+        self.load(|session| session.is_none_or(|session| !session.exists()))
+    }
+
+    /// Takes over the newest draft of our session, or else of one that `also` takes.
+    fn load(&mut self, also: impl Fn(Option<&Path>) -> bool) -> io::Result<LeftBehind> {
+        let mut left = LeftBehind::default();
         let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(left),
             entries => entries?,
         };
         let entries: Vec<DirEntry> = entries.flatten().collect();
         entries.iter().for_each(remove_if_left_behind);
-        let mut left: Vec<(SystemTime, PathBuf)> = entries
+        let mut files: Vec<(SystemTime, PathBuf)> = entries
             .iter()
             .filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
-        left.sort();
-        for (_, path) in left.into_iter().rev() {
-            if let Ok((file, draft)) = lock_and_read(&path) {
-                self.held = Some((path, file));
-                return Ok(Some(draft));
+        files.sort();
+        let (mut own, mut free) = (Vec::new(), Vec::new());
+        for (_, path) in files.into_iter().rev() {
+            // Only looked at: a lock is taken when it is known whose it is.
+            let Ok(draft) = read(&path) else { continue };
+            let session = draft.session;
+            if session.is_some() && session == self.session {
+                own.push(path);
+            } else if also(session.as_deref()) {
+                free.push(path);
+            } else if left.elsewhere.is_none() && lock_and_read(&path).is_ok() {
+                left.elsewhere = session;
             }
         }
-        Ok(None)
+        for path in own.into_iter().chain(free) {
+            if let Ok((file, draft)) = lock_and_read(&path) {
+                self.held = Some((path, file));
+                left.draft = Some(draft);
+                break;
+            }
+        }
+        Ok(left)
     }
 
     /// Keeps this in place of what was kept before; an empty draft keeps nothing.
@@ -99,7 +150,11 @@ impl DraftFile {
             .tempfile_in(&self.folder)?;
         // Where files cannot be locked, another program of this folder may show the draft too.
         let _ = file.as_file().try_lock();
-        file.write_all(&serde_json::to_vec(draft)?)?;
+        let draft = SavedDraft {
+            session: self.session.clone(),
+            ..draft.clone()
+        };
+        file.write_all(&serde_json::to_vec(&draft)?)?;
         let path = match &self.held {
             Some((path, _)) => path.clone(),
             None => {
@@ -128,6 +183,12 @@ fn remove_if_left_behind(entry: &DirEntry) {
     }
 }
 
+fn read(path: &Path) -> io::Result<SavedDraft> {
+    let mut bytes = Vec::new();
+    open_regular(OpenOptions::new().read(true), path)?.read_to_end(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
 /// Locks and reads a draft whose program is dead.
 fn lock_and_read(path: &Path) -> io::Result<(File, SavedDraft)> {
     let mut file = open_regular(OpenOptions::new().read(true), path)?;
@@ -152,7 +213,16 @@ mod tests {
         SavedDraft {
             queue: queue.iter().map(|text| (*text).to_owned()).collect(),
             text: text.to_owned(),
+            session: None,
         }
+    }
+
+    /// What comes back in a new session.
+    fn load(file: &mut DraftFile) -> Option<SavedDraft> {
+        let new = PathBuf::from("/nowhere/new.jsonl");
+        let mut draft = file.open(new).unwrap().draft?;
+        draft.session = None;
+        Some(draft)
     }
 
     #[test]
@@ -160,20 +230,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("drafts/here");
         let mut first = DraftFile::new(&folder);
-        assert_eq!(first.load().unwrap(), None);
+        assert_eq!(load(&mut first), None);
         first.save(&draft(&[], "typed")).unwrap();
         first
             .save(&draft(&["waits"], &"x".repeat(3_000_000)))
             .unwrap();
 
         let mut second = DraftFile::new(&folder);
-        assert_eq!(second.load().unwrap(), None, "its program lives");
+        assert_eq!(load(&mut second), None, "its program lives");
         drop(first);
-        let found = second.load().unwrap().unwrap();
+        let found = load(&mut second).unwrap();
         assert_eq!(found.queue, ["waits"]);
         assert_eq!(found.text.len(), 3_000_000);
         let mut third = DraftFile::new(&folder);
-        assert_eq!(third.load().unwrap(), None, "it has been taken over");
+        assert_eq!(load(&mut third), None, "it has been taken over");
 
         let files = || fs::read_dir(&folder).unwrap().flatten();
         let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -183,7 +253,7 @@ mod tests {
         let hour_ago = SystemTime::now() - Duration::from_hours(1);
         File::create(&torn).unwrap().set_modified(hour_ago).unwrap();
         fs::write(folder.join(".draft-new"), "").unwrap();
-        assert_eq!(third.load().unwrap(), None);
+        assert_eq!(load(&mut third), None);
         assert!(!torn.exists() && folder.join(".draft-new").exists());
         fs::remove_file(folder.join(".draft-new")).unwrap();
         second.save(&SavedDraft::default()).unwrap();
@@ -206,8 +276,51 @@ mod tests {
         let mut first = DraftFile::new(folder.path());
         let mut second = DraftFile::new(folder.path());
         let mut third = DraftFile::new(folder.path());
-        assert_eq!(first.load().unwrap(), Some(draft(&[], "new")));
-        assert_eq!(second.load().unwrap(), Some(draft(&[], "old")));
-        assert_eq!(third.load().unwrap(), None);
+        assert_eq!(load(&mut first), Some(draft(&[], "new")));
+        assert_eq!(load(&mut second), Some(draft(&[], "old")));
+        assert_eq!(load(&mut third), None);
+    }
+
+    #[test]
+    fn a_draft_comes_back_with_its_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let sessions = folder.path().join("sessions");
+        fs::create_dir(&sessions).unwrap();
+        let [one, two, never] = ["one", "two", "never"].map(|name| sessions.join(name));
+        fs::write(&one, "").unwrap();
+        fs::write(&two, "").unwrap();
+        let drafts = folder.path().join("drafts");
+        let keep = |session: &Path, text: &str| {
+            let mut file = DraftFile::new(&drafts);
+            file.come_along(session.to_owned());
+            file.save(&draft(&["waits"], text)).unwrap();
+            file
+        };
+        let of = |left: LeftBehind| (left.draft.map(|draft| draft.text), left.elsewhere);
+        let open = |session: &Path| {
+            let mut file = DraftFile::new(&drafts);
+            let left = of(file.open(session.to_owned()).unwrap());
+            (file, left)
+        };
+        let living = keep(&one, "of one");
+        // Its program lives: nobody takes it, and nobody is told.
+        assert_eq!(open(&two).1, (None, None));
+        assert_eq!(open(&one).1, (None, None));
+        drop(living);
+        assert_eq!(open(&two).1, (None, Some(one.clone())));
+        assert_eq!(open(&one).1, (Some("of one".into()), None));
+        // That of a session without a file is anybody's.
+        drop(keep(&never, "of none"));
+        let (mut file, left) = open(&two);
+        assert_eq!(left, (Some("of none".into()), Some(one.clone())));
+        // It stays with the session it came to, which is left for another one.
+        file.save(&draft(&[], "of two")).unwrap();
+        let back = file.change_to(one.clone()).unwrap().unwrap();
+        assert_eq!((back.text.as_str(), back.session), ("of one", Some(one.clone())));
+        assert_eq!(open(&two).1, (Some("of two".into()), None));
+        // What comes along leaves nothing behind.
+        file.come_along(never.clone());
+        file.save(&draft(&[], "with me")).unwrap();
+        assert_eq!(open(&one).1, (None, Some(two)));
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{tree, trials};
+use super::sessions;
 use crate::agent::session::SessionBranch;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
@@ -72,6 +73,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.resume = None;
             app.timeline = Timeline::default();
             app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
+            return sessions::take_text_along(app);
         }
         AgentEvent::CompactionEnd {
             outcome:

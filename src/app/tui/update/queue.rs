@@ -18,7 +18,10 @@ const DEMO_WAIT_MS: i64 = 1000;
 
 /// The screen stands.
 pub fn start(app: &mut App) -> Vec<Effect> {
-    let mut effects = vec![Effect::LoadDraft, Effect::LoadHistory, Effect::ReadBranch];
+    let session = app.status.session.as_ref();
+    let draft = session.map(|session| Effect::LoadDraft(session.file.clone()));
+    let mut effects = Vec::from_iter(draft);
+    effects.extend([Effect::LoadHistory, Effect::ReadBranch]);
     if let Some((_, due)) = &mut app.start.demo {
         *due = app.now + DEMO_WAIT_MS;
     }

@@ -97,6 +97,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Tree(outline) => tree::read(app, *outline),
         EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
+        EffectResult::Note(text) if app.transcript.is_empty() => app.start.notices.push(text),
+        EffectResult::Note(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::History(older) => overlay::history_loaded(app, older),
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),

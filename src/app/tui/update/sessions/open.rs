@@ -5,8 +5,9 @@ use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::outcome::StartError;
 use crate::app::sessions::{Choice, Refused};
-use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::app::{App, Arriving};
+use crate::app::tui::composer::SavedDraft;
+use crate::app::tui::effect::{DraftChange, Effect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
@@ -23,7 +24,49 @@ pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
         app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
         return Vec::new();
     }
+    app.arriving = arriving(app, &choice);
     vec![Effect::Session(SessionEffect::Open(choice))]
+}
+
+/// Text stays with the session it was typed in; where that one never began, it goes to the other one.
+fn arriving(app: &App, choice: &Choice) -> Arriving {
+    let (Choice::Open(path) | Choice::Look(path)) = choice else {
+        return Arriving::WithText;
+    };
+    let session = app.status.session.as_ref();
+    match session {
+        Some(session) if session.file == *path => Arriving::WithText,
+        Some(session) if !session.title.is_empty() => Arriving::WithoutText,
+        _ => Arriving::Together,
+    }
+}
+
+/// The other session is there: what was typed comes along, or stays with the one before.
+pub fn take_text_along(app: &mut App) -> Vec<Effect> {
+    let Some(session) = &app.status.session else {
+        return Vec::new();
+    };
+    let file = session.file.clone();
+    match std::mem::take(&mut app.arriving) {
+        Arriving::WithText => vec![
+            Effect::ChangeDraft(DraftChange::ComesAlong, file),
+            Effect::SaveDraft(app.draft()),
+        ],
+        Arriving::Together => {
+            app.draft_changed();
+            let nothing = SavedDraft::default();
+            vec![Effect::ChangeDraft(DraftChange::Stays(nothing), file)]
+        }
+        Arriving::WithoutText => {
+            let left = app.draft();
+            if !left.is_empty() {
+                app.composer.set("");
+                app.say("What was typed stays with the session before", SAY_MS);
+            }
+            app.save_draft_at = None;
+            vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]
+        }
+    }
 }
 
 /// Another session is being opened, or not.
@@ -91,6 +134,7 @@ pub fn choose_way(app: &mut App) -> Vec<Effect> {
     let path = opening.path.clone();
     if way == Way::Wait {
         opening.waits = true;
+        app.arriving = arriving(app, &Choice::Open(path.clone()));
         return vec![Effect::Session(SessionEffect::Wait(path))];
     }
     app.overlays.pop();
