@@ -316,7 +316,10 @@ mod tests {
         // It stays with the session it came to, which is left for another one.
         file.save(&draft(&[], "of two")).unwrap();
         let back = file.change_to(one.clone()).unwrap().unwrap();
-        assert_eq!((back.text.as_str(), back.session), ("of one", Some(one.clone())));
+        assert_eq!(
+            (back.text.as_str(), back.session),
+            ("of one", Some(one.clone()))
+        );
         assert_eq!(open(&two).1, (Some("of two".into()), None));
         // What comes along leaves nothing behind.
         file.come_along(never.clone());

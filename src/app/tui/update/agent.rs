@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{tree, trials};
 use super::sessions;
+use super::{tree, trials};
 use crate::agent::session::SessionBranch;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
