@@ -1,6 +1,7 @@
-//! Sessions on disk: opening one of 128 MB, and listing 10,000.
+//! Sessions on disk: opening one of 128 MB and going on from any entry of it, and listing 10,000.
 //!
-//! `cargo bench --bench sessions`
+//! `cargo bench --bench sessions`; with the folder of pi's unpacked npm package in
+//! `TILLER_BENCH_PI` it prints pi's times for the same files.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +11,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use divan::{Bencher, black_box};
 use tiller::agent::session::{Session, SessionIndex, all_sessions};
@@ -21,6 +24,7 @@ const SIZE: usize = 128 * 1024 * 1024;
 const RESULT: usize = 4 * 1024;
 /// Sessions that are listed.
 const COUNT: usize = 10_000;
+const PI: &str = "TILLER_BENCH_PI";
 
 fn main() {
     divan::main();
@@ -48,18 +52,62 @@ fn peak_kb() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// A session of 128 MB in `root`.
+fn big(root: &Path) -> PathBuf {
+    let path = root.join("2026-11-20_big.jsonl");
+    let text = "x".repeat(RESULT);
+    let mut file = BufWriter::new(fs::File::create(&path).unwrap());
+    file.write_all(header(0).as_bytes()).unwrap();
+    for line in 0..SIZE / RESULT {
+        let role = ["user", "assistant", "toolResult"][line % 3];
+        file.write_all(message(line, role, &text).as_bytes())
+            .unwrap();
+    }
+    path
+}
+
+/// A folder of many small sessions.
+fn many(root: &Path) {
+    let folder = root.join("--home-me-shop--");
+    fs::create_dir(&folder).unwrap();
+    for id in 0..COUNT {
+        let mut text = header(id);
+        let _ = write!(text, "{}", message(0, "user", "Fix the failing test"));
+        fs::write(folder.join(format!("2026-11-20_{id:08}.jsonl")), text).unwrap();
+    }
+}
+
+/// Prints how long pi takes for the same: `PI` names the folder of its npm package.
+fn pi(what: &str, script: &str, argument: &Path) {
+    let Some(package) = std::env::var_os(PI).map(PathBuf::from) else {
+        println!("{what}: {PI} names no package of pi to compare with");
+        return;
+    };
+    let module = package.join("dist/core/session-manager.js");
+    let module = module.display();
+    let script = format!(
+        "import {{ SessionManager }} from '{module}';\nconst path = process.argv[1];\n\
+         for (let round = 0; round < 3; round++) {{ const start = performance.now();\n{script}\n\
+         console.log((performance.now() - start).toFixed(1) + ' ms'); }}"
+    );
+    let ran = Command::new("node")
+        .args(["--input-type=module", "-e", &script])
+        .arg(argument)
+        .output();
+    match ran {
+        Ok(ran) if ran.status.success() => {
+            let times = String::from_utf8_lossy(&ran.stdout).replace('\n', " ");
+            println!("{what}: pi takes {times}");
+        }
+        Ok(ran) => println!("{what}: pi: {}", String::from_utf8_lossy(&ran.stderr)),
+        Err(error) => println!("{what}: no pi to compare with: {error}"),
+    }
+}
+
 #[divan::bench(sample_count = 10)]
 fn open_128_mb(bencher: Bencher) {
     let root = tempfile::tempdir().unwrap();
-    let path = root.path().join("2026-11-20_big.jsonl");
-    let text = "x".repeat(RESULT);
-    let mut file = fs::File::create(&path).unwrap();
-    std::io::Write::write_all(&mut file, header(0).as_bytes()).unwrap();
-    for line in 0..SIZE / RESULT {
-        let role = ["user", "assistant", "toolResult"][line % 3];
-        std::io::Write::write_all(&mut file, message(line, role, &text).as_bytes()).unwrap();
-    }
-    drop(file);
+    let path = big(root.path());
     let open = |path: &Path| Session::open(root.path(), path).unwrap();
     let before = peak_kb();
     drop(open(&path));
@@ -67,27 +115,62 @@ fn open_128_mb(bencher: Bencher) {
         "peak memory before and after opening: {before:?} {:?} kB",
         peak_kb()
     );
+    pi("open 128 MB", "SessionManager.open(path);", &path);
     bencher.bench_local(|| drop(black_box(open(&path))));
+}
+
+/// Going on from another entry, stored and all, at entries all over the session.
+#[divan::bench(sample_count = 100)]
+fn fork_in_128_mb(bencher: Bencher) {
+    let root = tempfile::tempdir().unwrap();
+    let path = big(root.path());
+    let (mut session, _) = Session::open(root.path(), &path).unwrap();
+    let nodes: Vec<_> = session.tree().nodes().collect();
+    let script = "const m = SessionManager.open(path); const all = m.getEntries();\n\
+                  const start = performance.now(); m.branch(all[all.length >> 1].id);";
+    pi("fork in 128 MB", script, &path);
+    let mut at = 0;
+    bencher.bench_local(|| {
+        at = (at + 7919) % nodes.len();
+        black_box(session.go_to(Some(nodes[at])))
+    });
+}
+
+/// The screen's list of the entries on the way to the leaf.
+#[divan::bench(sample_count = 20)]
+fn branch_of_128_mb(bencher: Bencher) {
+    let root = tempfile::tempdir().unwrap();
+    let path = big(root.path());
+    let (session, _) = Session::open(root.path(), &path).unwrap();
+    bencher.bench_local(|| black_box(session.branch().len()));
+}
+
+fn list(root: &Path) -> usize {
+    let stored = all_sessions(root).unwrap();
+    let mut index = SessionIndex::load(root);
+    index.read_new(&stored);
+    let titles = stored.iter().map(|session| index.head(session).title.len());
+    let length = titles.sum::<usize>();
+    index.save();
+    length
 }
 
 #[divan::bench(sample_count = 10)]
 fn list_10_000(bencher: Bencher) {
     let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("--home-me-shop--");
-    fs::create_dir(&folder).unwrap();
-    for id in 0..COUNT {
-        let mut text = header(id);
-        let _ = write!(text, "{}", message(0, "user", "Fix the failing test"));
-        fs::write(folder.join(format!("2026-11-20_{id:08}.jsonl")), text).unwrap();
-    }
-    let list = || {
-        let stored = all_sessions(root.path()).unwrap();
-        let mut index = SessionIndex::load(root.path());
-        let titles = stored.iter().map(|session| index.head(session).title.len());
-        let length = titles.sum::<usize>();
-        index.save();
-        length
-    };
-    list();
-    bencher.bench_local(|| black_box(list()));
+    many(root.path());
+    list(root.path());
+    let script = "await SessionManager.list('/home/me/shop', path);";
+    pi("list 10,000", script, &root.path().join("--home-me-shop--"));
+    bencher.bench_local(|| black_box(list(root.path())));
+}
+
+/// The same before there is an index.
+#[divan::bench(sample_count = 10)]
+fn list_10_000_for_the_first_time(bencher: Bencher) {
+    let root = tempfile::tempdir().unwrap();
+    many(root.path());
+    bencher
+        .with_inputs(|| drop(fs::remove_file(root.path().join(".index.json"))))
+        .bench_local_values(|()| black_box(list(root.path())));
 }

@@ -28,6 +28,7 @@ mod transcript_patch;
 
 mod e2e_abort;
 mod e2e_demo;
+mod e2e_disk;
 mod e2e_export;
 mod e2e_job;
 mod e2e_kept;

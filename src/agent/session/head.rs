@@ -13,6 +13,8 @@ use crate::llm::Message;
 
 /// Bytes of a session file that are looked at for its first message.
 const BEGINNING: u64 = 1024 * 1024;
+/// Bytes that are read at a time behind it.
+const BUFFER: usize = 256 * 1024;
 /// Characters of the first message, and of the name, that are given.
 const TITLE: usize = 200;
 /// Longest line that names a session, in bytes.
@@ -36,10 +38,18 @@ impl SessionHead {
     /// # Errors
     /// It cannot be read.
     pub fn read(path: &Path) -> io::Result<(Self, u64)> {
-        let file = open(path)?;
+        let mut file = open(path)?;
         let mut head = Self::default();
-        head.read_beginning(BufReader::new((&file).take(BEGINNING)));
-        let end = head.read_name(&file, 0)?;
+        // Most sessions are small: one read, and no buffer beyond their size.
+        let mut beginning = Vec::new();
+        file.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
+        head.read_beginning(&beginning[..]);
+        let end = if (beginning.len() as u64) < BEGINNING {
+            head.read_name(&beginning[..], 0)?
+        } else {
+            file.seek(SeekFrom::Start(0))?;
+            head.read_name(BufReader::with_capacity(BUFFER, file), 0)?
+        };
         Ok((head, end))
     }
 
@@ -48,7 +58,9 @@ impl SessionHead {
     /// # Errors
     /// It cannot be read.
     pub fn read_on(&mut self, path: &Path, from: u64) -> io::Result<u64> {
-        self.read_name(&open(path)?, from)
+        let mut file = open(path)?;
+        file.seek(SeekFrom::Start(from))?;
+        self.read_name(BufReader::with_capacity(BUFFER, file), from)
     }
 
     /// What it is called in a list: its name, or else its first prompt.
@@ -86,10 +98,9 @@ impl SessionHead {
         }
     }
 
-    fn read_name(&mut self, mut file: &File, from: u64) -> io::Result<u64> {
+    /// Reads `file`, which stands at the byte `from`, for the name.
+    fn read_name(&mut self, mut file: impl BufRead, from: u64) -> io::Result<u64> {
         let naming = memchr::memmem::Finder::new("\"session_info\"");
-        file.seek(SeekFrom::Start(from))?;
-        let mut file = BufReader::with_capacity(256 * 1024, file);
         let (mut line, mut end) = (Vec::new(), from);
         loop {
             line.clear();

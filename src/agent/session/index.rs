@@ -3,7 +3,9 @@
 //! cannot be written is read again the next time.
 
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,9 @@ use crate::llm::replace_file::replace_file;
 const NAME: &str = ".index.json";
 /// Version of its form; another one is no index.
 const VERSION: u32 = 1;
+/// Most threads that read sessions, and sessions that are worth one.
+const THREADS: usize = 4;
+const FEW: usize = 64;
 
 /// The heads of the sessions below one folder.
 #[derive(Debug)]
@@ -32,6 +37,9 @@ struct Row {
     read: u64,
     #[serde(flatten)]
     head: SessionHead,
+    /// Whether the session is known to be there.
+    #[serde(skip)]
+    seen: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,28 +62,50 @@ impl SessionIndex {
         }
     }
 
+    /// Reads what is new in `sessions`, several at a time.
+    pub fn read_new(&mut self, sessions: &[StoredSession]) {
+        let mut unread = Vec::new();
+        for session in sessions {
+            match self.rows.get_mut(&session.path) {
+                Some(row) if row.is_of(session) => row.seen = true,
+                _ => unread.push((session, self.rows.remove(&session.path))),
+            }
+        }
+        self.changed |= !unread.is_empty();
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = unread.len().div_ceil(threads.min(THREADS)).max(FEW);
+        let read = |share: &[(&StoredSession, Option<Row>)]| -> Vec<(PathBuf, Row)> {
+            let row = |(session, known): &(&StoredSession, Option<Row>)| {
+                Some((session.path.clone(), Row::read(session, known.as_ref())?))
+            };
+            share.iter().filter_map(row).collect()
+        };
+        thread::scope(|scope| {
+            let spawn = |share| thread::Builder::new().spawn_scoped(scope, move || read(share));
+            let mut shares = unread.chunks(share);
+            let first = shares.next().unwrap_or_default();
+            let others: Vec<_> = shares.map(|share| (share, spawn(share))).collect();
+            self.rows.extend(read(first));
+            for (share, other) in others {
+                let rows = other.ok().and_then(|other| other.join().ok());
+                // Where no thread can be had, this one does it.
+                self.rows.extend(rows.unwrap_or_else(|| read(share)));
+            }
+        });
+    }
+
     /// What a list shows of `session`; nothing where it cannot be read.
     pub fn head(&mut self, session: &StoredSession) -> SessionHead {
-        let known = self.rows.remove(&session.path);
-        let (size, changed) = (session.size, session.changed);
-        let row = match known {
-            Some(row) if (row.size, row.changed) == (size, changed) => row,
-            known => {
-                let Some((head, read)) = read(session, known) else {
-                    return SessionHead::default();
-                };
-                self.changed = true;
-                Row {
-                    size,
-                    changed,
-                    read,
-                    head,
-                }
-            }
-        };
-        let head = row.head.clone();
-        self.rows.insert(session.path.clone(), row);
-        head
+        if let Some(row) = self
+            .rows
+            .get(&session.path)
+            .filter(|row| row.is_of(session))
+        {
+            return row.head.clone();
+        }
+        self.read_new(std::slice::from_ref(session));
+        let row = self.rows.get(&session.path);
+        row.map(|row| row.head.clone()).unwrap_or_default()
     }
 
     /// Writes it, if something has changed, without the sessions that are gone.
@@ -83,7 +113,7 @@ impl SessionIndex {
         if !self.changed {
             return;
         }
-        self.rows.retain(|path, _| path.exists());
+        self.rows.retain(|path, row| row.seen || path.exists());
         let stored = Stored {
             version: VERSION,
             rows: &self.rows,
@@ -97,14 +127,27 @@ impl SessionIndex {
     }
 }
 
-/// Reads a session that has changed: of one that has grown, what is new.
-fn read(session: &StoredSession, known: Option<Row>) -> Option<(SessionHead, u64)> {
-    match known {
-        Some(row) if row.size < session.size && !row.head.title.is_empty() => {
-            let mut head = row.head;
-            let read = head.read_on(&session.path, row.read).ok()?;
-            Some((head, read))
-        }
-        _ => SessionHead::read(&session.path).ok(),
+impl Row {
+    fn is_of(&self, session: &StoredSession) -> bool {
+        (self.size, self.changed) == (session.size, session.changed)
+    }
+
+    /// Reads a session that has changed: of one that has grown, what is new.
+    fn read(session: &StoredSession, known: Option<&Self>) -> Option<Self> {
+        let (head, read) = match known {
+            Some(row) if row.size < session.size && !row.head.title.is_empty() => {
+                let mut head = row.head.clone();
+                let read = head.read_on(&session.path, row.read).ok()?;
+                (head, read)
+            }
+            _ => SessionHead::read(&session.path).ok()?,
+        };
+        Some(Self {
+            size: session.size,
+            changed: session.changed,
+            read,
+            head,
+            seen: true,
+        })
     }
 }

@@ -60,6 +60,7 @@ pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionR
     let stored = stored(root, cwd, scope)?;
     let states = states(root);
     let mut index = SessionIndex::load(root);
+    index.read_new(&stored);
     let row = |session: StoredSession| {
         let head = index.head(&session);
         SessionRow {

@@ -39,6 +39,7 @@ pub fn list(
         .map(|record| (record.id.clone(), record))
         .collect();
     let mut index = SessionIndex::load(root);
+    index.read_new(&stored);
     let mut text = String::new();
     if what.json {
         let list: Vec<Value> = stored

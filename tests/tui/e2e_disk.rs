@@ -1,0 +1,126 @@
+//! The full screen while the disk fails: the conversation goes on, the user is told once, and what
+//! waited is written in order as soon as it can be.
+
+use std::fs;
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use serde_json::Value;
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::Screen;
+
+const FAILED: &str = "The session cannot be saved to";
+const SAVED: &str = "The session is saved again";
+
+/// No file of the program grows beyond so many bytes, as on a full disk; none for any size.
+fn limit_files(screen: &Screen, bytes: Option<u64>) {
+    let pid = Pid::from_raw(screen.pid());
+    let limit = Rlimit {
+        current: bytes,
+        maximum: None,
+    };
+    prlimit(pid, Resource::Fsize, limit).unwrap();
+}
+
+/// What was said, from the file.
+fn said(sandbox: &Sandbox) -> Vec<String> {
+    let texts = sandbox.session_messages().into_iter().map(|message| {
+        let text = message["content"][0]["text"].as_str().unwrap().to_owned();
+        text.chars().take(20).collect()
+    });
+    texts.collect()
+}
+
+/// How often the transcript says `text`.
+fn count(screen: &Screen, text: &str) -> usize {
+    // Lines are wrapped: only their beginnings are looked at.
+    screen.text().matches(text).count()
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_is_told_once() {
+    let long = format!("A long answer. {}", "word ".repeat(8000));
+    let mut replies = vec![Reply::text("One.")];
+    replies.extend(["Two.", "Three.", "Four."].map(|text| Reply::text(text)));
+    replies.insert(1, Reply::text(&long));
+    let (server, sandbox) = job::stage_with(replies);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("first<enter>");
+    screen.wait_for("One.");
+    screen.wait_gone("Esc stops");
+    let size = fs::metadata(&sandbox.session_files()[0]).unwrap().len();
+    // The next prompt fits, the answer to it does not.
+    limit_files(&screen, Some(size + 2000));
+    screen.keys("second<enter>");
+    screen.wait_for(FAILED);
+    screen.wait_gone("Esc stops");
+    screen.keys("third<enter>");
+    screen.wait_for("Two.");
+    screen.wait_gone("Esc stops");
+    assert_eq!(count(&screen, FAILED), 1, "{}", screen.text());
+    // What was written is whole, and the request holds what was not.
+    assert_eq!(said(&sandbox), ["first", "One.", "second"]);
+    let text = fs::read(&sandbox.session_files()[0]).unwrap();
+    assert_eq!(text.last(), Some(&b'\n'), "half a line was taken back");
+    assert!(server.request(2).text().contains("A long answer."));
+
+    limit_files(&screen, None);
+    screen.keys("fourth<enter>");
+    screen.wait_for("Three.");
+    screen.wait_for(SAVED);
+    leave(&screen);
+    assert_eq!(
+        said(&sandbox),
+        [
+            "first",
+            "One.",
+            "second",
+            &long[..20],
+            "third",
+            "Two.",
+            "fourth",
+            "Three."
+        ]
+    );
+    let entries: Vec<Value> = sandbox.session();
+    for pair in entries[1..].windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"], "one chain");
+    }
+}
+
+#[test]
+fn a_folder_of_sessions_that_goes_away_comes_back() {
+    let replies = ["One.", "Two.", "Three."].map(Reply::text).to_vec();
+    let (_server, sandbox) = job::stage_with(replies);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("first<enter>");
+    screen.wait_for("One.");
+    screen.wait_gone("Esc stops");
+    let sessions = sandbox.data().join("sessions");
+    fs::remove_dir_all(&sessions).unwrap();
+    screen.keys("second<enter>");
+    screen.wait_for("Two.");
+    screen.wait_gone("Esc stops");
+    assert_eq!(
+        said(&sandbox),
+        ["first", "One.", "second", "Two."],
+        "put back"
+    );
+    // And something else stands in its place.
+    fs::remove_dir_all(&sessions).unwrap();
+    fs::write(&sessions, "").unwrap();
+    screen.keys("third<enter>");
+    screen.wait_for("Three.");
+    screen.wait_for(FAILED);
+    screen.wait_gone("Esc stops");
+    fs::remove_file(&sessions).unwrap();
+    // What waits is written at the end at the latest.
+    leave(&screen);
+    assert_eq!(
+        said(&sandbox),
+        ["first", "One.", "second", "Two.", "third", "Three."]
+    );
+}
