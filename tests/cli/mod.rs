@@ -2,6 +2,7 @@
 
 mod config;
 mod e2e_auth;
+mod e2e_bad_sessions;
 mod e2e_demo;
 mod e2e_errors;
 mod e2e_events;
@@ -17,5 +18,6 @@ mod e2e_stdout;
 mod e2e_steer;
 mod e2e_steer_file;
 mod e2e_trust;
+mod e2e_upgrade;
 mod export;
 mod models;

@@ -238,3 +238,30 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     leave(&screen);
     assert_eq!(sandbox.session_files().len(), 2);
 }
+
+#[test]
+fn a_hostile_name_reaches_the_terminal_harmless() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
+    let model = Wire::Anthropic.model();
+    for prompt in ["first", "second"] {
+        assert_eq!(sandbox.run(&["-p", "-m", model, prompt]).code, Some(0));
+    }
+    let files = sandbox.session_files();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let name = serde_json::json!({
+            "type": "session_info", "id": "name0001", "parentId": last["id"], "timestamp": "T",
+            "name": "named \u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m",
+        });
+        std::fs::write(file, format!("{text}{name}\n")).unwrap();
+    }
+    let screen = open_with(&sandbox, &["--session", files[0].to_str().unwrap()]);
+    screen.keys("/resume<enter>");
+    screen.wait_for("named ␛]0;owned␇");
+    screen.keys("<enter>");
+    screen.wait_for("❯");
+    let raw = screen.raw();
+    let owned = b"\x1b]0;owned";
+    assert!(!raw.windows(owned.len()).any(|it| it == owned));
+}
