@@ -14,7 +14,10 @@ use serde_json::Value;
 use super::session::SessionBranch;
 use super::tool::Details;
 use super::trial::{Kept, Trial};
-use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
+use crate::llm::message::content_text;
+use crate::llm::{
+    Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, ToolResultMessage, Usage,
+};
 
 /// One event with its place and time.
 #[derive(Clone, Debug)]
@@ -314,6 +317,23 @@ pub enum ToolStatus {
 }
 
 impl ToolStatus {
+    /// The status of a stored result, from the fixed texts of calls that did not run to their end.
+    pub fn of(result: &ToolResultMessage) -> Self {
+        if !result.is_error {
+            return Self::Ok;
+        }
+        let text = content_text(&result.content);
+        if text.starts_with("Skipped due to user message") {
+            Self::Skipped
+        } else if text.starts_with("Execution cancelled")
+            || text.starts_with("Interrupted by user message")
+        {
+            Self::Cancelled
+        } else {
+            Self::Error
+        }
+    }
+
     /// Whether the model sees an error result.
     pub fn is_error(self) -> bool {
         self != Self::Ok

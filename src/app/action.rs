@@ -285,7 +285,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(ScrollBottom, "scroll_bottom", "Scroll to the end and follow it", Looking),
     row(PreviousPrompt, "previous_prompt", "Scroll to the prompt before", Looking),
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
-    slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, tool calls", Looking), "iterations"),
+    slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, cost, tool calls; Enter looks into one", Looking), "iterations"),
     slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry; a prompt comes back into the editor (so does Esc twice on the empty editor)", Looking), "tree"),
     slash(row(Fork, "fork", "Begin another session from an earlier prompt, which is chosen from the tree and comes into the editor; this session stays as it is", Looking), "fork"),
     argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),

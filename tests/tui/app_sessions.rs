@@ -126,6 +126,7 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
     tui.agent(opened("Write the docs", None));
     // Neither its iterations, nor that Enter goes on with its last run.
     tui.key("alt+i");
+    tui.send(Msg::Done(EffectResult::Iterations(Ok(Arc::default()))));
     let frame = tui.frame();
     assert!(frame.contains("No model was called yet"), "{frame}");
     tui.key("esc");

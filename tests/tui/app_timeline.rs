@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use tiller::agent::{AgentEvent, Details, ToolStatus};
-use tiller::app::tui::overlay::Overlay;
-use tiller::llm::{AssistantMessage, Message, Usage};
+use tiller::agent::session::{Iteration, IterationSummary};
+use tiller::agent::{AgentEvent, Details, Phase, RunState, ToolStatus};
+use tiller::app::tui::app::SessionInfo;
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::{IterationPicker, Overlay};
+use tiller::llm::{AssistantMessage, Message, StopReason, Usage};
 
 use super::app_kit::TestTui;
 
 fn turn(tui: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStatus, Option<u64>)]) {
     tui.agent(AgentEvent::TurnStart { iteration });
     tui.wait(1_250);
+    tui.agent(AgentEvent::ApiCallEnd {
+        stop_reason: StopReason::Stop,
+        first_token_ms: Some(340),
+        duration_ms: 1_250,
+    });
     let message = Arc::new(Message::Assistant(AssistantMessage {
         usage: Usage {
             input,
@@ -51,7 +60,7 @@ fn turn(tui: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStatu
 /// B13
 #[test]
 fn what_happened_in_each_iteration_can_be_looked_up() {
-    let mut tui = TestTui::new(80, 24);
+    let mut tui = TestTui::new(150, 24);
     turn(
         &mut tui,
         1,
@@ -64,6 +73,9 @@ fn what_happened_in_each_iteration_can_be_looked_up() {
         ],
     );
     turn(&mut tui, 2, 52_000, &[]);
+    tui.agent(AgentEvent::State(RunState::Running {
+        phase: Phase::Requesting,
+    }));
     tui.agent(AgentEvent::TurnStart { iteration: 3 });
     tui.wait(3_000);
     tui.write("/iterations");
@@ -71,56 +83,139 @@ fn what_happened_in_each_iteration_can_be_looked_up() {
     let frame = tui.frame();
     assert!(!frame.contains('\u{1b}'));
     for line in [
-        "1      1.2 s  ↑4.1k ↓70",
-        "grep  12 ms",
-        "edit␛[2J  3 ms failed",
-        "bash  6.2 s stopped",
-        "write  skipped",
-        "2      1.2 s  ↑52k ↓70",
-        "3      3.0 s",
+        "    1       1.2 s     340 ms    4.1k     70",
+        "grep 12 ms · edit␛[2J 3 ms failed · bash 6.2 s stopped · write skipped",
+        "    2       1.2 s     340 ms     52k     70                  answer",
+        "    3       3.0 s",
     ] {
         assert!(frame.contains(line), "{line}:\n{frame}");
     }
+    // What comes while it is open is shown; the last stays chosen.
+    turn(&mut tui, 4, 7, &[("ls", ToolStatus::Ok, Some(5))]);
+    assert!(tui.frame().contains("ls 5 ms"));
+    assert_eq!(list(&mut tui).picker.chosen(), Some(3));
+    // Typing filters by tool.
+    tui.write("gre");
+    assert_eq!(list(&mut tui).picker.matches(), [0]);
     tui.key("esc");
     assert!(tui.app.overlays.is_empty());
     assert_eq!(tui.text(), "");
 }
 
+fn done(tui: &mut TestTui, result: EffectResult) {
+    tui.send(Msg::Done(result));
+}
+
+fn list(tui: &mut TestTui) -> &mut IterationPicker {
+    match tui.app.overlays.last_mut() {
+        Some(Overlay::Iterations(list)) => list,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn stored(numbers: std::ops::RangeInclusive<usize>) -> Arc<[IterationSummary]> {
+    let row = |number: usize| IterationSummary {
+        number,
+        began: 1_000,
+        ended: Some(3_000),
+        answered: Some(number as i64),
+        prompt: format!("prompt {number}"),
+        ..IterationSummary::default()
+    };
+    numbers.map(row).collect()
+}
+
+/// After a resume the file has what was before, and some of what was heard of.
 #[test]
-fn the_list_scrolls_and_closes() {
-    let mut tui = TestTui::new(80, 24);
+fn the_file_and_what_was_heard_of_make_one_list() {
+    let mut tui = TestTui::new(110, 24);
+    tui.app.status.session = Some(SessionInfo {
+        file: "/s/x.jsonl".into(),
+        ..SessionInfo::default()
+    });
+    turn(&mut tui, 1, 10, &[]);
+    turn(&mut tui, 2, 20, &[]);
+    let effects = tui.key("alt+i");
+    assert_eq!(effects, [Effect::ReadIterations("/s/x.jsonl".into())]);
+    assert!(tui.frame().contains("reading …"));
+    let mut rows = stored(1..=10_000).to_vec();
+    // The answers of `turn` have the clock 0, as the last one of the file.
+    rows.last_mut().unwrap().answered = Some(0);
+    done(&mut tui, EffectResult::Iterations(Ok(rows.into())));
+    let timeline_of_two = list(&mut tui).picker.matches().len();
+    assert_eq!(timeline_of_two, 10_000, "both are in the file");
+    assert_eq!(list(&mut tui).picker.chosen(), Some(9_999));
+    assert!(tui.frame().contains("10000"));
+    turn(&mut tui, 3, 30, &[("ls", ToolStatus::Ok, None)]);
+    let frame = tui.frame();
+    assert!(frame.contains("10001") && frame.contains("  ls"), "{frame}");
+    tui.key("ctrl+home");
+    assert!(tui.frame().contains("❯ prompt 1"));
+    tui.write("77");
+    let frame = tui.frame();
+    assert!(frame.contains("❯ prompt 9977") && !frame.contains("❯ prompt 9978"));
+}
+
+#[test]
+fn an_iteration_is_looked_into() {
+    let mut tui = TestTui::new(100, 30);
+    let file = std::path::PathBuf::from("/s/x.jsonl");
+    tui.app.status.session = Some(SessionInfo {
+        file: file.clone(),
+        ..SessionInfo::default()
+    });
     tui.key("alt+i");
-    assert!(tui.frame().contains("No model was called yet"));
+    done(&mut tui, EffectResult::Iterations(Ok(stored(1..=3))));
+    assert_eq!(tui.key("enter"), [Effect::ReadIteration(file.clone(), 2)]);
+    assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading …"));
+    assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 1)]);
+    // What comes late for another one is not shown.
+    let said: Vec<String> = (0..300).map(|line| format!("line {line} \u{1b}[2J")).collect();
+    let iteration = Arc::new(Iteration {
+        number: 2,
+        messages: vec![
+            Arc::new(Message::user("look at it", 1)),
+            Arc::new(Message::user(said.join("\n"), 2)),
+        ],
+        tool_calls: Vec::new(),
+        started_at: String::new(),
+        completed_at: None,
+        metadata: serde_json::Map::new(),
+    });
+    done(&mut tui, EffectResult::Iteration(2, Ok(Arc::clone(&iteration))));
+    assert!(tui.frame().contains("Reading …"));
+    done(&mut tui, EffectResult::Iteration(1, Ok(iteration)));
+    let frame = tui.frame();
+    assert!(frame.contains("look at it") && frame.contains("line 3 ␛[2J"), "{frame}");
+    tui.key("ctrl+end");
+    assert!(tui.frame().contains("… 100 more lines"), "{}", tui.frame());
+    tui.key("right");
+    done(&mut tui, EffectResult::Iteration(2, Err("It is gone".into())));
+    assert!(tui.frame().contains("It is gone"));
+    tui.key("esc");
+    assert!(tui.frame().contains("looks into it"), "back in the list");
     tui.key("alt+i");
     assert!(tui.app.overlays.is_empty());
-    for iteration in 1..=100 {
-        turn(&mut tui, iteration, 10, &[]);
-    }
+}
+
+#[test]
+fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
+    let mut tui = TestTui::new(80, 24);
+    assert_eq!(tui.key("alt+i"), []);
+    assert!(tui.frame().contains("No model was called yet"));
+    tui.key("enter");
     tui.key("alt+i");
-    let top = tui.frame();
-    assert!(
-        top.contains("more lines") && top.contains("   1  "),
-        "{top}"
-    );
-    tui.key("ctrl+end");
-    let end = tui.frame();
-    assert!(
-        end.contains(" 100  ") && !end.contains("more lines"),
-        "{end}"
-    );
-    tui.key("up");
-    assert!(matches!(tui.app.overlays[..], [Overlay::Iterations(_)]));
-    let up = tui.frame();
-    assert!(
-        up.contains(" 1 more line"),
-        "one line up from the end:\n{up}"
-    );
-    for key in ["pagedown", "pagedown", "end", "down", "pagedown"] {
-        tui.key(key);
+    turn(&mut tui, 1, 10, &[("ls", ToolStatus::Ok, None)]);
+    tui.key("alt+i");
+    tui.key("enter");
+    let frame = tui.frame();
+    assert!(frame.contains("  ls") && frame.contains("not stored"), "{frame}");
+    for (columns, rows) in [(40, 10), (20, 6), (3, 3), (1, 1)] {
+        let mut small = TestTui::new(columns, rows);
+        turn(&mut small, 1, 10, &[("ls", ToolStatus::Ok, None)]);
+        small.key("alt+i");
+        small.frame();
+        small.key("enter");
+        small.frame();
     }
-    assert_eq!(tui.frame(), end);
-    tui.key("up");
-    assert_eq!(tui.frame(), up, "nothing is scrolled past the end");
-    tui.key("ctrl+home");
-    assert_eq!(tui.frame(), top);
 }

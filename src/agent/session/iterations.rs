@@ -25,7 +25,8 @@ pub struct Iteration {
     /// When the last result was there, or the answer; none while it runs, and when the program ended
     /// before that.
     pub completed_at: Option<String>,
-    /// Usage, model, cost, stop reason, ids of the entries.
+    /// Usage, model, cost, stop reason, milliseconds to the first token and to the end of the answer,
+    /// ids of the entries.
     pub metadata: Map<String, Value>,
 }
 
@@ -45,6 +46,11 @@ pub struct IterationCall {
 }
 
 impl SessionView {
+    /// One iteration, counted from 1; none when there are fewer.
+    pub fn iteration(&self, number: usize) -> Option<Iteration> {
+        self.iterations().nth(number.checked_sub(1)?)
+    }
+
     /// The iterations on the branch it is on, read one after the other.
     pub fn iterations(&self) -> impl Iterator<Item = Iteration> {
         let mut fold = Fold::default();
@@ -65,13 +71,28 @@ struct Fold {
     /// Messages that lead to the next call, and the ids of their entries.
     leading: Vec<Arc<Message>>,
     entries: Vec<String>,
+    /// What is known of the model call since then.
+    call: ModelCall,
     current: Option<Iteration>,
+}
+
+/// A model call, as the entries about how the run went have it.
+#[derive(Default)]
+struct ModelCall {
+    /// When it was made first.
+    started_at: Option<String>,
+    /// The end of its last attempt.
+    end: Value,
 }
 
 impl Fold {
     /// Takes an entry; gives the iteration that ended before it.
     fn entry(&mut self, view: &SessionView, node: NodeId) -> Option<Iteration> {
         let stored = view.entry(node).ok()?;
+        if let Some(data) = stored.body.as_ref().and_then(Body::lifecycle) {
+            self.call.note(data, &stored.timestamp);
+            return None;
+        }
         let message = match stored.body? {
             Body::Message { message } => message,
             Body::CustomMessage(custom) => Arc::new(Message::User(UserMessage {
@@ -98,8 +119,15 @@ impl Fold {
             }
             Message::Assistant(answer) => {
                 let done = self.complete(true);
+                let call = std::mem::take(&mut self.call);
                 let mut next = self.next();
                 next.answer(answer);
+                next.started_at = call.started_at.unwrap_or(next.started_at);
+                for (key, from) in [("first_token_ms", "firstTokenMs"), ("duration_ms", "durationMs")] {
+                    if call.end[from].is_u64() {
+                        next.metadata.insert(key.into(), call.end[from].clone());
+                    }
+                }
                 next.add(Arc::clone(&message), id);
                 self.current = Some(next);
                 done
@@ -113,7 +141,10 @@ impl Fold {
 
     fn end(&mut self) -> Option<Iteration> {
         if !self.leading.is_empty() {
-            return Some(self.next());
+            let call = std::mem::take(&mut self.call);
+            let mut next = self.next();
+            next.started_at = call.started_at.unwrap_or(next.started_at);
+            return Some(next);
         }
         self.complete(false)
     }
@@ -145,6 +176,18 @@ impl Fold {
             done.completed_at = Some(completed).filter(|time| !time.is_empty());
         }
         Some(done)
+    }
+}
+
+impl ModelCall {
+    fn note(&mut self, data: &Value, timestamp: &str) {
+        match data["event"].as_str() {
+            Some("api_call_start") if self.started_at.is_none() => {
+                self.started_at = Some(timestamp.to_owned()).filter(|time| !time.is_empty());
+            }
+            Some("api_call_end") => self.end = data.clone(),
+            _ => {}
+        }
     }
 }
 

@@ -83,6 +83,10 @@ pub enum Effect {
     ReadPage(PageRequest),
     /// About the tree of the session.
     Tree(TreeEffect),
+    /// Read the figures of all iterations of the session in this file.
+    ReadIterations(PathBuf),
+    /// Read one of them, counted from 0.
+    ReadIteration(PathBuf, usize),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.

@@ -1,7 +1,8 @@
 //! Performs effects and sends back their results. Nothing here blocks the loop: files are read and
 //! written on other threads.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use super::options::StoredFiles;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
 use crate::agent::memory::git_head;
-use crate::agent::session::SessionSnapshot;
+use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
 use crate::agent::trial::changes;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
@@ -110,6 +111,12 @@ impl EffectRunner {
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
             Effect::Tree(effect) => self.tree(effect),
+            Effect::ReadIterations(file) => self.block(move || {
+                EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))
+            }),
+            Effect::ReadIteration(file, place) => self.block(move || {
+                EffectResult::Iteration(place, iteration(&file, place))
+            }),
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
                 self.block(move || {
@@ -281,4 +288,19 @@ impl EffectRunner {
             EffectResult::Favorites(found.collect(), direction)
         });
     }
+}
+
+/// The figures of all iterations of the session in `file`; none as long as nothing is stored.
+fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
+    match SessionView::open(file) {
+        Ok(view) => Ok(view.iterations().map(|it| IterationSummary::from(&it)).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Arc::default()),
+        Err(error) => Err(error),
+    }
+}
+
+fn iteration(file: &Path, place: usize) -> Result<Arc<Iteration>, String> {
+    let view = SessionView::open(file).map_err(|error| error.to_string())?;
+    let iteration = view.iteration(place + 1).map(Arc::new);
+    iteration.ok_or_else(|| String::from("It is not in the session's file yet"))
 }

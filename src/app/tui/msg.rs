@@ -12,6 +12,7 @@ use super::options::ExitKind;
 use super::session_effect::SessionResult;
 use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
+use crate::agent::session::{Iteration, IterationSummary};
 use crate::agent::trial::Trial;
 use crate::agent::{Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
@@ -65,6 +66,10 @@ pub enum EffectResult {
     Edited(String, Result<String, String>),
     /// A page of the stored conversation.
     Page(LoadedPage),
+    /// The figures of all iterations, or why they cannot be read.
+    Iterations(Result<Arc<[IterationSummary]>, String>),
+    /// An iteration, counted from 0, or why it cannot be read.
+    Iteration(usize, Result<Arc<Iteration>, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
     /// What an earlier run could not send.

@@ -1,64 +1,34 @@
-//! What happened, iteration by iteration: when, for how long, which calls, how many tokens. A
-//! reading of the agent's events, kept for the list that shows it. Holds no text of anybody.
+//! What happened since the program has the session open, iteration by iteration: a reading of the
+//! agent's events, in the form that stored iterations have too.
 
-use crate::agent::{AgentEvent, ToolStatus};
-use crate::llm::{Message, Usage};
+use crate::agent::AgentEvent;
+use crate::agent::session::{CallSummary, IterationSummary};
 
 /// The iterations so far, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timeline(Vec<Step>);
-
-/// One model call and its tool calls.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// Number of the iteration, from 1.
-    pub number: u32,
-    /// When it began (Unix ms).
-    pub began: i64,
-    /// When it ended (Unix ms); none while it is under way.
-    pub ended: Option<i64>,
-    /// Tokens and cost of its answer.
-    pub usage: Usage,
-    /// Its tool calls, in the order they began.
-    pub calls: Vec<Call>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Call {
-    id: String,
-    pub name: String,
-    /// How it ended; none while it is under way.
-    pub status: Option<ToolStatus>,
-    /// Milliseconds it ran; none when it did not.
-    pub duration_ms: Option<u64>,
-}
+pub struct Timeline(Vec<IterationSummary>);
 
 impl Timeline {
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[IterationSummary] {
         &self.0
     }
 
     /// Takes in an event that happened at `time` (Unix ms).
     pub fn apply(&mut self, event: &AgentEvent, time: i64) {
         if let AgentEvent::TurnStart { iteration } = event {
-            self.0.push(Step {
-                number: *iteration,
+            self.0.push(IterationSummary {
+                number: *iteration as usize,
                 began: time,
-                ended: None,
-                usage: Usage::default(),
-                calls: Vec::new(),
+                ..IterationSummary::default()
             });
         }
         let Some(step) = self.0.last_mut() else {
             return;
         };
         match event {
-            AgentEvent::MessageEnd { message } => {
-                if let Message::Assistant(answer) = &**message {
-                    step.usage = answer.usage.clone();
-                }
-            }
-            AgentEvent::ToolStart { call_id, name, .. } => step.calls.push(Call {
+            AgentEvent::ApiCallEnd { first_token_ms, .. } => step.first_token_ms = *first_token_ms,
+            AgentEvent::MessageEnd { message } => step.message(message),
+            AgentEvent::ToolStart { call_id, name, .. } => step.calls.push(CallSummary {
                 id: call_id.clone(),
                 name: name.clone(),
                 status: None,

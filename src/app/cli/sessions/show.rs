@@ -53,13 +53,10 @@ fn entries(view: &SessionView, all: bool) -> io::Result<()> {
 }
 
 fn iteration(view: &SessionView, number: usize) -> Result<Outcome, StartError> {
-    let mut count = 0;
-    for iteration in view.iterations() {
-        count += 1;
-        if iteration.number == number {
-            return Ok(out::print(&format!("{}\n", json!(iteration))));
-        }
+    if let Some(iteration) = view.iteration(number) {
+        return Ok(out::print(&format!("{}\n", json!(iteration))));
     }
+    let count = view.iterations().count() as u64;
     let shown = view.path().display();
     let count = plural(count, "iteration", "iterations");
     Err(StartError::usage(format!(

@@ -1,5 +1,6 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
+use super::iterations::IterationPicker;
 use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
@@ -13,7 +14,7 @@ pub enum Overlay {
     /// All keys.
     Help(Pager),
     /// What happened, iteration by iteration.
-    Iterations(Pager),
+    Iterations(Box<IterationPicker>),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
     /// Whether the trial ends this way. The letter is the key that asked.
@@ -36,7 +37,11 @@ impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_) | Self::Iterations(_) | Self::Comparison(_) => Scope::Pager,
+            Self::Help(_) | Self::Comparison(_) => Scope::Pager,
+            Self::Iterations(list) => match list.opened {
+                Some(_) => Scope::Pager,
+                None => Scope::List,
+            },
             Self::ConfirmQuit | Self::EndTrial(..) | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
@@ -60,6 +65,7 @@ impl Overlay {
                 SessionMode::Naming(text) => Some(text),
                 SessionMode::Removing => None,
             },
+            Self::Iterations(list) if list.opened.is_none() => Some(&mut list.picker),
             Self::Help(_)
             | Self::Comparison(_)
             | Self::Iterations(_)
@@ -79,7 +85,8 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager) | Self::Iterations(pager) => Some(pager),
+            Self::Help(pager) => Some(pager),
+            Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),
             Self::ConfirmQuit

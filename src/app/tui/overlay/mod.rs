@@ -3,6 +3,7 @@
 mod kinds;
 mod picker;
 mod help;
+mod iterations;
 mod models;
 mod sessions;
 mod opening;
@@ -10,6 +11,7 @@ mod tree;
 mod tree_rows;
 
 pub use help::{HelpLine, help_lines};
+pub use iterations::{IterationPicker, OpenedIteration};
 pub use kinds::Overlay;
 pub use models::{ModelPicker, ModelsState, same};
 pub use opening::{Opening, Way};

@@ -68,28 +68,11 @@ fn push_message(cells: &mut Cells, message: &Message) {
         Message::ToolResult(result) => calls::end(
             cells,
             (&result.tool_call_id, &result.tool_name),
-            status(result),
+            ToolStatus::of(result),
             &result.content,
             &Arc::new(details(result)),
             result.duration_ms,
         ),
-    }
-}
-
-/// The status of a stored result, from the fixed texts of calls that did not run to their end.
-fn status(result: &ToolResultMessage) -> ToolStatus {
-    if !result.is_error {
-        return ToolStatus::Ok;
-    }
-    let text = content_text(&result.content);
-    if text.starts_with("Skipped due to user message") {
-        ToolStatus::Skipped
-    } else if text.starts_with("Execution cancelled")
-        || text.starts_with("Interrupted by user message")
-    {
-        ToolStatus::Cancelled
-    } else {
-        ToolStatus::Error
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::sessions;
-use super::{tree, trials};
+use super::{iterations, sessions, tree, trials};
 use crate::agent::session::SessionBranch;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
@@ -21,6 +20,7 @@ use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
     app.timeline.apply(&event.kind, event.time);
+    iterations::refresh(app);
     match &event.kind {
         AgentEvent::State(run) => app.set_run(run.clone()),
         AgentEvent::MessageUpdate { event } => count(app, event),
@@ -95,6 +95,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             let spent = app.status.total.clone();
             show(app, branch, messages);
             app.status.total = spent;
+            app.timeline = Timeline::default();
             tree::moved(app, prompt.as_deref());
         }
         AgentEvent::Trial(event) => return trials::event(app, event),

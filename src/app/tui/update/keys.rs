@@ -1,7 +1,7 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
 use super::command::{self, Command};
-use super::{editor, models, overlay, queue, scroll, sessions, stop, tree, trials};
+use super::{editor, iterations, models, overlay, queue, scroll, sessions, stop, tree, trials};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::init::init_prompt;
@@ -71,7 +71,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Uncompact => return vec![Effect::Uncompact],
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
-        Action::Iterations => app.overlays.push(Overlay::Iterations(Pager::default())),
+        Action::Iterations => return iterations::open(app),
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {
             return trials::act(app, action, argument);
         }

@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{models, sessions, stop, tree, trials};
+use super::{iterations, models, sessions, stop, tree, trials};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -13,11 +13,8 @@ const PAGE: usize = 10;
 /// A key for the topmost overlay.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
-        Some(
-            Overlay::Help(pager)
-            | Overlay::Iterations(pager)
-            | Overlay::Comparison(ComparisonView { pager, .. }),
-        ) => {
+        Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
+        Some(Overlay::Help(pager) | Overlay::Comparison(ComparisonView { pager, .. })) => {
             pager.press(action, PAGE, app.areas.list_end);
             if action.is_some_and(closes_pager) {
                 app.overlays.pop();
@@ -47,7 +44,6 @@ fn closes_pager(action: Action) -> bool {
         action,
         Action::Cancel
             | Action::Help
-            | Action::Iterations
             | Action::Submit
             | Action::Interrupt
             | Action::Quit
@@ -124,6 +120,7 @@ pub fn search(app: &mut App) {
             picker.set_matches(found, 0);
         }
         Some(Overlay::Models(models)) => models.search(&app.models),
+        Some(Overlay::Iterations(list)) => list.search(&app.timeline),
         Some(Overlay::Tree(tree)) => tree.search(),
         Some(Overlay::Sessions(list)) if list.mode == SessionMode::Choosing => {
             list.search(app.now);
@@ -144,6 +141,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             Vec::new()
         }
         Some(Overlay::Models(picker)) => models::choose_entry(app, picker),
+        Some(Overlay::Iterations(list)) => iterations::look_into(app, list),
         Some(Overlay::Tree(picker)) => tree::choose(app, picker),
         Some(Overlay::Sessions(list)) => {
             app.overlays.push(Overlay::Sessions(list));

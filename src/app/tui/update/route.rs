@@ -1,8 +1,6 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{
-    agent, editor, keys, models, overlay, queue, scroll, sessions, stop, terminal, tree, trials,
-};
+use super::{agent, editor, iterations, keys, models, overlay, queue, scroll, sessions, stop, terminal, tree, trials};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -85,6 +83,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
     match result {
         EffectResult::Edited(given, left) => editor::edited(app, &given, left),
         EffectResult::Page(page) => app.transcript.insert(page),
+        EffectResult::Iterations(stored) => iterations::read(app, stored),
+        EffectResult::Iteration(place, content) => iterations::looked_into(app, place, content),
         EffectResult::Branch(branch) => app.status.branch = branch,
         EffectResult::Models(listing) => models::listed(app, listing),
         EffectResult::Model(found) => return models::found(app, found),

@@ -11,7 +11,7 @@ mod status;
 mod welcome;
 mod popup;
 mod overlay;
-mod timeline;
+mod iterations;
 mod tree;
 mod comparison;
 mod models;

@@ -8,7 +8,7 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{comparison, models, opening, sessions, timeline, tree};
+use super::{comparison, iterations, models, opening, sessions, tree};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -20,11 +20,7 @@ const MAX_SHOWN: usize = 2_000;
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
     match overlay {
         Overlay::Help(pager) => draw_help(app, *pager, area, buffer),
-        Overlay::Iterations(pager) => {
-            let columns = box_columns(area).min(60);
-            let lines = timeline::lines(app);
-            draw_pager(app, "Iterations", columns, &lines, *pager, area, buffer)
-        }
+        Overlay::Iterations(list) => iterations::draw(app, list, area, buffer),
         Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),

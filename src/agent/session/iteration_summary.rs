@@ -1,0 +1,97 @@
+//! An iteration in one line: its figures and calls, without what was said.
+
+use crate::agent::event::{ToolStatus, is_from_user};
+use crate::llm::{Message, Usage};
+
+use super::iterations::Iteration;
+
+/// Bytes of a prompt that are kept.
+const PROMPT: usize = 200;
+
+/// One model call and its tool calls, in figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IterationSummary {
+    /// Counted from 1 along the branch.
+    pub number: usize,
+    /// When it began (Unix ms); 0 where that is not known.
+    pub began: i64,
+    /// When it ended (Unix ms); none while it is under way.
+    pub ended: Option<i64>,
+    /// The timestamp of its answer (Unix ms), which tells it from others; none without one.
+    pub answered: Option<i64>,
+    /// Milliseconds to the first token, where that is known.
+    pub first_token_ms: Option<u64>,
+    /// Tokens and cost of its answer.
+    pub usage: Usage,
+    /// The first line of what the user said before it; empty where they said nothing.
+    pub prompt: String,
+    /// Its tool calls, in order.
+    pub calls: Vec<CallSummary>,
+}
+
+/// A tool call in figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallSummary {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// How it ended; none without a result.
+    pub status: Option<ToolStatus>,
+    /// Milliseconds it ran; none when it did not.
+    pub duration_ms: Option<u64>,
+}
+
+impl IterationSummary {
+    /// Takes in a message of the iteration.
+    pub fn message(&mut self, message: &Message) {
+        match message {
+            Message::User(said) if is_from_user(said.origin.as_deref()) => {
+                let text = crate::llm::message::content_text(&said.content);
+                let line = text.lines().find(|line| !line.trim().is_empty());
+                let line = line.unwrap_or_default().trim();
+                self.prompt = line[..line.floor_char_boundary(PROMPT)].to_owned();
+            }
+            Message::Assistant(answer) => {
+                self.usage = answer.usage.clone();
+                self.answered = Some(answer.timestamp);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl From<&Iteration> for IterationSummary {
+    fn from(iteration: &Iteration) -> Self {
+        let mut summary = Self {
+            number: iteration.number,
+            began: unix_ms(&iteration.started_at).unwrap_or_default(),
+            ended: iteration.completed_at.as_deref().and_then(unix_ms),
+            first_token_ms: iteration.metadata.get("first_token_ms").and_then(|ms| ms.as_u64()),
+            ..Self::default()
+        };
+        let call = |call: &super::IterationCall| CallSummary {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            status: None,
+            duration_ms: call.duration_ms,
+        };
+        summary.calls = iteration.tool_calls.iter().map(call).collect();
+        for message in &iteration.messages {
+            summary.message(message);
+            if let Message::ToolResult(result) = &**message {
+                let mut calls = summary.calls.iter_mut();
+                let open = calls.find(|call| call.id == result.tool_call_id && call.status.is_none());
+                if let Some(call) = open {
+                    call.status = Some(ToolStatus::of(result));
+                }
+            }
+        }
+        summary
+    }
+}
+
+fn unix_ms(timestamp: &str) -> Option<i64> {
+    let time: jiff::Timestamp = timestamp.parse().ok()?;
+    Some(time.as_millisecond())
+}

@@ -1,0 +1,119 @@
+//! The list of iterations as plain data: those that the session's file has, behind them those that
+//! came since it was read. Reads nothing and draws nothing.
+
+use std::sync::Arc;
+
+use super::picker::{Pager, Picker};
+use crate::agent::session::{Iteration, IterationSummary};
+use crate::app::tui::timeline::Timeline;
+
+/// The list, and the iteration that is looked into.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IterationPicker {
+    /// What is typed, and which iterations match it; they are counted from 0.
+    pub picker: Picker,
+    /// What the file has; none until it was read.
+    stored: Option<Arc<[IterationSummary]>>,
+    /// How many of those that were heard of the file has too.
+    heard: usize,
+    /// Why the file cannot be read.
+    pub error: Option<String>,
+    /// The iteration that is looked into.
+    pub opened: Option<OpenedIteration>,
+}
+
+/// An iteration that is looked into.
+#[derive(Clone, Debug)]
+pub struct OpenedIteration {
+    /// Which one, counted from 0.
+    pub place: usize,
+    /// What it holds, or why that cannot be read; none until it was.
+    pub content: Option<Result<Arc<Iteration>, String>>,
+    /// How far it is scrolled.
+    pub pager: Pager,
+}
+
+impl PartialEq for OpenedIteration {
+    fn eq(&self, other: &Self) -> bool {
+        (self.place, self.pager) == (other.place, other.pager)
+    }
+}
+
+impl IterationPicker {
+    /// The list before the file is read: what was heard of is shown at once, the last chosen.
+    pub fn new(timeline: &Timeline) -> Self {
+        let mut list = Self::default();
+        list.search(timeline);
+        list.picker.select(usize::MAX);
+        list
+    }
+
+    /// The file was read.
+    pub fn read(&mut self, stored: Arc<[IterationSummary]>, timeline: &Timeline) {
+        // The clock of the answer tells iterations apart: numbers begin anew with each program.
+        let last = stored.iter().rev().find_map(|it| it.answered);
+        let steps = timeline.steps();
+        let known = last.and_then(|last| steps.iter().rposition(|it| it.answered == Some(last)));
+        self.heard = known.map_or(0, |at| at + 1);
+        // What led to a call that was not answered yet is in the file, and in what was heard of.
+        let open = stored.last().is_some_and(|it| it.answered.is_none());
+        let whole = stored.len() - usize::from(open && self.heard < steps.len());
+        let from_end = self.count(timeline) - self.picker.selected().min(self.count(timeline));
+        self.stored = Some(stored.iter().take(whole).cloned().collect());
+        self.search(timeline);
+        self.picker.select(self.picker.matches().len().saturating_sub(from_end));
+    }
+
+    /// Whether the file was read.
+    pub fn is_read(&self) -> bool {
+        self.stored.is_some() || self.error.is_some()
+    }
+
+    /// How many there are.
+    pub fn count(&self, timeline: &Timeline) -> usize {
+        self.stored().len() + timeline.steps().len().saturating_sub(self.heard)
+    }
+
+    /// One of them, counted from 0.
+    pub fn row<'a>(&'a self, timeline: &'a Timeline, place: usize) -> Option<&'a IterationSummary> {
+        let stored = self.stored();
+        match place.checked_sub(stored.len()) {
+            None => stored.get(place),
+            Some(behind) => timeline.steps().get(self.heard + behind),
+        }
+    }
+
+    /// Something was heard of: the last stays chosen if it was.
+    pub fn refresh(&mut self, timeline: &Timeline) {
+        if self.picker.query().is_empty() && self.picker.matches().len() == self.count(timeline) {
+            return;
+        }
+        let selected = self.picker.selected();
+        let follows = selected + 1 >= self.picker.matches().len();
+        self.search(timeline);
+        self.picker.select(if follows { usize::MAX } else { selected });
+    }
+
+    /// Finds the iterations whose prompt and tools hold all words that are typed.
+    pub fn search(&mut self, timeline: &Timeline) {
+        let query = self.picker.query().to_lowercase();
+        let words: Vec<&str> = query.split_whitespace().collect();
+        let fits = |place: &usize| {
+            words.is_empty()
+                || self.row(timeline, *place).is_some_and(|row| {
+                    let mut text = row.prompt.to_lowercase();
+                    for call in &row.calls {
+                        text.push(' ');
+                        text.push_str(&call.name.to_lowercase());
+                    }
+                    words.iter().all(|word| text.contains(word))
+                })
+        };
+        let found = (0..self.count(timeline)).filter(fits).collect();
+        self.picker.set_matches(found, usize::MAX);
+    }
+
+    fn stored(&self) -> &[IterationSummary] {
+        self.stored.as_deref().unwrap_or_default()
+    }
+}
