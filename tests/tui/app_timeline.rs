@@ -170,7 +170,9 @@ fn an_iteration_is_looked_into() {
     assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading …"));
     assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 1)]);
     // What comes late for another one is not shown.
-    let said: Vec<String> = (0..300).map(|line| format!("line {line} \u{1b}[2J")).collect();
+    let said: Vec<String> = (0..300)
+        .map(|line| format!("line {line} \u{1b}[2J"))
+        .collect();
     let iteration = Arc::new(Iteration {
         number: 2,
         messages: vec![
@@ -182,15 +184,24 @@ fn an_iteration_is_looked_into() {
         completed_at: None,
         metadata: serde_json::Map::new(),
     });
-    done(&mut tui, EffectResult::Iteration(2, Ok(Arc::clone(&iteration))));
+    done(
+        &mut tui,
+        EffectResult::Iteration(2, Ok(Arc::clone(&iteration))),
+    );
     assert!(tui.frame().contains("Reading …"));
     done(&mut tui, EffectResult::Iteration(1, Ok(iteration)));
     let frame = tui.frame();
-    assert!(frame.contains("look at it") && frame.contains("line 3 ␛[2J"), "{frame}");
+    assert!(
+        frame.contains("look at it") && frame.contains("line 3 ␛[2J"),
+        "{frame}"
+    );
     tui.key("ctrl+end");
     assert!(tui.frame().contains("… 100 more lines"), "{}", tui.frame());
     tui.key("right");
-    done(&mut tui, EffectResult::Iteration(2, Err("It is gone".into())));
+    done(
+        &mut tui,
+        EffectResult::Iteration(2, Err("It is gone".into())),
+    );
     assert!(tui.frame().contains("It is gone"));
     tui.key("esc");
     assert!(tui.frame().contains("looks into it"), "back in the list");
@@ -209,7 +220,10 @@ fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
     tui.key("alt+i");
     tui.key("enter");
     let frame = tui.frame();
-    assert!(frame.contains("  ls") && frame.contains("not stored"), "{frame}");
+    assert!(
+        frame.contains("  ls") && frame.contains("not stored"),
+        "{frame}"
+    );
     for (columns, rows) in [(40, 10), (20, 6), (3, 3), (1, 1)] {
         let mut small = TestTui::new(columns, rows);
         turn(&mut small, 1, 10, &[("ls", ToolStatus::Ok, None)]);

@@ -67,7 +67,10 @@ impl From<&Iteration> for IterationSummary {
             number: iteration.number,
             began: unix_ms(&iteration.started_at).unwrap_or_default(),
             ended: iteration.completed_at.as_deref().and_then(unix_ms),
-            first_token_ms: iteration.metadata.get("first_token_ms").and_then(|ms| ms.as_u64()),
+            first_token_ms: iteration
+                .metadata
+                .get("first_token_ms")
+                .and_then(|ms| ms.as_u64()),
             ..Self::default()
         };
         let call = |call: &super::IterationCall| CallSummary {
@@ -81,7 +84,8 @@ impl From<&Iteration> for IterationSummary {
             summary.message(message);
             if let Message::ToolResult(result) = &**message {
                 let mut calls = summary.calls.iter_mut();
-                let open = calls.find(|call| call.id == result.tool_call_id && call.status.is_none());
+                let open =
+                    calls.find(|call| call.id == result.tool_call_id && call.status.is_none());
                 if let Some(call) = open {
                     call.status = Some(ToolStatus::of(result));
                 }

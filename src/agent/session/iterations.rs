@@ -123,7 +123,10 @@ impl Fold {
                 let mut next = self.next();
                 next.answer(answer);
                 next.started_at = call.started_at.unwrap_or(next.started_at);
-                for (key, from) in [("first_token_ms", "firstTokenMs"), ("duration_ms", "durationMs")] {
+                for (key, from) in [
+                    ("first_token_ms", "firstTokenMs"),
+                    ("duration_ms", "durationMs"),
+                ] {
                     if call.end[from].is_u64() {
                         next.metadata.insert(key.into(), call.end[from].clone());
                     }

@@ -114,9 +114,9 @@ impl EffectRunner {
             Effect::ReadIterations(file) => self.block(move || {
                 EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))
             }),
-            Effect::ReadIteration(file, place) => self.block(move || {
-                EffectResult::Iteration(place, iteration(&file, place))
-            }),
+            Effect::ReadIteration(file, place) => {
+                self.block(move || EffectResult::Iteration(place, iteration(&file, place)))
+            }
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
                 self.block(move || {
@@ -293,7 +293,10 @@ impl EffectRunner {
 /// The figures of all iterations of the session in `file`; none as long as nothing is stored.
 fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
     match SessionView::open(file) {
-        Ok(view) => Ok(view.iterations().map(|it| IterationSummary::from(&it)).collect()),
+        Ok(view) => Ok(view
+            .iterations()
+            .map(|it| IterationSummary::from(&it))
+            .collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Arc::default()),
         Err(error) => Err(error),
     }

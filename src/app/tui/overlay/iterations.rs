@@ -61,7 +61,8 @@ impl IterationPicker {
         let from_end = self.count(timeline) - self.picker.selected().min(self.count(timeline));
         self.stored = Some(stored.iter().take(whole).cloned().collect());
         self.search(timeline);
-        self.picker.select(self.picker.matches().len().saturating_sub(from_end));
+        self.picker
+            .select(self.picker.matches().len().saturating_sub(from_end));
     }
 
     /// Whether the file was read.
@@ -91,7 +92,8 @@ impl IterationPicker {
         let selected = self.picker.selected();
         let follows = selected + 1 >= self.picker.matches().len();
         self.search(timeline);
-        self.picker.select(if follows { usize::MAX } else { selected });
+        self.picker
+            .select(if follows { usize::MAX } else { selected });
     }
 
     /// Finds the iterations whose prompt and tools hold all words that are typed.

@@ -1,6 +1,9 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
-use super::{agent, editor, iterations, keys, models, overlay, queue, scroll, sessions, stop, terminal, tree, trials};
+use super::{
+    agent, editor, iterations, keys, models, overlay, queue, scroll, sessions, stop, terminal,
+    tree, trials,
+};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;

@@ -34,7 +34,10 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
         format!(" {enter} looks into it · {close} closes "),
         format!(" {close} closes "),
     ];
-    let size = (list_columns(room), usize::from(room.height.saturating_sub(2)).min(32));
+    let size = (
+        list_columns(room),
+        usize::from(room.height.saturating_sub(2)).min(32),
+    );
     let Some(area) = open(app, "Iterations", size, &notes, room, buffer) else {
         return PopupDrawn::default();
     };
@@ -52,7 +55,9 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     if caret + wide + 2 <= area.right() {
         said.draw(buffer, area.right() - wide, area.y, wide);
     }
-    columns.header(quiet).draw(buffer, area.x, area.y + 1, area.width);
+    columns
+        .header(quiet)
+        .draw(buffer, area.x, area.y + 1, area.width);
     let below = Rect {
         y: (area.y + 2).min(area.bottom()),
         height: area.height.saturating_sub(2),
@@ -65,7 +70,9 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     };
     let drawn = draw_matches(app, &list.picker, none, below, buffer, |place, style| {
         let row = list.row(&app.timeline, place);
-        row.map_or_else(StyledLine::new, |row| columns.line(app, place + 1, row, style))
+        row.map_or_else(StyledLine::new, |row| {
+            columns.line(app, place + 1, row, style)
+        })
     });
     PopupDrawn {
         caret: Some((caret, area.y)),
@@ -107,7 +114,13 @@ impl Columns {
     fn line(&self, app: &App, number: usize, row: &IterationSummary, base: Style) -> StyledLine {
         let theme = &app.theme;
         // Colors of their own would be hard to read on the chosen row's ground.
-        let tone = |style| if base == theme.popup_selected { base } else { base.patch(style) };
+        let tone = |style| {
+            if base == theme.popup_selected {
+                base
+            } else {
+                base.patch(style)
+            }
+        };
         let quiet = tone(theme.dim);
         let mut line = StyledLine::of(format!("{number:>5}  {:>10}", took(app, row)), base);
         if self.first_token {
@@ -115,12 +128,23 @@ impl Columns {
             line.push(format!("  {first:>9}"), quiet);
         }
         let usage = &row.usage;
-        let tokens = |count: u64| if count > 0 { short(count) } else { String::new() };
-        line.push(format!("  {:>6} {:>6}", tokens(usage.input), tokens(usage.output)), base);
+        let tokens = |count: u64| {
+            if count > 0 {
+                short(count)
+            } else {
+                String::new()
+            }
+        };
+        line.push(
+            format!("  {:>6} {:>6}", tokens(usage.input), tokens(usage.output)),
+            base,
+        );
         if self.cached {
             line.push(format!(" {:>6}", tokens(usage.cache_read)), quiet);
         }
-        let cost = Some(usage.cost.total).filter(|cost| *cost > 0.0).map(dollars);
+        let cost = Some(usage.cost.total)
+            .filter(|cost| *cost > 0.0)
+            .map(dollars);
         line.push(format!("  {:>7}  ", cost.unwrap_or_default()), base);
         if row.calls.is_empty() {
             let text = if row.ended.is_none() { "…" } else { "answer" };
@@ -179,17 +203,32 @@ fn draw_opened(
         format!(" {left} {right} the one before, the next · {close} back "),
         format!(" {close} back "),
     ];
-    let title = format!("Iteration {} of {}", opened.place + 1, list.count(&app.timeline));
-    let size = (list_columns(room), usize::from(room.height.saturating_sub(2)));
+    let title = format!(
+        "Iteration {} of {}",
+        opened.place + 1,
+        list.count(&app.timeline)
+    );
+    let size = (
+        list_columns(room),
+        usize::from(room.height.saturating_sub(2)),
+    );
     let Some(area) = open(app, &title, size, &notes, room, buffer) else {
         return PopupDrawn::default();
     };
     let columns = usize::from(area.width);
-    let mut text = Text { app, columns, lines: Vec::new() };
+    let mut text = Text {
+        app,
+        columns,
+        lines: Vec::new(),
+    };
     if let Some(row) = list.row(&app.timeline, opened.place) {
         text.lines.push(Columns::of(columns).header(text.quiet()));
-        let row = IterationSummary { prompt: String::new(), ..row.clone() };
-        text.lines.push(Columns::of(columns).line(app, opened.place + 1, &row, app.theme.popup));
+        let row = IterationSummary {
+            prompt: String::new(),
+            ..row.clone()
+        };
+        text.lines
+            .push(Columns::of(columns).line(app, opened.place + 1, &row, app.theme.popup));
     }
     match &opened.content {
         None => text.note("Reading …"),
@@ -250,7 +289,8 @@ impl Text<'_> {
     fn heading(&mut self, title: &str, note: &str) {
         self.lines.push(StyledLine::new());
         let line = StyledLine::of(title, self.app.theme.popup_title);
-        self.lines.push(line.with(format!("  {note}"), self.quiet()));
+        self.lines
+            .push(line.with(format!("  {note}"), self.quiet()));
     }
 
     fn note(&mut self, text: &str) {
@@ -280,12 +320,16 @@ impl Text<'_> {
         let rest = lines.count() as u64;
         if rest > 0 {
             let rest = plural(rest, "more line", "more lines");
-            self.lines.push(StyledLine::of(format!("  … {rest}"), self.quiet()));
+            self.lines
+                .push(StyledLine::of(format!("  … {rest}"), self.quiet()));
         }
     }
 }
 
 fn stop(iteration: &Iteration) -> String {
-    let stop = iteration.metadata.get("stop_reason").and_then(|stop| stop.as_str());
+    let stop = iteration
+        .metadata
+        .get("stop_reason")
+        .and_then(|stop| stop.as_str());
     stop.unwrap_or_default().to_owned()
 }
