@@ -18,6 +18,8 @@
   const newest = new Map();
   for (const article of articles) newest.set(article.dataset.parent, article.id);
   let path = new Set();
+  // The shown entries that have a line in the list.
+  let prompts = [];
   // Makes the path through an entry the one that is shown: up to its root, down to its newest end.
   const choose = (id) => {
     path = new Set();
@@ -94,6 +96,7 @@
       count += 1;
       if (ranges.length < MOST) ranges.push(...rangesIn(article, words));
     }
+    prompts = articles.filter((article) => lines.has(article.id) && !article.hidden);
     for (const range of ranges) {
       hits?.add(range);
       for (let up = range.startContainer.parentElement; up !== main; up = up.parentElement) {
@@ -119,17 +122,26 @@
     if (last) go(last.id);
     else show();
   };
+  // A long session takes a moment: letters that follow at once are waited for.
   let waiting = 0;
+  const searchNow = () => {
+    if (waiting === 0) return;
+    clearTimeout(waiting);
+    waiting = 0;
+    show();
+  };
   search.addEventListener("input", () => {
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(show);
+    clearTimeout(waiting);
+    waiting = setTimeout(searchNow, 80);
   });
   search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") {
+      searchNow();
       step(event.shiftKey ? -1 : 1);
       // In a small window the list covers what was found.
       if (side.matches(":popover-open")) side.hidePopover();
     } else if (event.key === "Escape") {
+      searchNow();
       endSearch();
       search.blur();
     } else return;
@@ -162,15 +174,16 @@
 
   // The prompt that is read is marked in the list.
 
-  const prompts = () => articles.filter((article) => lines.has(article.id) && !article.hidden);
+  // The last one above a third of the window; they stand in their order.
   const reading = () => {
     const edge = innerHeight / 3;
-    let last = null;
-    for (const article of prompts()) {
-      if (article.getBoundingClientRect().top > edge) break;
-      last = article;
+    let [low, high] = [0, prompts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (prompts[middle].getBoundingClientRect().top > edge) high = middle;
+      else low = middle + 1;
     }
-    return last;
+    return prompts[low - 1];
   };
   let marked = null;
   const mark = () => {
@@ -190,10 +203,9 @@
   // Keys.
 
   const walk = (by) => {
-    const all = prompts();
-    const focused = all.indexOf(document.activeElement);
-    const from = focused >= 0 ? focused : all.indexOf(reading());
-    const target = all[by > 0 ? from + 1 : Math.max(0, from - 1)];
+    const focused = prompts.indexOf(document.activeElement);
+    const from = focused >= 0 ? focused : prompts.indexOf(reading());
+    const target = prompts[by > 0 ? from + 1 : Math.max(0, from - 1)];
     if (!target) return;
     target.scrollIntoView();
     target.focus({ preventScroll: true });

@@ -54,6 +54,31 @@ fn hostile_texts_do_nothing() {
     }
 }
 
+/// What would be seen if a text got out of its place: the policy refuses to run it, and says so.
+#[test]
+fn the_policy_runs_no_other_script() {
+    let Some((mut browser, folder)) = open(&session(str::to_owned)) else {
+        return;
+    };
+    let file = folder.path().join("page.html");
+    let page = fs::read_to_string(&file).unwrap();
+    for evil in [
+        "<script>window.evil = 1</script>",
+        "<img src=\"data:image/png;base64,x\" onerror=\"window.evil = 1\">",
+        "<iframe srcdoc=\"<script>parent.evil = 1</script>\"></iframe>",
+        "<a id=\"a\" href=\"javascript:window.evil = 1\">x</a>",
+        "<img src=\"https://example.org/x.png\">",
+        "<p style=\"background: url(https://example.org/x.png)\">",
+    ] {
+        fs::write(&file, page.replace("</main>", &format!("{evil}</main>"))).unwrap();
+        browser.open(&file);
+        browser.eval("document.getElementById('a')?.click()");
+        browser.wait_until("document.readyState === 'complete'");
+        assert_eq!(browser.eval("typeof window.evil"), "undefined", "{evil}");
+        assert!(!browser.misdeeds().is_empty(), "{evil}");
+    }
+}
+
 #[test]
 fn branches_are_switched_and_search_looks_into_all_of_them() {
     let Some((mut browser, _folder)) = open(&session(str::to_owned)) else {

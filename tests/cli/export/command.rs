@@ -11,6 +11,7 @@ use tiller::llm::auth::Redactor;
 use super::sessions::{export, session};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
+use crate::support::sandbox::Sandbox;
 
 /// No letters of the format are redacted, and no way to write a letter hides a secret.
 #[test]
@@ -161,4 +162,68 @@ fn the_command_writes_a_file_and_leaves_the_session_as_it_is() {
         assert!(ran.stderr.contains(text), "{ran:#?}");
     }
     assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn an_exported_session_is_imported_as_the_same_tree() {
+    let sandbox = Sandbox::new();
+    let lines: Vec<String> = session(str::to_owned)
+        .iter()
+        .map(Value::to_string)
+        .collect();
+    sandbox.write("theirs.jsonl", &(lines.join("\n") + "\n"));
+    for args in [
+        &["sessions", "export", "theirs.jsonl", "-o", "out.jsonl"][..],
+        &["sessions", "import", "out.jsonl"],
+    ] {
+        let ran = sandbox.run(args);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+    }
+    let imported = SessionView::open(&sandbox.session_files()[0]).unwrap();
+    let theirs = SessionView::open(&sandbox.path().join("theirs.jsonl")).unwrap();
+    assert_eq!(shape(&imported), shape(&theirs));
+    assert_eq!(imported.tree().name(), theirs.tree().name());
+    for (mine, other) in imported.tree().nodes().zip(theirs.tree().nodes()) {
+        assert_eq!(imported.line(mine).unwrap(), theirs.line(other).unwrap());
+    }
+}
+
+/// What commands must not see is not given away either, wherever it is kept.
+#[test]
+fn secret_variables_and_keys_of_files_are_redacted() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("DEPLOY_TOKEN", "dt-5f0c1e77a9");
+    sandbox.set("MY_DATABASE_PASSWORD", "correct horse \"battery\"");
+    sandbox.set("HARMLESS", "a-word-that-stays");
+    let models = sandbox.config().join("models.toml");
+    let provider = "[providers.lab]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9\"\n\
+        api_key = \"lab-key-written-in-the-file\"\n";
+    fs::write(models, provider).unwrap();
+    let text =
+        "dt-5f0c1e77a9, correct horse \"battery\", a-word-that-stays, lab-key-written-in-the-file";
+    let lines: Vec<String> = session(|_| text.to_owned())
+        .iter()
+        .map(Value::to_string)
+        .collect();
+    sandbox.write("s.jsonl", &(lines.join("\n") + "\n"));
+    for format in ["html", "md", "jsonl"] {
+        let ran = sandbox.run(&[
+            "sessions",
+            "export",
+            "./s.jsonl",
+            "--format",
+            format,
+            "-o",
+            "-",
+        ]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert!(ran.stdout.contains("a-word-that-stays"), "{}", ran.stdout);
+        for secret in ["5f0c1e77a9", "battery", "lab-key"] {
+            assert!(
+                !ran.stdout.contains(secret),
+                "{format} {secret}: {}",
+                ran.stdout
+            );
+        }
+    }
 }
