@@ -37,7 +37,11 @@ fn a_folder_without_a_trial_says_why_and_what_to_do() {
         (&broken, broken.root.clone(), "is in no git repository"),
         (&lost, lost.root.clone(), "is in no git repository"),
         (&inside, inside.path(".git"), "but in no working tree of it"),
-        (&inside, plain.path().to_owned(), "`git init` and a first commit"),
+        (
+            &inside,
+            plain.path().to_owned(),
+            "`git init` and a first commit",
+        ),
         (&inside, inside.path("gone"), "cannot find"),
     ];
     for (repo, cwd, wanted) in cases {
@@ -79,7 +83,14 @@ fn a_folder_reached_through_a_link_is_the_same() {
 fn a_worktree_has_trials_of_its_own() {
     let repo = Repo::mixed();
     let side = repo.home.with_file_name("side");
-    repo.git(&["worktree", "add", "-q", "-b", "side", side.to_str().unwrap()]);
+    repo.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "side",
+        side.to_str().unwrap(),
+    ]);
     write(&side, "only here", "x\n");
     let before = (repo.picture(), files(&side, true));
     let trial = repo.start_in(&side).unwrap().trial;
@@ -88,7 +99,10 @@ fn a_worktree_has_trials_of_its_own() {
     write(&trial.tree, "clean", "tried\n");
     // A trial of a trial is one more worktree.
     let inner = repo.start_in(&trial.tree).unwrap().trial;
-    assert_eq!(fs::read_to_string(inner.tree.join("clean")).unwrap(), "tried\n");
+    assert_eq!(
+        fs::read_to_string(inner.tree.join("clean")).unwrap(),
+        "tried\n"
+    );
     remove(&inner).unwrap();
     remove(&trial).unwrap();
     assert_eq!((repo.picture(), files(&side, true)), before);
@@ -98,8 +112,20 @@ fn a_worktree_has_trials_of_its_own() {
 fn submodules_and_repositories_within_are_copied_and_merged_back() {
     let inner = Repo::with(&[("lib.rs", "lib\n"), (".gitignore", "out\n")]);
     let repo = Repo::mixed();
-    repo.git(&["submodule", "add", "-q", inner.root.to_str().unwrap(), "sub"]);
-    repo.git(&["submodule", "add", "-q", inner.root.to_str().unwrap(), "absent"]);
+    repo.git(&[
+        "submodule",
+        "add",
+        "-q",
+        inner.root.to_str().unwrap(),
+        "sub",
+    ]);
+    repo.git(&[
+        "submodule",
+        "add",
+        "-q",
+        inner.root.to_str().unwrap(),
+        "absent",
+    ]);
     repo.commit();
     repo.git(&["submodule", "deinit", "-q", "-f", "absent"]);
     repo.write("sub/mine", "untracked in the submodule\n");
@@ -125,7 +151,13 @@ fn submodules_and_repositories_within_are_copied_and_merged_back() {
     write(&trial.tree, "made/file", "tried\n");
     git(&trial.tree.join("made"), &["init", "-q"]);
     keep(&trial).unwrap();
-    for kept in ["sub/lib.rs", "sub/new", "own/file", "absent/new", "made/file"] {
+    for kept in [
+        "sub/lib.rs",
+        "sub/new",
+        "own/file",
+        "absent/new",
+        "made/file",
+    ] {
         assert_eq!(repo.read(kept), "tried\n", "{kept}");
     }
     assert!(repo.path("made/.git/HEAD").exists());
@@ -152,7 +184,10 @@ fn a_sparse_checkout_stays_sparse() {
         assert_eq!(repo.read("src/deep/inner.rs"), "tried\n");
         repo.git(&["checkout", "-q", "src"]);
         remove(&trial).unwrap();
-        let (before, after) = (before["worktrees"].clone(), repo.picture()["worktrees"].clone());
+        let (before, after) = (
+            before["worktrees"].clone(),
+            repo.picture()["worktrees"].clone(),
+        );
         assert_eq!(after, before, "{cone}");
     }
 }
@@ -232,7 +267,10 @@ fn what_is_no_file_is_left_alone() {
     symlink("build/src", repo.path("src")).unwrap();
     let trial = repo.start();
     assert!(!trial.tree.join("pipe").exists());
-    assert_eq!(fs::read_link(trial.tree.join("src")).unwrap(), Path::new("build/src"));
+    assert_eq!(
+        fs::read_link(trial.tree.join("src")).unwrap(),
+        Path::new("build/src")
+    );
     keep_and_remove(&repo, &trial, "clean");
     assert!(pipe.exists() && repo.path("build/src/deep/inner.rs").exists());
 }
@@ -254,7 +292,10 @@ fn a_merge_under_way_is_no_hindrance() {
     assert!(!merged.status.success());
     let before = repo.picture();
     let trial = repo.start();
-    assert_eq!(git(&trial.tree, &["ls-files", "-u"]), repo.git(&["ls-files", "-u"]));
+    assert_eq!(
+        git(&trial.tree, &["ls-files", "-u"]),
+        repo.git(&["ls-files", "-u"])
+    );
     assert_eq!(changes(&trial).unwrap(), []);
     remove(&trial).unwrap();
     assert_eq!(repo.picture(), before);

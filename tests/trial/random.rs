@@ -86,7 +86,12 @@ fn perform(root: &Path, act: &Act) {
 }
 
 fn repo(before: &[Act]) -> Repo {
-    let repo = Repo::with(&[("a", "1\n"), ("d/a", "1\n"), ("g/a", "1\n"), (".gitignore", "*.log")]);
+    let repo = Repo::with(&[
+        ("a", "1\n"),
+        ("d/a", "1\n"),
+        ("g/a", "1\n"),
+        (".gitignore", "*.log"),
+    ]);
     for act in before {
         perform(&repo.root, act);
     }

@@ -10,7 +10,7 @@ use super::task::Actor;
 use crate::agent::event::{AgentEvent, NoticeLevel, QueueKind, TrialEvent};
 use crate::agent::handle::TrialCommand;
 use crate::agent::runner::{TrialReport, discard, keep, try_out};
-use crate::agent::session::{NodeId, ended_entry, open_trial, opened_entry};
+use crate::agent::session::{NodeId, TrialState, open_trial, trial_entry};
 use crate::agent::trial::{Kept, Trial};
 use crate::llm::{Content, Model, ThinkingLevel};
 
@@ -143,7 +143,7 @@ impl Conversation {
 
     /// Stores that a trial has begun, and has the model told with what the user says next.
     fn begin_trial(&mut self, trial: &Trial) {
-        self.store(opened_entry(&self.session, trial));
+        self.store(trial_entry(&self.session, trial, TrialState::Open));
         let (root, tree) = (trial.root.display(), trial.tree.display());
         self.prompts.tell(format!(
             "[This is a trial. You work on a copy of the files of {root} in a git worktree at \
@@ -163,7 +163,7 @@ impl Conversation {
         thinking: ThinkingLevel,
     ) {
         if let Some(kept) = kept {
-            self.store(ended_entry(trial, true));
+            self.store(trial_entry(&self.session, trial, TrialState::Kept));
             let root = trial.root.display();
             self.prompts.tell(format!(
                 "[The trial was kept: its changes are in the files of {root} now, and its worktree \
@@ -175,7 +175,7 @@ impl Conversation {
         let before = opened.and_then(|opened| self.session.tree().node(opened).parent);
         // In this order: killed in between, the trial is still open.
         self.move_to(before, None, model, thinking);
-        self.store(ended_entry(trial, false));
+        self.store(trial_entry(&self.session, trial, TrialState::Discarded));
         self.send(AgentEvent::Trial(TrialEvent::Discarded));
     }
 }

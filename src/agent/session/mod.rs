@@ -43,5 +43,5 @@ pub use store::{OpenError, SaveNotice, Session};
 pub use trash::move_to_trash;
 pub use tree::{NodeId, Tree};
 pub use trials::ready_trial;
-pub(super) use trials::{ended_entry, open_trial, opened_entry};
+pub(super) use trials::{State as TrialState, open_trial, trial_entry};
 pub use view::{SessionView, StoredEntry};

@@ -7,43 +7,50 @@ use serde_json::Value;
 use super::entry::{Body, Kind};
 use super::store::Session;
 use super::tree::NodeId;
-use crate::agent::trial::{Trial, recover};
+use crate::agent::trial::{Trial, recover, remove};
 
 /// What an entry says.
 #[derive(Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "camelCase")]
-enum State {
-    /// A trial has begun in this session, not in a copy of it.
-    Open {
-        session: String,
-        trial: Trial,
-    },
-    /// It has ended.
-    Kept {
-        id: String,
-    },
-    Discarded {
-        id: String,
-    },
-    /// Its files are gone.
-    Lost {
-        id: String,
-    },
+struct Entry {
+    state: State,
+    /// The session it began in. A copy of that has no part in it.
+    session: String,
+    trial: Trial,
 }
 
-/// Makes the trial that is open in `session` ready to go on: takes a keep back that was killed.
-/// Returns what the user should read about it. Blocks.
+/// What became of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::agent) enum State {
+    /// It has begun.
+    Open,
+    /// It has ended, and its changes are in the user's files.
+    Kept,
+    /// It has ended, and the conversation goes on from before it.
+    Discarded,
+    /// Its files are gone.
+    Lost,
+}
+
+/// Makes the trial that is open in `session` ready to go on, and takes back a keep that was killed.
+/// Removes what is left of one that has ended. Returns what the user should read. Blocks.
 pub fn ready_trial(session: &mut Session) -> Option<String> {
-    let (trial, _) = open_trial(session)?;
-    if !trial.is_there() {
+    let (state, trial, _) = last_trial(session)?;
+    let lost = match state {
+        State::Open => !trial.is_there(),
+        State::Kept | State::Discarded | State::Lost => {
+            let error = remove(&trial).err()?;
+            return Some(format!("Files of a trial that has ended are left: {error}"));
+        }
+    };
+    if lost {
         let text = format!(
-            "A trial was open here, but its files in {} are gone. The conversation goes on \
-                 without them, in {}",
+            "A trial was open here, but its files in {} are gone. The conversation goes on without \
+             them, in {}",
             trial.tree.display(),
             trial.cwd.display()
         );
-        let id = trial.id;
-        session.append(body(&State::Lost { id }));
+        session.append(trial_entry(session, &trial, State::Lost));
         return Some(text);
     }
     match recover(&trial) {
@@ -60,40 +67,30 @@ pub fn ready_trial(session: &mut Session) -> Option<String> {
 
 /// The trial that is open in `session`, and its entry.
 pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)> {
+    let (state, trial, entry) = last_trial(session)?;
+    (state == State::Open).then_some((trial, entry))
+}
+
+/// The entry that says what became of `trial`.
+pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: State) -> Body {
+    let entry = Entry {
+        state,
+        session: session.id().to_owned(),
+        trial: trial.clone(),
+    };
+    // Plain data; a path that is no text was refused when the trial began.
+    Body::trial(serde_json::to_value(entry).unwrap_or(Value::Null))
+}
+
+/// What the session says last about a trial of its own.
+fn last_trial(session: &Session) -> Option<(State, Trial, NodeId)> {
     let tree = session.tree();
     let about_trials = |node: &NodeId| tree.node(*node).kind == Kind::Trial;
     let last = tree.nodes().filter(about_trials).last()?;
     let Body::Custom { data, .. } = &*session.load(last).ok()? else {
         return None;
     };
-    match serde_json::from_value(data.clone()).ok()? {
-        State::Open {
-            session: own,
-            trial,
-        } if own == session.id() => Some((trial, last)),
-        _ => None,
-    }
-}
-
-/// The entry that says that `trial` has begun.
-pub(in crate::agent) fn opened_entry(session: &Session, trial: &Trial) -> Body {
-    body(&State::Open {
-        session: session.id().to_owned(),
-        trial: trial.clone(),
-    })
-}
-
-/// The entry that says that a trial has ended.
-pub(in crate::agent) fn ended_entry(trial: &Trial, kept: bool) -> Body {
-    let id = trial.id.clone();
-    body(&if kept {
-        State::Kept { id }
-    } else {
-        State::Discarded { id }
-    })
-}
-
-fn body(state: &State) -> Body {
-    // Plain data; a path that is no text was refused when the trial began.
-    Body::trial(serde_json::to_value(state).unwrap_or(Value::Null))
+    let entry: Entry = serde_json::from_value(data.clone()).ok()?;
+    let own = entry.session == session.id();
+    own.then_some((entry.state, entry.trial, last))
 }

@@ -105,3 +105,134 @@ fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::process::Command;
+
+    use super::super::begin::begin;
+    use super::super::cleanup::remove;
+    use super::super::write::put;
+    use super::*;
+
+    const FILES: [(&str, &str); 4] = [("a", "1\n"), ("b", "1\n"), ("d/c", "1\n"), ("e", "1\n")];
+
+    fn write(root: &Path, path: &str, text: &str) {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), text).unwrap();
+    }
+
+    fn read(root: &Path) -> BTreeMap<String, String> {
+        let names = ["a", "b", "d/c", "e", "e/f", "new"];
+        let read = |name: &&str| {
+            Some((
+                (*name).to_owned(),
+                fs::read_to_string(root.join(name)).ok()?,
+            ))
+        };
+        names.iter().filter_map(read).collect()
+    }
+
+    /// A trial that changes, removes, adds, and puts a folder in the place of a file; the user has
+    /// changed `b` too.
+    fn trial(folder: &Path) -> Trial {
+        let root = folder.join("repo");
+        fs::create_dir(&root).unwrap();
+        for (path, text) in FILES {
+            write(&root, path, text);
+        }
+        write(&root, "b", "1\n2\n3\n4\n5\n");
+        for arguments in [
+            &["init", "-q"][..],
+            &["add", "-A"],
+            &[
+                "-c",
+                "user.name=T",
+                "-c",
+                "user.email=t@e",
+                "commit",
+                "-qm",
+                "x",
+            ],
+        ] {
+            let mut git = Command::new("git");
+            assert!(
+                git.args(arguments)
+                    .current_dir(&root)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        }
+        let cancel = CancellationToken::new();
+        let begun = begin(&folder.join("try"), &root, Path::new("/s"), &cancel);
+        let trial = begun.unwrap().trial;
+        write(&root, "b", "0\n1\n2\n3\n4\n5\n");
+        write(&trial.tree, "a", "2\n");
+        write(&trial.tree, "b", "1\n2\n3\n4\n5\n6\n");
+        fs::remove_dir_all(trial.tree.join("d")).unwrap();
+        fs::remove_file(trial.tree.join("e")).unwrap();
+        write(&trial.tree, "e/f", "2\n");
+        write(&trial.tree, "new", "2\n");
+        trial
+    }
+
+    // Every point at which a keep can be killed, by the number of its steps that were done.
+    #[test]
+    fn a_keep_that_is_killed_at_any_step_is_taken_back_and_can_be_done_again() {
+        let cancel = CancellationToken::new();
+        for steps in 0.. {
+            let folder = tempfile::tempdir().unwrap();
+            let trial = trial(folder.path());
+            let before = read(&trial.root);
+            let (begun, objects) = (trial.begun().unwrap(), trial.objects());
+            let now = scan(&trial, &begun, &objects, &cancel).unwrap();
+            let changed = between(&begun, &now);
+            let plan = Plan::make(&trial, &objects, &begun, &now, &changed, &cancel).unwrap();
+            journal::open(&trial, &plan).unwrap();
+            let gone = plan.before.entries.keys();
+            let gone: Vec<_> = gone.filter(|path| plan.after.get(path).is_none()).collect();
+            let written: Vec<(&Path, &Entry)> = (plan.after.entries.iter())
+                .map(|(path, entry)| (path.as_path(), entry))
+                .collect();
+            for path in gone.iter().take(steps) {
+                remove_file(&trial, path).unwrap();
+            }
+            let rest = steps.saturating_sub(gone.len()).min(written.len());
+            put(&trial, &objects, &written[..rest], &plan.after.stamps).unwrap();
+            assert!(recover(&trial).unwrap(), "{steps}");
+            assert_eq!(read(&trial.root), before, "{steps}");
+            assert!(!recover(&trial).unwrap(), "{steps}");
+            assert_eq!(keep(&trial, &cancel).unwrap().merged, 1, "{steps}");
+            let after = read(&trial.root);
+            let wanted = [
+                ("a", "2\n"),
+                ("b", "0\n1\n2\n3\n4\n5\n6\n"),
+                ("e/f", "2\n"),
+                ("new", "2\n"),
+            ];
+            let wanted = wanted.map(|(path, text)| (path.to_owned(), text.to_owned()));
+            assert_eq!(after, BTreeMap::from(wanted), "{steps}");
+            remove(&trial).unwrap();
+            if rest == written.len() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn what_somebody_wrote_after_the_kill_stays() {
+        let cancel = CancellationToken::new();
+        let folder = tempfile::tempdir().unwrap();
+        let trial = trial(folder.path());
+        keep(&trial, &cancel).unwrap();
+        write(&trial.root, "a", "mine\n");
+        assert!(recover(&trial).unwrap());
+        let here = read(&trial.root);
+        assert_eq!(here["a"], "mine\n");
+        assert_eq!(here["d/c"], "1\n");
+        assert!(!here.contains_key("new"));
+    }
+}

@@ -20,9 +20,11 @@ mod journal;
 mod write;
 mod confine;
 mod cleanup;
+mod abandoned;
 mod git;
 mod error;
 
+pub use abandoned::abandoned;
 pub use begin::{Started, begin};
 pub use changes::{Changed, changes};
 pub use cleanup::remove;

@@ -32,7 +32,7 @@ pub struct Trial {
     /// The top of the worktree.
     pub tree: PathBuf,
     /// What belongs to the trial.
-    pub(super) folder: PathBuf,
+    pub folder: PathBuf,
     /// The git folder of the repository.
     pub(super) common_dir: PathBuf,
     /// The worktree's own git folder.

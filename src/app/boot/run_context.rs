@@ -210,6 +210,7 @@ impl RunContext {
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
                 sessions: dirs.sessions(),
                 trash: dirs.trash(),
+                trials: dirs.trials(),
             }),
             keymap_file: dirs.keymap_file(),
         }

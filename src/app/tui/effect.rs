@@ -47,14 +47,8 @@ pub enum Effect {
     Abort,
     /// Go on after the iteration limit.
     GoOn,
-    /// Begin a trial with this message.
-    BeginTrial(Vec<Content>),
-    /// Keep the open trial.
-    KeepTrial,
-    /// Discard the open trial.
-    DiscardTrial,
-    /// Count the files that the trial has changed.
-    CountChanges(Arc<Trial>),
+    /// Do something about trials.
+    Trial(TrialEffect),
     /// Compact the conversation, with this in focus.
     Compact(Option<String>),
     /// Go back to before the last compaction.
@@ -135,4 +129,19 @@ pub enum TerminalEffect {
     LayOutAnew,
     /// End the program.
     Exit(ExitKind),
+}
+
+/// A side effect about trials.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialEffect {
+    /// Begin one with this message.
+    Begin(Vec<Content>),
+    /// Keep the open one.
+    Keep,
+    /// Discard the open one.
+    Discard,
+    /// Count the files that it has changed.
+    CountChanges(Arc<Trial>),
+    /// Look for those whose session is gone.
+    FindAbandoned,
 }

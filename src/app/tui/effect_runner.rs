@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::composer::{HistoryFile, SavedDraft};
-use super::effect::{Direction, Effect, TreeEffect};
+use super::effect::{Direction, Effect, TreeEffect, TrialEffect};
 use super::external_editor;
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
@@ -17,7 +17,7 @@ use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
 use crate::agent::memory::git_head;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
-use crate::agent::trial::changes;
+use crate::agent::trial;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
 use crate::app::export::export_on_request;
@@ -43,6 +43,8 @@ pub struct EffectRunner {
     /// None where nothing is stored.
     storage: Option<Storage>,
     history: Option<HistoryFile>,
+    /// The folder of all trials.
+    trials: Option<PathBuf>,
     /// None where nothing is stored.
     sessions: Option<SessionEffectRunner>,
     results: UnboundedSender<EffectResult>,
@@ -76,6 +78,7 @@ impl EffectRunner {
             project,
             cwd,
             history,
+            trials: files.as_ref().map(|files| files.trials.clone()),
             sessions,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             results,
@@ -100,13 +103,7 @@ impl EffectRunner {
                     sessions.run(effect);
                 }
             }
-            Effect::BeginTrial(content) => self.handle.begin_trial(content),
-            Effect::KeepTrial => self.handle.keep_trial(),
-            Effect::DiscardTrial => self.handle.discard_trial(),
-            Effect::CountChanges(trial) => self.block(move || {
-                let changes = changes(&trial).map(|changes| changes.len());
-                EffectResult::TrialChanges(trial, changes.ok())
-            }),
+            Effect::Trial(effect) => self.trial(effect),
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
@@ -142,6 +139,23 @@ impl EffectRunner {
                 self.block(move || EffectResult::Saved(models.save_default(&full_id)));
             }
             Effect::Terminal(_) => {}
+        }
+    }
+
+    fn trial(&self, effect: TrialEffect) {
+        match effect {
+            TrialEffect::Begin(content) => self.handle.begin_trial(content),
+            TrialEffect::Keep => self.handle.keep_trial(),
+            TrialEffect::Discard => self.handle.discard_trial(),
+            TrialEffect::CountChanges(trial) => self.block(move || {
+                let changes = trial::changes(&trial).map(|changes| changes.len());
+                EffectResult::TrialChanges(trial, changes.ok())
+            }),
+            TrialEffect::FindAbandoned => {
+                if let Some(folder) = self.trials.clone() {
+                    self.block(move || EffectResult::AbandonedTrials(trial::abandoned(&folder)));
+                }
+            }
         }
     }
 

@@ -94,6 +94,8 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
+    /// Trials whose session is gone.
+    AbandonedTrials(Vec<Trial>),
     /// How many files the trial has changed, if that can be told.
     TrialChanges(Arc<Trial>, Option<usize>),
     /// Something was done that the user should know.

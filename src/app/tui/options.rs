@@ -46,6 +46,8 @@ pub struct StoredFiles {
     pub sessions: PathBuf,
     /// Where removed ones go.
     pub trash: PathBuf,
+    /// The folder of all trials.
+    pub trials: PathBuf,
 }
 
 /// Why the screen ended. The terminal is restored by then; ending the agent

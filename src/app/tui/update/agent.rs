@@ -10,7 +10,7 @@ use crate::agent::{
 use crate::app::action::Action;
 use crate::app::sessions::title_of;
 use crate::app::tui::app::{Access, App, LastRun, Resume, SessionInfo, Status};
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
@@ -121,7 +121,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::AgentSettled { .. } => {
             let count = app.trial.as_ref().map(|open| Arc::clone(&open.trial));
             let effects = [Effect::ReadBranch].into_iter();
-            return effects.chain(count.map(Effect::CountChanges)).collect();
+            return effects
+                .chain(count.map(TrialEffect::CountChanges).map(Effect::Trial))
+                .collect();
         }
         _ => {}
     }

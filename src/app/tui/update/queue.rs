@@ -4,7 +4,7 @@ use super::sessions;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 use crate::llm::message::content_text;
@@ -21,7 +21,11 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     let session = app.status.session.as_ref();
     let draft = session.map(|session| Effect::LoadDraft(session.file.clone()));
     let mut effects = Vec::from_iter(draft);
-    effects.extend([Effect::LoadHistory, Effect::ReadBranch]);
+    effects.extend([
+        Effect::LoadHistory,
+        Effect::ReadBranch,
+        Effect::Trial(TrialEffect::FindAbandoned),
+    ]);
     if let Some((_, due)) = &mut app.start.demo {
         *due = app.now + DEMO_WAIT_MS;
     }

@@ -103,6 +103,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Note(text) if app.transcript.is_empty() => app.start.notices.push(text),
         EffectResult::Note(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::History(older) => overlay::history_loaded(app, older),
+        EffectResult::AbandonedTrials(found) => trials::abandoned(app, &found),
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),

@@ -9,7 +9,7 @@ use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::{App, OpenTrial};
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::Overlay;
 use crate::llm::Content;
@@ -30,8 +30,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         return Vec::new();
     }
     match action {
-        Action::KeepTrial => vec![Effect::KeepTrial],
-        Action::DiscardTrial => vec![Effect::DiscardTrial],
+        Action::KeepTrial => vec![Effect::Trial(TrialEffect::Keep)],
+        Action::DiscardTrial => vec![Effect::Trial(TrialEffect::Discard)],
         _ if argument.is_empty() => {
             app.composer.set(&command(argument));
             app.say("Type what is to be tried out behind it", SAY_MS);
@@ -45,7 +45,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             app.set_run(RunState::Running {
                 phase: Phase::Trial(TrialStep::Begin),
             });
-            vec![Effect::BeginTrial(vec![Content::text(argument)])]
+            vec![Effect::Trial(TrialEffect::Begin(vec![Content::text(
+                argument,
+            )]))]
         }
     }
 }
@@ -95,7 +97,7 @@ pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
                 trial: Arc::clone(trial),
                 changed: None,
             });
-            vec![Effect::CountChanges(Arc::clone(trial))]
+            vec![Effect::Trial(TrialEffect::CountChanges(Arc::clone(trial)))]
         }
         TrialEvent::Kept(kept) => {
             let text = kept_text(app, kept);
@@ -124,6 +126,20 @@ pub fn counted(app: &mut App, trial: &Arc<Trial>, changes: Option<usize>) {
         && open.trial == *trial
     {
         open.changed = changes;
+    }
+}
+
+/// Trials whose session is gone: nothing ends them.
+pub fn abandoned(app: &mut App, trials: &[Trial]) {
+    for trial in trials {
+        let text = format!(
+            "A trial is left whose session is gone; its files are in {tree}. When you need none of \
+             them: git -C {root} worktree remove --force {tree}; rm -r {folder}",
+            tree = trial.tree.display(),
+            root = trial.root.display(),
+            folder = trial.folder.display(),
+        );
+        app.transcript.push_notice(NoticeLevel::Info, text);
     }
 }
 

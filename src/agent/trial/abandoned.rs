@@ -1,0 +1,26 @@
+//! Trials whose session is gone: nothing will ever end them. They are only named, because what they
+//! hold may be the user's only copy.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::record::{RECORD, Trial};
+
+/// The file of a session appears with its first message, soon after the trial begins.
+const YOUNG: Duration = Duration::from_mins(10);
+
+/// The trials below `home` whose session has no file.
+pub fn abandoned(home: &Path) -> Vec<Trial> {
+    let folders = fs::read_dir(home).into_iter().flatten().flatten();
+    let records = folders.map(|folder| folder.path().join(RECORD));
+    let old = records.filter(|record| {
+        let modified = fs::metadata(record).and_then(|meta| meta.modified());
+        modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG))
+    });
+    let trials = old.filter_map(|record| {
+        let trial: Trial = serde_json::from_slice(&fs::read(record).ok()?).ok()?;
+        Some(trial)
+    });
+    trials.filter(|trial| !trial.session.exists()).collect()
+}
