@@ -27,6 +27,7 @@ mod session_tree;
 mod branches;
 mod sessions;
 mod stored;
+mod trials;
 mod nothing_lost;
 mod append_only;
 mod parity;

@@ -51,7 +51,7 @@ pub fn begin(
     let name = repository.root.file_name().unwrap_or("tree".as_ref());
     let mut trial = Trial {
         session: session.to_owned(),
-        cwd: repository.root.join(&repository.below),
+        cwd: repository.cwd.clone(),
         tree: folder.join(name),
         git_dir: PathBuf::new(),
         common_dir: repository.common_dir.clone(),

@@ -46,8 +46,9 @@ impl Trial {
     /// The working folder of the trial.
     pub fn working_folder(&self) -> PathBuf {
         match self.cwd.strip_prefix(&self.root) {
-            Ok(below) => self.tree.join(below),
-            Err(_) => self.tree.clone(),
+            // A path joined with nothing ends in a slash.
+            Ok(below) if !below.as_os_str().is_empty() => self.tree.join(below),
+            _ => self.tree.clone(),
         }
     }
 

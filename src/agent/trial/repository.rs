@@ -15,8 +15,8 @@ pub(super) struct Repository {
     pub git_dir: PathBuf,
     /// The git folder of all its worktrees: objects and refs.
     pub common_dir: PathBuf,
-    /// The folder, below `root`.
-    pub below: PathBuf,
+    /// The folder within it.
+    pub cwd: PathBuf,
     /// The commit that is checked out.
     pub head: String,
 }
@@ -38,9 +38,9 @@ impl Repository {
             return Err(TrialError::NoWorkTree(cwd));
         }
         let root = git.path(&["rev-parse", "--show-toplevel"])?;
-        let below = cwd.strip_prefix(&root);
-        let below = below.map_err(|_| TrialError::NoWorkTree(cwd.clone()))?;
-        let below = below.to_owned();
+        if !cwd.starts_with(&root) {
+            return Err(TrialError::NoWorkTree(cwd));
+        }
         let common_dir = git.path(&["rev-parse", "--git-common-dir"])?;
         let head = git.path(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]);
         let head = head.map_err(|error| match error {
@@ -52,7 +52,7 @@ impl Repository {
                 .map_err(TrialError::io("cannot find", &common_dir))?,
             head: head.to_string_lossy().into_owned(),
             git_dir,
-            below,
+            cwd,
             root,
         })
     }

@@ -1,0 +1,443 @@
+//! Trials as the agent runs them: where its tools work, what the model and the session are told, and
+//! how each ends. What becomes of files in all their kinds is `trial`'s.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tiller::agent::process::{Orphans, Processes};
+use tiller::agent::session::{Session, ready_trial};
+use tiller::agent::{
+    AgentEvent, OpenSession, RunOutcome, ToolSettings, Toolbox, TrialEvent, tools,
+};
+use tiller::llm::Content;
+
+use super::fixture::*;
+
+fn setup(answers: Vec<Vec<Step>>) -> Setup {
+    Setup {
+        answers,
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+        processes: Some(Processes::with_supervisor(
+            env!("CARGO_BIN_EXE_tiller"),
+            Orphans::Leave,
+        )),
+        ..Setup::default()
+    }
+}
+
+/// An agent in a repository with the file `a`.
+fn in_repository(answers: Vec<Vec<Step>>) -> TestAgent {
+    let agent = setup(answers).start();
+    write(&agent, "a", "one\n");
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &[
+            "-c",
+            "user.name=T",
+            "-c",
+            "user.email=t@e",
+            "commit",
+            "-qm",
+            "x",
+        ],
+    ] {
+        let mut git = Command::new("git");
+        let done = git.args(arguments).current_dir(&agent.cwd).status();
+        assert!(done.unwrap().success());
+    }
+    agent
+}
+
+fn write(agent: &TestAgent, path: &str, text: &str) {
+    fs::write(agent.cwd.join(path), text).unwrap();
+}
+
+fn read(agent: &TestAgent, path: &str) -> String {
+    fs::read_to_string(agent.cwd.join(path)).unwrap()
+}
+
+fn begin(agent: &TestAgent, text: &str) {
+    agent.handle.begin_trial(vec![Content::text(text)]);
+}
+
+/// The worktree of the only trial that is open.
+fn tree(agent: &TestAgent) -> PathBuf {
+    let folders = fs::read_dir(agent.folder.path().join("try")).unwrap();
+    let folder = folders.map(|it| it.unwrap().path()).next().unwrap();
+    folder.canonicalize().unwrap().join("work")
+}
+
+fn trials(agent: &TestAgent) -> usize {
+    let folders = fs::read_dir(agent.folder.path().join("try"));
+    folders.map_or(0, Iterator::count)
+}
+
+/// The results of the last request, as the model reads them.
+fn results(agent: &TestAgent) -> Vec<String> {
+    let requests = agent.script.requests();
+    let messages = &requests.last().unwrap().messages;
+    let lines = messages.iter().map(|message| message_line(message));
+    lines.filter(|line| line.starts_with('c')).collect()
+}
+
+async fn discarded(agent: &mut TestAgent) {
+    agent.handle.discard_trial();
+    let ended = |event: &AgentEvent| matches!(event, AgentEvent::Trial(TrialEvent::Discarded));
+    agent.until(ended).await;
+    idle(agent).await;
+}
+
+async fn idle(agent: &mut TestAgent) {
+    let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+    agent.until(settled).await;
+}
+
+async fn told(agent: &mut TestAgent, text: &str) {
+    let said = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text: it, .. } if it.contains(text));
+    agent.until(said).await;
+}
+
+fn write_call(id: &str, path: &str) -> Vec<Step> {
+    call(&[(
+        id,
+        "write",
+        json!({"file_path": path, "content": "tried\n"}),
+    )])
+}
+
+#[tokio::test]
+async fn tools_work_in_the_worktree_and_refuse_the_users_own_files() {
+    let mut agent = in_repository(Vec::new());
+    let own = agent.cwd.canonicalize().unwrap();
+    write(&agent, "b", "two\n");
+    std::os::unix::fs::symlink(own.join("a"), own.join("link")).unwrap();
+    let absolute = own.join("a").display().to_string();
+    let escaping = format!("*** Begin Patch\n*** Delete File: {absolute}\n*** End Patch");
+    let answers = vec![
+        call(&[
+            ("c1", "bash", json!({"command": "pwd; echo made > c"})),
+            (
+                "c2",
+                "write",
+                json!({"file_path": "a", "content": "tried\n"}),
+            ),
+            (
+                "c3",
+                "write",
+                json!({"file_path": absolute, "content": "x"}),
+            ),
+            (
+                "c4",
+                "edit",
+                json!({"file_path": absolute, "old_text": "one", "new_text": "x"}),
+            ),
+            ("c5", "write", json!({"file_path": "link", "content": "x"})),
+            ("c6", "apply_patch", json!({"patch": escaping})),
+            (
+                "c7",
+                "write",
+                json!({"file_path": own.join("new/x"), "content": "x"}),
+            ),
+            ("c8", "grep", json!({"pattern": "tried"})),
+            ("c9", "read", json!({"file_path": "b"})),
+        ]),
+        say("done"),
+    ];
+    let mut agent = {
+        let resume = Some((agent.folder.clone(), agent.session.clone()));
+        agent.handle.shutdown().await;
+        Setup {
+            resume,
+            ..setup(answers)
+        }
+        .start()
+    };
+    begin(&agent, "try it");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let tree = tree(&agent);
+    let copy = tree.join("a").display().to_string();
+    let results = results(&agent);
+    assert_eq!(results[0], format!("c1: {}", tree.display()));
+    assert!(results[1].starts_with("c2: "), "{results:?}");
+    let refusal = |id: &str, raw: &str, copy: &Path| {
+        format!(
+            "{id}!: Not changed: {raw} is a file of the user outside this trial. Change its copy: {}",
+            copy.display()
+        )
+    };
+    assert_eq!(results[2], refusal("c3", &absolute, copy.as_ref()));
+    assert_eq!(results[3], refusal("c4", &absolute, copy.as_ref()));
+    assert_eq!(results[4], refusal("c5", "link", copy.as_ref()));
+    assert!(results[5].starts_with("c6!: "), "{}", results[5]);
+    let new = own.join("new/x");
+    assert_eq!(
+        results[6],
+        refusal("c7", new.to_str().unwrap(), &tree.join("new/x"))
+    );
+    assert!(results[7].contains("a:1: tried"), "{}", results[7]);
+    assert!(results[8].contains("two"), "{}", results[8]);
+    assert_eq!(read(&agent, "a"), "one\n");
+    assert!(!own.join("c").exists() && !own.join("new").exists());
+    discarded(&mut agent).await;
+    assert_eq!(read(&agent, "a"), "one\n");
+    assert_eq!(trials(&agent), 0);
+}
+
+/// System prompt and texts of each request.
+fn requests(agent: &TestAgent) -> Vec<(String, Vec<String>)> {
+    let requests = agent.script.requests();
+    let texts = |at: usize| (requests[at].system.clone(), agent.request(at));
+    (0..requests.len()).map(texts).collect()
+}
+
+// The append-only law: each request begins with the one before it, in the trial and behind it.
+#[tokio::test]
+async fn the_model_is_told_by_blocks_behind_what_it_knows() {
+    let answers = ["one", "tried", "again", "kept", "more"].map(say).to_vec();
+    let mut agent = in_repository(answers);
+    agent.prompt("first");
+    agent.settled().await;
+    begin(&agent, "try it");
+    agent.settled().await;
+    let place = tree(&agent);
+    agent.prompt("go on");
+    agent.settled().await;
+    agent.handle.keep_trial();
+    idle(&mut agent).await;
+    for text in ["now", "then"] {
+        agent.prompt(text);
+        agent.settled().await;
+    }
+    let requests = requests(&agent);
+    for pair in requests.windows(2) {
+        assert_eq!(pair[0].0, pair[1].0, "the system prompt is another");
+        assert_eq!(pair[0].1, pair[1].1[..pair[0].1.len()]);
+    }
+    let said = &requests.last().unwrap().1;
+    let notes: Vec<_> = said.iter().filter(|it| it.starts_with("note")).collect();
+    let (own, place) = (agent.cwd.display(), place.display());
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(
+        notes[0].contains(&format!("[The working directory is now {place}]")),
+        "{notes:?}"
+    );
+    assert!(notes[0].contains("[This is a trial."), "{}", notes[0]);
+    assert!(notes[1].contains(&format!("[The working directory is now {own}]")));
+    assert!(notes[1].contains("[The trial was kept"), "{}", notes[1]);
+    let order: Vec<usize> = ["try it", "[This is", "now", "[The trial was kept"]
+        .iter()
+        .map(|text| said.iter().position(|it| it.contains(text)).unwrap())
+        .collect();
+    assert!(order[1] < order[0] && order[3] > order[0], "{said:?}");
+}
+
+#[tokio::test]
+async fn a_session_that_begins_with_a_trial_names_its_own_folder_in_its_prompt() {
+    let mut agent = in_repository(["tried", "again"].map(say).to_vec());
+    begin(&agent, "try it");
+    agent.settled().await;
+    let place = tree(&agent);
+    agent.prompt("go on");
+    agent.settled().await;
+    let requests = requests(&agent);
+    let own = agent.cwd.display().to_string();
+    assert!(requests[0].0.contains(&own) && !requests[0].0.contains(place.to_str().unwrap()));
+    assert_eq!(requests[1].1.len(), 4, "{:?}", requests[1].1);
+    assert!(requests[1].1[0].contains(&format!("is now {}]", place.display())));
+    discarded(&mut agent).await;
+    let entries = agent.entries();
+    assert_eq!(entries.last().unwrap()["data"]["state"], "discarded");
+}
+
+// L2, L3
+#[tokio::test]
+async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
+    let mut agent = in_repository(["one", "tried", "two"].map(say).to_vec());
+    agent.prompt("first");
+    agent.settled().await;
+    begin(&agent, "try it");
+    agent.settled().await;
+    discarded(&mut agent).await;
+    agent.prompt("second");
+    agent.settled().await;
+    let wanted = ["user: first", "assistant: one", "user: second"];
+    assert_eq!(agent.request(2), wanted);
+    let stored = agent.stored();
+    assert!(stored.contains(&"user: try it".to_owned()), "{stored:?}");
+    let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
+    assert!(agent.seen.iter().any(|event| moved(&event.kind)));
+    // And after a restart.
+    let (session, _) = Session::open(Path::new("/"), &agent.session)
+        .map_or_else(|_| (None, ()), |(session, _)| (Some(session), ()));
+    assert!(session.is_none(), "the agent holds it");
+}
+
+#[tokio::test]
+async fn what_cannot_begin_or_end_says_so_and_gives_the_prompt_back() {
+    let mut agent = setup(vec![say("one")]).start();
+    begin(&agent, "try it");
+    told(&mut agent, "is in no git repository").await;
+    let returned = agent
+        .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
+        .await;
+    assert!(matches!(returned, AgentEvent::QueueReturned { messages }
+        if messages[0].content == [Content::text("try it")]));
+    idle(&mut agent).await;
+    agent.handle.keep_trial();
+    told(&mut agent, "No trial is open").await;
+    agent.handle.discard_trial();
+    told(&mut agent, "No trial is open").await;
+    agent.prompt("first");
+    agent.settled().await;
+    assert_eq!(agent.request(0), ["user: first"]);
+}
+
+#[tokio::test]
+async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
+    let gate = Gate::new();
+    let mut waits = vec![start(), Step::Wait(gate.clone())];
+    waits.extend(say("tried").into_iter().skip(1));
+    let mut agent = in_repository(vec![waits, say("more")]);
+    begin(&agent, "try it");
+    gate.reached().await;
+    agent.handle.keep_trial();
+    told(&mut agent, "can end when no run is under way").await;
+    begin(&agent, "another");
+    told(&mut agent, "One trial at a time").await;
+    gate.open();
+    agent.settled().await;
+    begin(&agent, "another");
+    told(&mut agent, "One trial at a time").await;
+    // To leave the trial through the tree, it has to end first.
+    let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
+    agent.handle.go_to(first);
+    told(&mut agent, "is outside of it").await;
+    assert_eq!(trials(&agent), 1);
+    discarded(&mut agent).await;
+    assert_eq!(trials(&agent), 0);
+}
+
+#[tokio::test]
+async fn files_in_the_way_are_named_and_the_trial_stays_open() {
+    let mut agent = in_repository(vec![write_call("c1", "a"), say("tried"), say("more")]);
+    begin(&agent, "try it");
+    agent.settled().await;
+    write(&agent, "a", "mine\n");
+    agent.handle.keep_trial();
+    told(
+        &mut agent,
+        "a: was changed here and in the trial, in the same place",
+    )
+    .await;
+    idle(&mut agent).await;
+    assert_eq!((read(&agent, "a").as_str(), trials(&agent)), ("mine\n", 1));
+    write(&agent, "a", "one\n");
+    agent.handle.keep_trial();
+    idle(&mut agent).await;
+    assert_eq!((read(&agent, "a").as_str(), trials(&agent)), ("tried\n", 0));
+}
+
+// What is typed while the files are copied waits, and an abort brings all of it back.
+#[tokio::test]
+async fn an_abort_while_it_begins_leaves_nothing_or_a_trial_that_is_open() {
+    let mut agent = in_repository(vec![say("tried")]);
+    begin(&agent, "try it");
+    agent.steer("and more");
+    agent.handle.abort();
+    idle(&mut agent).await;
+    let story = agent.story().join("\n");
+    if agent.stored().is_empty() {
+        assert!(story.contains("returned try it | and more"), "{story}");
+        assert_eq!(trials(&agent), 0);
+    } else {
+        assert!(story.contains("trial open"), "{story}");
+    }
+}
+
+#[tokio::test]
+async fn a_trial_stays_open_while_another_session_is_looked_at() {
+    let answers = vec![
+        write_call("c1", "a"),
+        say("tried"),
+        call(&[("c2", "bash", json!({"command": "pwd"}))]),
+        say("elsewhere"),
+        call(&[("c3", "bash", json!({"command": "pwd"}))]),
+        say("back"),
+    ];
+    let mut agent = in_repository(answers);
+    begin(&agent, "try it");
+    agent.settled().await;
+    let place = tree(&agent);
+    let root = agent.folder.path().join("sessions");
+    let opened = |event: &AgentEvent| matches!(event, AgentEvent::SessionOpened { .. });
+    let open = |session: Session| OpenSession {
+        history: session.history(),
+        spill_dir: agent.folder.path().join("spill"),
+        session,
+        model: None,
+        thinking: None,
+    };
+    agent.handle.open(open(Session::create(&root, &agent.cwd)));
+    agent.until(opened).await;
+    agent.prompt("where");
+    agent.settled().await;
+    assert_eq!(results(&agent), [format!("c2: {}", agent.cwd.display())]);
+    let (session, _) = loop {
+        match Session::open(&root, &agent.session) {
+            Err(_) => tokio::task::yield_now().await,
+            Ok(opened) => break opened,
+        }
+    };
+    // A copy has no part in the trial.
+    let (mut copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
+    assert_eq!(ready_trial(&mut copy), None);
+    let open = OpenSession {
+        history: session.history(),
+        spill_dir: agent.folder.path().join("spill"),
+        session,
+        model: None,
+        thinking: None,
+    };
+    agent.handle.open(open);
+    agent.until(opened).await;
+    agent
+        .until(|event| matches!(event, AgentEvent::Trial(TrialEvent::Open(_))))
+        .await;
+    agent.prompt("where");
+    agent.settled().await;
+    let last = results(&agent).pop();
+    assert_eq!(last, Some(format!("c3: {}", place.display())));
+    agent.handle.keep_trial();
+    idle(&mut agent).await;
+    assert_eq!(read(&agent, "a"), "tried\n");
+}
+
+#[tokio::test]
+async fn a_trial_whose_files_are_gone_ends_by_itself() {
+    let mut agent = in_repository(vec![say("tried")]);
+    begin(&agent, "try it");
+    agent.settled().await;
+    agent.handle.shutdown().await;
+    fs::remove_dir_all(agent.folder.path().join("try")).unwrap();
+    let root = agent.folder.path().join("sessions");
+    let (mut session, _) = Session::open(&root, &agent.session).unwrap();
+    let notice = ready_trial(&mut session).unwrap();
+    assert!(notice.contains("are gone"), "{notice}");
+    drop(session);
+    let last: Vec<Value> = agent.entries();
+    assert_eq!(last.last().unwrap()["data"]["state"], "lost");
+    let mut agent = Setup {
+        resume: Some((agent.folder.clone(), agent.session.clone())),
+        ..setup(vec![
+            call(&[("c1", "bash", json!({"command": "pwd"}))]),
+            say("on"),
+        ])
+    }
+    .start();
+    agent.prompt("go on");
+    agent.settled().await;
+    assert_eq!(results(&agent), [format!("c1: {}", agent.cwd.display())]);
+}
