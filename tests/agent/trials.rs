@@ -110,7 +110,7 @@ fn write_call(id: &str, path: &str) -> Vec<Step> {
 
 #[tokio::test]
 async fn tools_work_in_the_worktree_and_refuse_the_users_own_files() {
-    let mut agent = in_repository(Vec::new());
+    let agent = in_repository(Vec::new());
     let own = agent.cwd.canonicalize().unwrap();
     write(&agent, "b", "two\n");
     std::os::unix::fs::symlink(own.join("a"), own.join("link")).unwrap();
