@@ -39,7 +39,9 @@
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for each kind of
 //! tool; what a call may do ([`agent::Effects`]) is known before it runs. `agent/session` is the
 //! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
-//! other programs see of an open one), and `agent/memory` the prompt that was stored with it. `agent/trial`
+//! other programs see of an open one), and `agent/memory` the prompt that was stored with it;
+//! `memory/compaction` says when a conversation fills the window, where it is cut and what is asked for
+//! (`runner/compact` asks, `actor/compaction` puts the summary in place). `agent/trial`
 //! copies the user's files to a git worktree and merges them back; it knows no conversation.
 //!
 //! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
+use super::memory::compaction::ContextUsage;
 use super::rules::LoopRules;
 use super::session::{History, Session, SessionBranch, SessionSnapshot};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
@@ -122,6 +123,8 @@ pub enum Command {
     Compact(Option<String>),
     /// Goes back to before the last compaction.
     Uncompact,
+    /// Answers with where the window goes.
+    ContextUsage(oneshot::Sender<ContextUsage>),
     /// About the tree of the session.
     Tree(TreeCommand),
     /// Begins or ends a trial.
@@ -360,6 +363,13 @@ impl AgentHandle {
     /// the run under way. The summary pays special attention to `focus`.
     pub fn compact(&self, focus: Option<String>) {
         self.send(Command::Compact(focus));
+    }
+
+    /// Where the window of the model goes. None when the agent is gone.
+    pub async fn context_usage(&self) -> Option<ContextUsage> {
+        let (answer, usage) = oneshot::channel();
+        self.send(Command::ContextUsage(answer));
+        usage.await.ok()
     }
 
     /// Goes back to before the last compaction, when no run is under way: the conversation is as it

@@ -25,6 +25,7 @@ pub use handle::{
     AgentHandle, Command, Delivery, ExternalMessage, OpenSession, Refused, SlowReader, Snapshot,
     TreeCommand, WhenIdle,
 };
+pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::AgentOptions;
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};

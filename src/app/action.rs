@@ -85,6 +85,8 @@ pub enum Action {
     Trust,
     /// List the iterations.
     Iterations,
+    /// Show where the window goes.
+    ContextUsage,
     /// Go on with another session.
     Resume,
     /// Begin a new session.
@@ -285,6 +287,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(ScrollBottom, "scroll_bottom", "Scroll to the end and follow it", Looking),
     row(PreviousPrompt, "previous_prompt", "Scroll to the prompt before", Looking),
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
+    slash(row(ContextUsage, "context", "Show where the window of the model goes: prompt, tools, files, messages, results, and what a compaction would free", Looking), "context"),
     slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, cost, tool calls; Enter looks into one", Looking), "iterations"),
     slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry; a prompt comes back into the editor (so does Esc twice on the empty editor)", Looking), "tree"),
     slash(row(Fork, "fork", "Begin another session from an earlier prompt, which is chosen from the tree and comes into the editor; this session stays as it is", Looking), "fork"),

@@ -7,7 +7,7 @@ use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
 use crate::agent::event::{NoticeLevel, RunOutcome};
-use crate::agent::memory::compaction::{Pruned, Window};
+use crate::agent::memory::compaction::{ContextUsage, Pruned, Window};
 use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
 use crate::agent::session::NodeId;
 use crate::agent::session::entry::Kind;
@@ -36,6 +36,22 @@ impl Actor {
             return self.conversation.notice(NoticeLevel::Warning, text);
         }
         self.conversation.uncompact(&self.model, self.thinking);
+    }
+
+    /// Where the window of the model goes.
+    pub(super) fn context_usage(&mut self) -> ContextUsage {
+        let model = Arc::clone(self.asked());
+        let rules = &self.rules.compaction;
+        let compacts = rules.enabled && !self.conversation.keeps_whole;
+        let prompt = self.conversation.prompts.in_force(model.edit_format);
+        let prompt = prompt.cloned().unwrap_or_default();
+        ContextUsage::of(
+            &model,
+            rules,
+            compacts,
+            &prompt,
+            self.conversation.for_model(),
+        )
     }
 
     /// The turn as it is, with a prompt in force, for a call that says nothing new.

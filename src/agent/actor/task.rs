@@ -177,6 +177,7 @@ impl Actor {
             Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
             Some(Command::Uncompact) => self.uncompact(),
+            Some(Command::ContextUsage(answer)) => drop(answer.send(self.context_usage())),
             Some(Command::Tree(command)) => {
                 let idle = matches!(self.activity, Activity::Idle);
                 (self.conversation).on_tree(command, idle, &self.model, self.thinking);

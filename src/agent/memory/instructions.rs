@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 /// How a rendered file begins.
 const OPENING: &str = "<instructions path=\"";
+const CLOSING: &str = "</instructions>";
 
 /// One file as the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +20,21 @@ impl Instructions {
     /// The file as it stands in the prompt and in notes.
     pub fn render(&self) -> String {
         let Self { path, text } = self;
-        format!("{OPENING}{path}\">\n{text}\n</instructions>")
+        format!("{OPENING}{path}\">\n{text}\n{CLOSING}")
     }
 }
 
 /// The path of the file that was rendered as `text`.
 pub(super) fn rendered_path(text: &str) -> Option<&str> {
     Some(text.strip_prefix(OPENING)?.split_once("\">\n")?.0)
+}
+
+/// The files that are rendered within `text`, each as it stands there.
+pub(super) fn rendered_in(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(OPENING).filter_map(|(start, _)| {
+        let end = text[start..].find(CLOSING)? + CLOSING.len();
+        Some(&text[start..start + end])
+    })
 }
 
 /// A short mark of a rendered file, to see whether it has changed. The same in every release: it is

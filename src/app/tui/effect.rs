@@ -53,6 +53,8 @@ pub enum Effect {
     Compact(Option<String>),
     /// Go back to before the last compaction.
     Uncompact,
+    /// Ask where the window goes.
+    ReadContext,
     /// Read which models there are.
     ListModels,
     /// Resolve the name of a model.

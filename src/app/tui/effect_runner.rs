@@ -97,6 +97,10 @@ impl EffectRunner {
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),
             Effect::Uncompact => self.handle.uncompact(),
+            Effect::ReadContext => {
+                let handle = self.handle.clone();
+                self.spawn(async move { EffectResult::Context(handle.context_usage().await) });
+            }
             Effect::GoOn => self.handle.go_on(),
             Effect::Session(effect) => {
                 if let Some(sessions) = &mut self.sessions {

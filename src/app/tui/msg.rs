@@ -14,7 +14,7 @@ use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
 use crate::agent::session::{Iteration, IterationSummary};
 use crate::agent::trial::Trial;
-use crate::agent::{Event, Snapshot};
+use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::models::{KeyState, ModelList};
 use crate::llm::{Model, ThinkingLevel};
@@ -84,6 +84,8 @@ pub enum EffectResult {
     Compared(Result<Vec<ComparisonLine>, String>),
     /// All entries of the session.
     Tree(Box<Outline>),
+    /// Where the window goes; none when the agent is gone.
+    Context(Option<ContextUsage>),
     /// The result of an effect on stored sessions.
     Session(SessionResult),
     /// All models; more may follow.

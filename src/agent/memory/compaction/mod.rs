@@ -7,6 +7,7 @@ mod cut;
 mod question;
 mod carried;
 mod prune;
+mod usage;
 #[cfg(test)]
 mod kit;
 
@@ -15,6 +16,7 @@ pub(in crate::agent) use cut::{Cut, cut};
 pub(in crate::agent) use prune::{Pruned, prune_cold, prune_full};
 pub(in crate::agent) use question::question;
 pub(in crate::agent) use size::{Window, overhead, size, tokens};
+pub use usage::{ContextKind, ContextPart, ContextUsage};
 
 /// The `origin` of messages that hold a summary of what was said before.
 pub const SUMMARY_ORIGIN: &str = "summary";

@@ -15,7 +15,7 @@ const FRAME: usize = 16;
 const SUMMARY_ROOM: u64 = 4096;
 
 /// Tokens of so many bytes of text: 3.5 bytes each.
-fn of_bytes(bytes: usize) -> u64 {
+pub(super) fn of_bytes(bytes: usize) -> u64 {
     (bytes as u64 * 2).div_ceil(7)
 }
 
@@ -58,7 +58,7 @@ pub(in crate::agent) fn overhead(prompt: &SessionPrompt) -> u64 {
     of_bytes(prompt.system.len()) + tools_size(prompt)
 }
 
-fn tools_size(prompt: &SessionPrompt) -> u64 {
+pub(super) fn tools_size(prompt: &SessionPrompt) -> u64 {
     let tools = prompt.tools.iter().map(|tool| {
         let text = tool.name.len() + tool.description.len();
         text + tool.parameters.to_string().len() + FRAME

@@ -6,6 +6,7 @@ use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
 use super::tree::{ComparisonView, TreePicker};
+use crate::agent::ContextUsage;
 use crate::app::action::{Action, Scope};
 
 /// Something over the screen that takes the keys.
@@ -15,6 +16,8 @@ pub enum Overlay {
     Help(Pager),
     /// What happened, iteration by iteration.
     Iterations(Box<IterationPicker>),
+    /// Where the window goes; none while it is asked.
+    Context(Pager, Option<Box<ContextUsage>>),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
     /// Whether the trial ends this way. The letter is the key that asked.
@@ -37,7 +40,7 @@ impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_) | Self::Comparison(_) => Scope::Pager,
+            Self::Help(_) | Self::Context(..) | Self::Comparison(_) => Scope::Pager,
             Self::Iterations(list) => match list.opened {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
@@ -69,6 +72,7 @@ impl Overlay {
             Self::Help(_)
             | Self::Comparison(_)
             | Self::Iterations(_)
+            | Self::Context(..)
             | Self::ConfirmQuit
             | Self::EndTrial(..) => None,
         }
@@ -85,7 +89,7 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager) => Some(pager),
+            Self::Help(pager) | Self::Context(pager, _) => Some(pager),
             Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),

@@ -70,6 +70,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             return vec![Effect::Compact(focus)];
         }
         Action::Uncompact => return vec![Effect::Uncompact],
+        Action::ContextUsage => {
+            app.overlays.push(Overlay::Context(Pager::default(), None));
+            return vec![Effect::ReadContext];
+        }
         Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
         Action::Iterations => return iterations::open(app),
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {

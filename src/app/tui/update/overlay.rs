@@ -1,6 +1,7 @@
 //! Keys, pastes and choices while something lies over the screen.
 
 use super::{iterations, models, sessions, stop, tree, trials};
+use crate::agent::ContextUsage;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -14,7 +15,11 @@ const PAGE: usize = 10;
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
-        Some(Overlay::Help(pager) | Overlay::Comparison(ComparisonView { pager, .. })) => {
+        Some(
+            Overlay::Help(pager)
+            | Overlay::Context(pager, _)
+            | Overlay::Comparison(ComparisonView { pager, .. }),
+        ) => {
             pager.press(action, PAGE, app.areas.list_end);
             if action.is_some_and(closes_pager) {
                 app.overlays.pop();
@@ -44,6 +49,7 @@ fn closes_pager(action: Action) -> bool {
         action,
         Action::Cancel
             | Action::Help
+            | Action::ContextUsage
             | Action::Submit
             | Action::Interrupt
             | Action::Quit
@@ -92,6 +98,13 @@ pub fn open_history(app: &mut App) {
     let picker = Picker::default();
     app.overlays.push(Overlay::HistorySearch(picker));
     search(app);
+}
+
+/// It is known where the window goes.
+pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
+    if let Some(Overlay::Context(_, shown)) = app.overlays.last_mut() {
+        *shown = usage.map(Box::new);
+    }
 }
 
 /// The prompts of earlier runs were read.

@@ -98,6 +98,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
         EffectResult::Compared(lines) => tree::compared(app, lines),
         EffectResult::Tree(outline) => tree::read(app, *outline),
+        EffectResult::Context(usage) => overlay::context_read(app, usage),
         EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::Note(text) if app.transcript.is_empty() => app.start.notices.push(text),

@@ -12,6 +12,7 @@ mod welcome;
 mod popup;
 mod overlay;
 mod iterations;
+mod context;
 mod tree;
 mod comparison;
 mod models;

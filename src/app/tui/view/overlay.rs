@@ -8,7 +8,7 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{comparison, iterations, models, opening, sessions, tree};
+use super::{comparison, context, iterations, models, opening, sessions, tree};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -21,6 +21,12 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
     match overlay {
         Overlay::Help(pager) => draw_help(app, *pager, area, buffer),
         Overlay::Iterations(list) => iterations::draw(app, list, area, buffer),
+        Overlay::Context(pager, usage) => {
+            let columns = box_columns(area).min(72);
+            let inside = usize::from(columns.saturating_sub(4));
+            let lines = context::lines(app, usage.as_deref(), inside);
+            draw_pager(app, "Context", columns, &lines, *pager, area, buffer)
+        }
         Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
