@@ -187,12 +187,15 @@ fn answer(out: &mut String, colors: &mut Colors, message: &AssistantMessage, ans
 
 fn folded(out: &mut String, colors: &mut Colors, title: &str, preview: &str, markdown: &str) {
     open(out, "details", "folded");
-    out.push_str("<summary>");
-    push_element(out, "b", "", title);
+    // An attribute: what stands below is found once, not twice.
+    out.push_str("<summary");
     if !preview.is_empty() {
-        out.push(' ');
-        push_element(out, "span", "", preview);
+        out.push_str(" data-preview=\"");
+        push_text(out, preview);
+        out.push('"');
     }
+    out.push('>');
+    push_element(out, "b", "", title);
     out.push_str("</summary>\n");
     push_markdown(out, colors, markdown);
     out.push_str("</details>\n");

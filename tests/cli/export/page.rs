@@ -176,6 +176,7 @@ fn check_page(page: &str) {
                 "^(e[0-9]+|bar|side|tools|find|search|found|contents|theme|keys|transcript)$",
             ),
             ("dir", "^auto$"),
+            ("data-preview", "(?s)^.+$"),
             ("tabindex", "^-?[01]$"),
             ("target", "^_blank$"),
             ("loading", "^lazy$"),
