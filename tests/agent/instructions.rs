@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::json;
 use tempfile::TempDir;
 use tiller::agent::memory::InstructionSources;
-use tiller::agent::{AgentEvent, RunOutcome, ToolSettings, Toolbox, tools};
+use tiller::agent::{
+    AgentEvent, CompactionRules, LoopRules, RunOutcome, ToolSettings, Toolbox, tools,
+};
 
 use super::fixture::{Act, Setup, Step, TestAgent, call, say};
 
@@ -93,6 +95,10 @@ fn nested(answers: Vec<Vec<Step>>, project: bool) -> TestAgent {
         },
         ..Setup::default()
     };
+    in_nested_project(setup)
+}
+
+fn in_nested_project(setup: Setup) -> TestAgent {
     let agent = setup.start();
     for (folder, text) in [("deep/er", "Deep rules."), ("other", "Other rules.")] {
         fs::create_dir_all(agent.cwd.join(folder)).unwrap();
@@ -214,4 +220,47 @@ async fn what_is_not_taken_in_is_told_to_the_user_once() {
         "{prompt}"
     );
     assert!(!prompt.contains("KEY="), "{prompt}");
+}
+
+#[tokio::test]
+async fn what_a_compaction_took_away_is_told_again_where_a_tool_looks_again() {
+    let calls = || call(&[("c1", "read", json!({"file_path": "deep/er/a.rs"}))]);
+    let answers = vec![
+        calls(),
+        say("ok"),
+        say("A summary."),
+        say("ok"),
+        calls(),
+        say("ok"),
+    ];
+    let setup = Setup {
+        answers,
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+        instructions: InstructionSources {
+            user: None,
+            project: true,
+        },
+        rules: LoopRules {
+            compaction: CompactionRules {
+                keep_recent_tokens: 1,
+                ..CompactionRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    };
+    let mut agent = in_nested_project(setup);
+    ask(&mut agent).await;
+    agent.handle.compact(None);
+    (agent.until(|event| matches!(event, AgentEvent::CompactionEnd { .. }))).await;
+    ask(&mut agent).await;
+    ask(&mut agent).await;
+    for (number, times) in [(1, 1), (3, 0), (4, 0), (5, 1)] {
+        let request = agent.request(number);
+        assert_eq!(
+            count(&request, "Deep rules."),
+            times,
+            "{number}: {request:?}"
+        );
+    }
 }

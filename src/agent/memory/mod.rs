@@ -16,6 +16,6 @@ pub use collect::{InstructionSources, instruction_files};
 pub use environment::{Environment, project_root};
 pub use git_head::git_head;
 pub use prompt::SystemPrompt;
-pub use session_prompt::{NOTE_ORIGIN, SessionPrompt, Today};
+pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt, Today};
 pub(super) use session_prompt::{SessionPrompts, Surroundings};
 pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES, SystemFiles};

@@ -45,7 +45,7 @@ const PLACE: usize = 1;
 /// Stands before an instruction file that is new or has changed.
 const INSTRUCTIONS: &str = "[These project instructions are new or have changed:]\n";
 /// Stands before the path of an instruction file that is gone.
-const INSTRUCTIONS_GONE: &str = "Project instructions that no longer count: ";
+const INSTRUCTIONS_GONE: &str = "[Project instructions that no longer count: ";
 const NONE: &str = "none";
 
 /// Tells the date.
@@ -77,6 +77,36 @@ pub struct SessionPrompt {
 impl SessionPrompt {
     fn offers(&self, tool: &ToolSpec) -> bool {
         self.tools.iter().any(|known| known.name == tool.name)
+    }
+}
+
+/// What a note says of an instruction file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionNote<'a> {
+    /// It is new or has changed.
+    Read {
+        /// The file.
+        path: &'a str,
+        /// The file as the model reads it.
+        rendered: &'a str,
+    },
+    /// It does not count any more.
+    Gone {
+        /// The file.
+        path: &'a str,
+    },
+}
+
+impl<'a> InstructionNote<'a> {
+    /// What the text of a note says, if it is of an instruction file.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        if let Some(path) = text.strip_prefix(INSTRUCTIONS_GONE) {
+            let path = path.strip_suffix(']')?;
+            return Some(Self::Gone { path });
+        }
+        let rendered = text.strip_prefix(INSTRUCTIONS)?;
+        let path = rendered_path(rendered)?;
+        Some(Self::Read { path, rendered })
     }
 }
 
@@ -320,7 +350,7 @@ impl SessionPrompts {
             .cloned()
             .collect();
         for path in gone {
-            notes.push(Content::text(format!("[{INSTRUCTIONS_GONE}{path}]")));
+            notes.push(Content::text(format!("{INSTRUCTIONS_GONE}{path}]")));
             self.known_instructions.remove(&path);
         }
         for file in &self.instructions {
@@ -346,19 +376,21 @@ impl SessionPrompts {
     /// Takes in a note that was given before.
     fn recall(&mut self, block: &Content) {
         let Content::Text(text) = block else { return };
-        if let Some(file) = text.text.strip_prefix(INSTRUCTIONS) {
-            if let Some(path) = rendered_path(file) {
-                (self.known_instructions).insert(path.to_owned(), digest(file));
+        match InstructionNote::parse(&text.text) {
+            Some(InstructionNote::Read { path, rendered }) => {
+                (self.known_instructions).insert(path.to_owned(), digest(rendered));
+                return;
             }
-            return;
+            Some(InstructionNote::Gone { path }) => {
+                self.known_instructions.remove(path);
+                return;
+            }
+            None => {}
         }
         let Some(note) = (text.text.strip_prefix('[')).and_then(|rest| rest.strip_suffix(']'))
         else {
             return;
         };
-        if let Some(path) = note.strip_prefix(INSTRUCTIONS_GONE) {
-            self.known_instructions.remove(path);
-        }
         for (start, known) in CHANGES.iter().zip(&mut self.known) {
             if let Some(value) = note.strip_prefix(start) {
                 value.clone_into(known);

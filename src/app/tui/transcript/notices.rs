@@ -3,10 +3,10 @@
 
 use super::cell::{CellBody, CompactionCell, user_text};
 use super::cells::Cells;
-use crate::agent::memory::NOTE_ORIGIN;
+use crate::agent::memory::{InstructionNote, NOTE_ORIGIN};
 use crate::agent::session::SUMMARY_ORIGIN;
 use crate::agent::{CompactionOutcome, NoticeLevel};
-use crate::llm::UserMessage;
+use crate::llm::{Content, UserMessage};
 
 /// The retries under way, and their notice.
 #[derive(Clone, Debug)]
@@ -132,8 +132,12 @@ pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
 
 /// What the program told the model in the user's place.
 pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
-    // A note repeats what the user sees anyway: the date, or that they stopped the answer.
     if message.origin.as_deref() == Some(NOTE_ORIGIN) {
+        // Else it repeats what the user sees anyway: the date, or that they stopped the answer.
+        let files: Vec<String> = message.content.iter().filter_map(instructions).collect();
+        if !files.is_empty() {
+            push(cells, NoticeLevel::Info, files.join("\n"));
+        }
         return;
     }
     let advice = user_text(&message.content);
@@ -146,6 +150,17 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     }
     let text = format!("The model goes in circles\nIt is told: {advice}");
     push(cells, NoticeLevel::Warning, text);
+}
+
+/// What a block of a note says of an instruction file, for the user.
+fn instructions(block: &Content) -> Option<String> {
+    let Content::Text(text) = block else {
+        return None;
+    };
+    Some(match InstructionNote::parse(&text.text)? {
+        InstructionNote::Read { path, .. } => format!("Instructions taken in: {path}"),
+        InstructionNote::Gone { path } => format!("Instructions that no longer count: {path}"),
+    })
 }
 
 /// What stands in the place of what was said before.
