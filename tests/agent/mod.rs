@@ -13,6 +13,7 @@ mod steering;
 mod abort;
 mod failures;
 mod instructions;
+mod lifecycle;
 mod limits;
 mod long_conversation;
 mod loop_guard;

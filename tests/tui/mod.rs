@@ -31,6 +31,7 @@ mod e2e_abort;
 mod e2e_demo;
 mod e2e_disk;
 mod e2e_export;
+mod e2e_iterations;
 mod e2e_job;
 mod e2e_kept;
 mod e2e_models;

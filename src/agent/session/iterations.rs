@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::entry::Body;
+use super::entry::{Body, Kind};
 use super::tree::NodeId;
 use super::view::SessionView;
 use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage};
@@ -46,15 +46,32 @@ pub struct IterationCall {
 }
 
 impl SessionView {
-    /// One iteration, counted from 1; none when there are fewer.
+    /// One iteration, counted from 1; none when there are fewer. Reads no more than that and the one
+    /// before it.
     pub fn iteration(&self, number: usize) -> Option<Iteration> {
-        self.iterations().nth(number.checked_sub(1)?)
+        let before = number.checked_sub(1)?;
+        let branch = self.branch();
+        let is_answer = |at: &usize| self.tree().node(branch[*at]).kind == Kind::Assistant;
+        let (given, start) = match before.checked_sub(1) {
+            None => (0, 0),
+            Some(given) => (given, (0..branch.len()).filter(is_answer).nth(given)?),
+        };
+        let mut iterations = self.fold(given, branch[start..].to_vec());
+        iterations.find(|iteration| iteration.number == number)
     }
 
     /// The iterations on the branch it is on, read one after the other.
     pub fn iterations(&self) -> impl Iterator<Item = Iteration> {
-        let mut fold = Fold::default();
-        let nodes = self.branch().into_iter().map(Some).chain([None]);
+        self.fold(0, self.branch())
+    }
+
+    /// The iterations from `nodes` on, when so many were `given` before.
+    fn fold(&self, given: usize, nodes: Vec<NodeId>) -> impl Iterator<Item = Iteration> {
+        let mut fold = Fold {
+            given,
+            ..Fold::default()
+        };
+        let nodes = nodes.into_iter().map(Some).chain([None]);
         nodes.filter_map(move |node| match node {
             Some(node) => fold.entry(self, node),
             None => fold.end(),
@@ -88,7 +105,12 @@ struct ModelCall {
 impl Fold {
     /// Takes an entry; gives the iteration that ended before it.
     fn entry(&mut self, view: &SessionView, node: NodeId) -> Option<Iteration> {
-        let stored = view.entry(node).ok()?;
+        let is_answer = view.tree().node(node).kind == Kind::Assistant;
+        let stored = match view.entry(node) {
+            Ok(stored) if !is_answer || stored.body.is_some() => stored,
+            _ if is_answer => return self.damaged(),
+            _ => return None,
+        };
         if let Some(data) = stored.body.as_ref().and_then(Body::lifecycle) {
             self.call.note(data, &stored.timestamp);
             return None;
@@ -139,6 +161,17 @@ impl Fold {
         if !stored.timestamp.is_empty() {
             self.time = stored.timestamp;
         }
+        done
+    }
+
+    /// An answer that cannot be read counts all the same.
+    fn damaged(&mut self) -> Option<Iteration> {
+        let done = self.complete(true);
+        let call = std::mem::take(&mut self.call);
+        let mut next = self.next();
+        next.started_at = call.started_at.unwrap_or(next.started_at);
+        next.metadata.insert("damaged".into(), true.into());
+        self.current = Some(next);
         done
     }
 

@@ -1,0 +1,147 @@
+//! How runs went, as the session keeps it (E4, E5), and the iterations that are read with its help.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tiller::agent::session::{IterationSummary, SessionView};
+use tiller::agent::{AgentEvent, CompactionRules, LoopRules, RetryRules, RunOutcome, ToolStatus};
+use tiller::llm::{ErrorClass, LlmError, StreamEvent};
+
+use super::fixture::{Act, Setup, Step, TestAgent, call, say};
+
+fn fail(class: ErrorClass) -> Vec<Step> {
+    vec![Step::Say(StreamEvent::Error(LlmError::new(class, "no")))]
+}
+
+/// A retry, two tool calls of which one fails, a compaction, a run that fails.
+async fn run() -> TestAgent {
+    let mut agent = Setup {
+        answers: vec![
+            fail(ErrorClass::Retryable),
+            call(&[("c1", "good", json!({})), ("c2", "bad", json!({}))]),
+            say("done"),
+            say("and more"),
+            say("the summary"),
+            fail(ErrorClass::Client),
+        ],
+        tools: vec![
+            ("good", true, Act::Succeed("fine".into())),
+            ("bad", true, Act::Fail("broken".into())),
+        ],
+        rules: LoopRules {
+            retry: RetryRules {
+                max: 1,
+                base_ms: 1,
+                ..RetryRules::default()
+            },
+            compaction: CompactionRules {
+                keep_recent_tokens: 1,
+                ..CompactionRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start();
+    agent.prompt("Go");
+    agent.settled().await;
+    agent.prompt("On");
+    agent.settled().await;
+    agent.handle.compact(None);
+    agent
+        .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+        .await;
+    agent.prompt("Fail");
+    assert!(matches!(agent.settled().await, RunOutcome::Failed { .. }));
+    agent
+}
+
+#[tokio::test]
+async fn all_that_happens_to_a_run_is_kept() {
+    let agent = run().await;
+    let entries = agent.entries();
+    let events = || {
+        entries
+            .iter()
+            .filter(|it| it["customType"] == "tiller.event")
+    };
+    let kinds: BTreeSet<&str> = events()
+        .filter_map(|it| it["data"]["event"].as_str())
+        .collect();
+    let expected = [
+        "agent_end",
+        "agent_start",
+        "api_call_end",
+        "api_call_start",
+        "compaction_complete",
+        "compaction_triggered",
+        "error",
+        "retry",
+        "tool_call_end",
+        "tool_call_start",
+    ];
+    assert_eq!(kinds, BTreeSet::from(expected));
+    let ends: Vec<Value> = events()
+        .filter(|it| it["data"]["event"] == "tool_call_end")
+        .map(|it| json!([it["data"]["toolCallId"], it["data"]["isError"]]))
+        .collect();
+    assert_eq!(ends, [json!(["c1", false]), json!(["c2", true])]);
+    // They are short, and say nothing that the messages beside them say.
+    for event in events() {
+        assert!(event.to_string().len() < 330, "{event}");
+    }
+}
+
+// B3, B10, B12, B13
+#[tokio::test]
+async fn one_iteration_is_what_the_list_of_all_has() {
+    let agent = run().await;
+    let view = SessionView::open(&agent.session).unwrap();
+    let all: Vec<Value> = view.iterations().map(|it| json!(it)).collect();
+    assert_eq!(all.len(), 4);
+    for (at, expected) in all.iter().enumerate() {
+        let one = view.iteration(at + 1).map(|it| json!(it));
+        assert_eq!(one.as_ref(), Some(expected));
+        assert_eq!(expected["number"], at + 1);
+        assert!(expected["completed_at"].as_str() >= expected["started_at"].as_str());
+    }
+    assert!(view.iteration(0).is_none() && view.iteration(5).is_none());
+
+    let first = IterationSummary::from(&view.iteration(1).unwrap());
+    assert_eq!(first.prompt, "Go");
+    assert!(first.first_token_ms.is_some() && first.ended >= Some(first.began));
+    let calls: Vec<_> = first
+        .calls
+        .iter()
+        .map(|it| (it.name.as_str(), it.status))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            ("good", Some(ToolStatus::Ok)),
+            ("bad", Some(ToolStatus::Error))
+        ]
+    );
+    // The one that failed said nothing.
+    let last = IterationSummary::from(&view.iteration(4).unwrap());
+    assert_eq!((last.prompt.as_str(), last.first_token_ms), ("Fail", None));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_keeps_its_number() {
+    let agent = run().await;
+    let text = std::fs::read_to_string(&agent.session).unwrap();
+    let damaged = text.replacen("\"stopReason\":\"toolUse\",", "\"stopReason\":7,", 2);
+    assert_ne!(text, damaged);
+    std::fs::write(&agent.session, damaged).unwrap();
+    let view = SessionView::open(&agent.session).unwrap();
+    let all: Vec<Value> = view.iterations().map(|it| json!(it)).collect();
+    assert_eq!(
+        (all.len(), &all[0]["metadata"]["damaged"]),
+        (4, &json!(true))
+    );
+    for (at, expected) in all.iter().enumerate() {
+        let one = view.iteration(at + 1).map(|it| json!(it));
+        assert_eq!(one.as_ref(), Some(expected));
+    }
+}

@@ -1,0 +1,55 @@
+//! `/iterations` in the whole program (B13): during a run, after a resume, and the same figures as
+//! `tiller sessions show`.
+
+use serde_json::{Value, json};
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::screen::Launch;
+
+#[test]
+fn iterations_are_listed_while_it_runs_and_after_a_resume() {
+    let gate = json!({"command": "until [ -e go ]; do sleep 0.02; done; echo passed the gate"});
+    let (_server, sandbox) = job::stage_with(vec![
+        Reply::text("I look.").and_call("ls", json!({})),
+        Reply::text("I wait.").and_call("bash", gate),
+        Reply::text("All done."),
+    ]);
+    let screen = open(&sandbox, Wire::ALL[0]);
+    screen.keys("Look and wait<enter>");
+    screen.wait_for("until [ -e go ]");
+    screen.keys("<a-i>");
+    screen.wait_until("both iterations", |view| {
+        let has = |line: &String| line.contains("  ls ") && line.contains("❯ Look and wait");
+        view.lines().iter().any(has) && view.contains("bash running")
+    });
+    screen.keys("<up><enter>");
+    screen.wait_for("Iteration 1 of 2");
+    screen.wait_for("README.md");
+    screen.keys("<esc><esc>");
+    sandbox.write("go", "");
+    screen.wait_for("All done.");
+    leave(&screen);
+
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    screen.wait_for("All done.");
+    screen.keys("/iterations<enter>");
+    screen.wait_for("bash ");
+    screen.wait_for("answer");
+    screen.keys("bash");
+    screen.wait_gone("answer");
+    screen.keys("<enter>");
+    screen.wait_for("Iteration 2 of 3");
+    screen.wait_for("passed the gate");
+    screen.keys("<esc><esc>");
+    leave(&screen);
+
+    let session = sandbox.session();
+    let id = session[0]["id"].as_str().unwrap();
+    let ran = sandbox.run(&["sessions", "show", id, "--iteration", "2"]);
+    let iteration: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(iteration["tool_calls"][0]["name"], "bash");
+    let ms = |key: &str| iteration["metadata"][key].as_u64().unwrap();
+    assert!(ms("first_token_ms") <= ms("duration_ms"), "{iteration}");
+}
