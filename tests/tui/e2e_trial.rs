@@ -132,6 +132,10 @@ fn a_trial_is_open_again_after_a_kill() {
     let text = server.request(3).text();
     assert!(text.contains("This is a trial"), "{text}");
     idle(&screen);
+    leave(&screen);
+    screen.wait_for("trial    open, and goes on with the session");
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    idle(&screen);
     screen.keys("/discard<enter>");
     screen.wait_for("is discarded");
     screen.wait_gone("Esc stops");

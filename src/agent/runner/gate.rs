@@ -52,9 +52,9 @@ pub(super) async fn judge(env: &RunEnv, turn: &Turn, call: &ToolCall) -> Result<
         refused.map_err(|error| error.to_string())??;
     }
     Ok(Allowed {
-        effects,
         tool,
         args,
+        effects,
     })
 }
 

@@ -63,7 +63,7 @@ pub(in crate::agent) enum RunMessage {
 /// What the run says about trials.
 pub(in crate::agent) enum TrialReport {
     /// One has begun. Without an answer the run is over.
-    Begun(Started, oneshot::Sender<(Arc<RunEnv>, Opening)>),
+    Begun(Box<Started>, oneshot::Sender<(Arc<RunEnv>, Opening)>),
     /// The open one has ended: what was kept of it, or that it is discarded.
     Ended(Option<Kept>, oneshot::Sender<()>),
 }
@@ -240,7 +240,7 @@ impl RunLink {
     /// Reports that a trial has begun, and returns what a run in it works with. None when the run
     /// is over.
     pub async fn begin_trial(&self, started: Started) -> Option<(Arc<RunEnv>, Opening)> {
-        self.ask(|reply| RunMessage::Trial(TrialReport::Begun(started, reply)))
+        self.ask(|reply| RunMessage::Trial(TrialReport::Begun(Box::new(started), reply)))
             .await
     }
 

@@ -153,7 +153,7 @@ fn copy_all(
             && parent != folder
         {
             fs::create_dir_all(parent).map_err(TrialError::io("cannot make", parent))?;
-            folder = parent.to_owned();
+            parent.clone_into(&mut folder);
         }
         let entry = match found {
             Found::Nothing | Found::Folder | Found::Special => continue,

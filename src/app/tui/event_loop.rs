@@ -419,6 +419,9 @@ fn summary(app: &App) -> String {
         let id = StoredSession::at(&session.file).id;
         lines.push(format!("resume   tiller --session {}", short_id(&id)));
     }
+    if app.trial.is_some() {
+        lines.push("trial    open, and goes on with the session".to_owned());
+    }
     let total = &app.status.total;
     if total.output > 0 {
         let tokens = format!(

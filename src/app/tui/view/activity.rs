@@ -94,7 +94,7 @@ fn trial(app: &App, open: &OpenTrial) -> StyledLine {
         Some(0) => " · no file changed".to_owned(),
         Some(files) => format!(" · {} changed", plural(files as u64, "file", "files")),
     };
-    StyledLine::of("⑂ ", app.theme.activity_mark)
+    StyledLine::of("◇ ", app.theme.activity_mark)
         .with(format!("trial{changed} · "), app.theme.activity)
         .then(&offer(app, Action::KeepTrial, " keeps"))
         .with(" · ", app.theme.activity)

@@ -76,7 +76,8 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
         _ => app.theme.editor_full,
     };
     let columns = usize::from(area.width);
-    let label = ellipsis(&format!("─ {mode} "), columns.saturating_sub(2));
+    let trial = if app.trial.is_some() { " · trial" } else { "" };
+    let label = ellipsis(&format!("─ {mode}{trial} "), columns.saturating_sub(2));
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {
         0 => String::new(),

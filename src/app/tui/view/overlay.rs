@@ -97,19 +97,20 @@ fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) ->
     let theme = &app.theme;
     let key_style = theme.popup.patch(theme.key_hint);
     let files = match app.trial.as_ref().and_then(|open| open.changed) {
-        Some(files) => plural(files as u64, "changed file", "changed files"),
-        None => "all changed files".to_owned(),
+        Some(0) => "No file was changed".to_owned(),
+        Some(files) => format!("Changed: {}", plural(files as u64, "file", "files")),
+        None => "Not counted yet what was changed".to_owned(),
     };
     let (title, what, does) = match action {
-        Action::KeepTrial => ("Keep the trial?", "taken over into yours", " keeps"),
-        _ => (
-            "Discard the trial?",
-            "thrown away with the worktree",
-            " discards",
+        Action::KeepTrial => (
+            "Keep the trial?",
+            "Yours take these changes over.",
+            " keeps",
         ),
+        _ => ("Discard the trial?", "Yours stay as they are.", " discards"),
     };
     let lines = [
-        StyledLine::of(format!("{files}: {what}."), theme.popup),
+        StyledLine::of(format!("{files}. {what}"), theme.popup),
         StyledLine::new(),
         StyledLine::of(app.key(Action::Submit), key_style)
             .with(format!("{does} · "), theme.popup)
