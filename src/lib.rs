@@ -52,7 +52,8 @@
 //! `action.rs` is the table of everything a user can trigger; `serve` is for other programs: the socket
 //! and the file that steer a session, the file of its events; `export` makes pages and Markdown of
 //! sessions; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
-//! it), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
+//! it: `pages` of a stored past are read where somebody looks), `tui/view` lays it out and paints it,
+//! `tui/text` wraps and styles.
 //!
 //! # What holds everywhere
 //!

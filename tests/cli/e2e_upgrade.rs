@@ -1,5 +1,6 @@
 //! A session over days, time zones, releases and models: each request begins with the one before.
 
+use std::fmt::Write;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -24,9 +25,9 @@ fn age(sandbox: &Sandbox) {
             for tool in entry["data"]["tools"].as_array_mut().unwrap() {
                 tool["description"] = json!(OLD_TOOL);
             }
-            aged += &format!("{entry}\n");
+            let _ = writeln!(aged, "{entry}");
         } else {
-            aged += &format!("{line}\n");
+            let _ = writeln!(aged, "{line}");
         }
     }
     assert!(aged.contains(OLD_TOOL));

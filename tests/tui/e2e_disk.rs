@@ -44,7 +44,7 @@ fn count(screen: &Screen, text: &str) -> usize {
 fn a_full_disk_loses_nothing_and_is_told_once() {
     let long = format!("A long answer. {}", "word ".repeat(8000));
     let mut replies = vec![Reply::text("One.")];
-    replies.extend(["Two.", "Three.", "Four."].map(|text| Reply::text(text)));
+    replies.extend(["Two.", "Three.", "Four."].map(Reply::text));
     replies.insert(1, Reply::text(&long));
     let (server, sandbox) = job::stage_with(replies);
     let screen = open(&sandbox, Wire::Anthropic);

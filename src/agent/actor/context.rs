@@ -2,6 +2,7 @@
 //! with what led to it and the tool results that came of it. Holds no limit: whoever asks brings it
 //! (A12).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -79,6 +80,25 @@ impl Context {
             // Clocks may step back; an iteration never ends before it began.
             bounds.completed_at = Some(Timestamp::now().max(bounds.started_at));
         }
+    }
+
+    /// Lets go of the details of results from the message `from` on, which the screen reads from the
+    /// file; gives the messages without them, by those that had them.
+    pub fn forget_details(&mut self, from: usize) -> HashMap<*const Message, Arc<Message>> {
+        let mut slim = HashMap::new();
+        for message in self.messages.iter_mut().skip(from) {
+            if let Message::ToolResult(result) = &**message
+                && result.details.is_some()
+            {
+                let without = Arc::new(Message::ToolResult(ToolResultMessage {
+                    details: None,
+                    ..result.clone()
+                }));
+                let with = std::mem::replace(message, Arc::clone(&without));
+                slim.insert(Arc::as_ptr(&with), without);
+            }
+        }
+        slim
     }
 
     /// All messages, in order.

@@ -175,6 +175,20 @@ impl Conversation {
         self.subscribers.send(event);
     }
 
+    /// Lets go of what no model reads of the messages from the message `from` on, once the run that
+    /// made them has ended: it stands in the file.
+    pub fn forget_details(&mut self, from: usize) {
+        if self.session.path().is_none() {
+            return;
+        }
+        let slim = self.context.forget_details(from);
+        for message in &mut self.view.messages {
+            if let Some(without) = slim.get(&Arc::as_ptr(message)) {
+                *message = Arc::clone(without);
+            }
+        }
+    }
+
     /// Stores and hands out a message that is whole from its start.
     pub fn publish_whole(&mut self, message: Arc<Message>) {
         self.subscribers.send(AgentEvent::MessageStart {

@@ -403,6 +403,7 @@ impl Actor {
                 messages: self.conversation.context.messages()[run.first_message..].to_vec(),
                 outcome,
             });
+            self.conversation.forget_details(run.first_message);
         }
         run.processes.stop_all();
         self.enter(match self.processes.alive() {

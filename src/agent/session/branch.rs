@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use super::entry::{Body, Kind};
 use super::reader;
-use super::store::Session;
-use super::tree::{NodeId, Place};
+use super::tree::{NodeId, Place, Tree};
 
 /// What an entry that is not in the file counts for, in bytes.
 const IN_MEMORY: u64 = 512;
@@ -30,10 +29,9 @@ struct Entry {
     place: Place,
 }
 
-impl Session {
-    /// The entries on the way to the leaf.
-    pub fn branch(&self) -> SessionBranch {
-        let tree = self.tree();
+impl SessionBranch {
+    /// The entries on the way to the leaf of `tree`, which stand in `file`.
+    pub(super) fn of(tree: &Tree, file: Option<Arc<File>>) -> Self {
         let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
         let entries = path.into_iter().filter_map(|node| {
             let it = tree.node(node);
@@ -43,14 +41,12 @@ impl Session {
                 place: it.place.clone(),
             })
         });
-        SessionBranch {
+        Self {
             entries: entries.collect(),
-            file: self.open_file(),
+            file,
         }
     }
-}
 
-impl SessionBranch {
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::branch::SessionBranch;
 use super::entry::{Body, Compaction, Kind, Replacement};
 use super::store::Session;
 use super::tree::NodeId;
@@ -29,6 +30,11 @@ pub struct History {
 }
 
 impl Session {
+    /// The entries on the way to the leaf, as the user reads them.
+    pub fn branch(&self) -> SessionBranch {
+        SessionBranch::of(self.tree(), self.open_file())
+    }
+
     /// The last compaction on the way to the leaf.
     pub fn last_compaction(&self) -> Option<Compaction> {
         let tree = self.tree();
