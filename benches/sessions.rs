@@ -17,6 +17,7 @@ use std::process::Command;
 
 use divan::{Bencher, black_box};
 use tiller::agent::session::{Session, SessionIndex, all_sessions};
+use tiller::app::branches::Outline;
 
 /// Bytes of the session that is opened.
 const SIZE: usize = 128 * 1024 * 1024;
@@ -143,6 +144,15 @@ fn branch_of_128_mb(bencher: Bencher) {
     let path = big(root.path());
     let (session, _) = Session::open(root.path(), &path).unwrap();
     bencher.bench_local(|| black_box(session.branch().len()));
+}
+
+/// What every entry says in short, as the tree on the screen has it.
+#[divan::bench(sample_count = 3)]
+fn outline_of_128_mb(bencher: Bencher) {
+    let root = tempfile::tempdir().unwrap();
+    let path = big(root.path());
+    let (session, _) = Session::open(root.path(), &path).unwrap();
+    bencher.bench_local(|| black_box(Outline::of(&session.snapshot())));
 }
 
 fn list(root: &Path) -> usize {

@@ -204,6 +204,8 @@ pub enum TreeCommand {
     GoTo {
         /// A prompt of the user stands for the place it was sent from.
         entry: String,
+        /// What is left behind of the branch it leaves.
+        leaving: Leaving,
     },
     /// Goes back to where the last prompt was sent from, when no run is under way.
     EditLast,
@@ -225,6 +227,15 @@ pub enum TrialCommand {
     Keep,
     /// Goes back to before it.
     Discard,
+}
+
+/// What the model is told of a branch that is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// Nothing.
+    Silently,
+    /// A summary, which it makes before.
+    WithSummary,
 }
 
 /// A session to go on with.
@@ -389,8 +400,8 @@ impl AgentHandle {
     /// Goes on from the entry with this id, when no run is under way; everything stays in the tree.
     /// A prompt of the user stands for the place it was sent from, and comes back in
     /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
-    pub fn go_to(&self, entry: String) {
-        self.send(Command::Tree(TreeCommand::GoTo { entry }));
+    pub fn go_to(&self, entry: String, leaving: Leaving) {
+        self.send(Command::Tree(TreeCommand::GoTo { entry, leaving }));
     }
 
     /// Goes back to where the last prompt of the conversation was sent from, as [`Self::go_to`].

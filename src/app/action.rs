@@ -289,7 +289,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
     slash(row(ContextUsage, "context", "Show where the window of the model goes: prompt, tools, files, messages, results, and what a compaction would free", Looking), "context"),
     slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, cost, tool calls; Enter looks into one", Looking), "iterations"),
-    slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry; a prompt comes back into the editor (so does Esc twice on the empty editor)", Looking), "tree"),
+    slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry, Alt+Enter with a summary of what is left; a prompt comes back into the editor. Esc twice on the empty editor opens it too", Looking), "tree"),
     slash(row(Fork, "fork", "Begin another session from an earlier prompt, which is chosen from the tree and comes into the editor; this session stays as it is", Looking), "fork"),
     argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),
     argument(row(CompareBranches, "compare_branches", "Compare two branches since they parted: prompts, calls, time, tokens, cost, files. A and B are labels or ids as the tree shows them; without any: this branch and the one it parted from last", Looking), "diff", "A B"),

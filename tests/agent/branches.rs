@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use tiller::agent::AgentEvent;
+use tiller::agent::{AgentEvent, Leaving};
 use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
 use tiller::llm::Message;
 use tiller::llm::message::content_text;
@@ -50,7 +50,7 @@ async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
     ask(&mut agent, "second").await;
     let before = fs::read(&agent.session).unwrap();
     let second = id_of(&agent, "second");
-    agent.handle.go_to(second);
+    agent.handle.go_to(second, Leaving::Silently);
     let (messages, prompt) = moved(&mut agent).await;
     assert_eq!(messages, ["user: first", "assistant: one"]);
     assert_eq!(prompt.as_deref(), Some("second"));
@@ -62,7 +62,7 @@ async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
 
     // Back to the end of the branch that was left.
     let two = id_of(&agent, "\"two\"");
-    agent.handle.go_to(two);
+    agent.handle.go_to(two, Leaving::Silently);
     let (messages, prompt) = moved(&mut agent).await;
     assert_eq!(messages.last().unwrap(), "assistant: two");
     assert_eq!(prompt, None);
@@ -111,7 +111,7 @@ async fn calls_keep_their_results_wherever_it_goes_on() {
             .expect(at);
         agent
             .handle
-            .go_to(chosen["id"].as_str().unwrap().to_owned());
+            .go_to(chosen["id"].as_str().unwrap().to_owned(), Leaving::Silently);
         moved(&mut agent).await;
         ask(&mut agent, "next").await;
         assert_eq!(
@@ -140,11 +140,11 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
     agent.handle.label(None, Some("x".into()));
     agent.until(told("Nothing was said")).await;
     ask(&mut agent, "first").await;
-    agent.handle.go_to("nonsense".into());
+    agent.handle.go_to("nonsense".into(), Leaving::Silently);
     agent.until(told("no entry nonsense")).await;
     agent.prompt("second");
     gate.reached().await;
-    agent.handle.go_to(id_of(&agent, "first"));
+    agent.handle.go_to(id_of(&agent, "first"), Leaving::Silently);
     agent.until(told("stop it first")).await;
     gate.open();
     agent.settled().await;
@@ -157,6 +157,72 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
             "assistant: two"
         ]
     );
+}
+
+#[tokio::test]
+async fn a_branch_is_left_with_a_summary_of_it() {
+    let answers = ["one", "two", "It was tried.", "three"].map(say).to_vec();
+    let mut agent = agent(answers, vec![]);
+    ask(&mut agent, "first").await;
+    ask(&mut agent, "second").await;
+    let (second, two) = (id_of(&agent, "second"), id_of(&agent, "\"two\""));
+    agent.handle.go_to(second, Leaving::WithSummary);
+    let (messages, prompt) = moved(&mut agent).await;
+    assert_eq!(prompt.as_deref(), Some("second"));
+    assert!(messages[2].contains("It was tried."), "{messages:?}");
+    let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+    agent.until(settled).await;
+    // The question stands behind the conversation as it was, and nowhere after.
+    let asked = agent.request(2);
+    assert_eq!(asked[..4], ["user: first", "assistant: one", "user: second", "assistant: two"]);
+    assert!(asked[4].ends_with("begins with this message:\nsecond"));
+    ask(&mut agent, "another").await;
+    let request = agent.request(3);
+    assert_eq!(request.len(), 4, "{request:?}");
+    assert_eq!(request[1], "assistant: one");
+    assert!(request[2].starts_with("summary: ") && request[2].contains("It was tried."));
+    assert_eq!(request[3], "user: another");
+    let entries = agent.entries();
+    let summary = entries.iter().find(|entry| entry["type"] == "branch_summary").unwrap();
+    assert_eq!(summary["fromId"], two.as_str());
+    assert_eq!(summary["summary"], "It was tried.");
+
+    // Where nothing is left none is made.
+    let last = id_of(&agent, "three");
+    agent.handle.go_to(last, Leaving::WithSummary);
+    moved(&mut agent).await;
+    assert_eq!(agent.script.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn a_branch_without_a_summary_is_not_left() {
+    let gate = Gate::new();
+    let waiting = vec![fixture::start(), Step::Wait(gate.clone())];
+    let calls = call(&[("a", "read", json!({}))]);
+    let mut agent = Setup {
+        answers: vec![say("one"), calls, waiting],
+        rules: fixture::no_retries(),
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut agent, "first").await;
+    let told = |part: &'static str| {
+        move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part))
+    };
+    let first = id_of(&agent, "first");
+    agent.handle.go_to(first.clone(), Leaving::WithSummary);
+    agent.until(told("called a tool")).await;
+    let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+    agent.until(settled).await;
+    agent.handle.go_to(first, Leaving::WithSummary);
+    gate.reached().await;
+    agent.handle.abort();
+    agent.until(told("the summary was stopped")).await;
+    agent.until(settled).await;
+    let snapshot = agent.handle.tree().await.unwrap();
+    let tree = snapshot.tree();
+    let one = tree.find(&id_of(&agent, "one")).unwrap();
+    assert!(tree.ancestors(tree.leaf().unwrap()).any(|node| node == one));
 }
 
 #[tokio::test]

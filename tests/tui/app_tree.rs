@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tiller::agent::session::{Body, NodeId, Session};
-use tiller::agent::{AgentEvent, Phase};
+use tiller::agent::{AgentEvent, Leaving, Phase};
 use tiller::app::branches::{Outline, compare};
 use tiller::app::sessions::Choice;
 use tiller::app::tui::app::SessionInfo;
@@ -37,12 +37,11 @@ fn answer(session: &mut Session, text: &str, calls: &[&str]) -> NodeId {
         json!({"type": "toolCall", "id": name, "name": name, "arguments": {"path": "src/a.rs"}})
     });
     let content: Vec<_> = std::iter::once(text).chain(calls).collect();
-    let answer = say(
+    say(
         session,
         &json!({"role": "assistant", "content": content, "api": "scripted", "provider": "lab",
             "model": "m", "stopReason": "stop", "timestamp": 1}),
-    );
-    answer
+    )
 }
 
 fn result(session: &mut Session, tool: &str) -> NodeId {
@@ -89,7 +88,7 @@ fn rows(tui: &mut TestTui) -> Vec<String> {
     let lines = frame.lines().skip_while(|line| !line.contains("─ Tree ─"));
     let lines = lines.skip(2).map(|line| line.trim_matches(['│', ' ']));
     let lines = lines.take_while(|line| !line.starts_with("──") && !line.starts_with('╰'));
-    let lines = lines.map(|line| line.trim_end_matches(|c: char| c == '│' || c == ' '));
+    let lines = lines.map(|line| line.trim_end_matches(['│', ' ']));
     lines
         .filter(|line| !line.is_empty())
         .map(str::to_owned)
@@ -191,7 +190,9 @@ fn a_search_keeps_the_place_and_a_branch_folds() {
 fn choosing_goes_there_unless_a_run_is_under_way() {
     let session = session();
     let mut tui = open(&session);
+    assert!(!tui.frame().contains("summary"), "nothing would be left");
     tui.key("up");
+    assert!(tui.frame().contains("Alt+Enter with a summary of what is left"));
     let chosen = id(&session, "Take the first");
     let frame = tui.frame();
     assert!(frame.contains(&chosen), "the id for commands: {frame}");
@@ -199,8 +200,14 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
     assert_eq!(tui.key("enter"), []);
     assert!(tui.frame().contains("stops it"));
     tui.state(tiller::agent::RunState::Idle);
-    assert_eq!(tui.key("enter"), [Effect::Tree(TreeEffect::GoTo(chosen))]);
+    assert_eq!(tui.key("enter"), [Effect::Tree(TreeEffect::GoTo(chosen, Leaving::Silently))]);
     assert!(tui.app.overlays.is_empty());
+
+    let mut tui = open(&session);
+    tui.key("home");
+    let first = id(&session, "Fix the login");
+    let jump = TreeEffect::GoTo(first, Leaving::WithSummary);
+    assert_eq!(tui.key("alt+enter"), [Effect::Tree(jump)]);
 }
 
 #[test]

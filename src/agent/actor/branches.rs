@@ -1,60 +1,115 @@
 //! The conversation within the tree of its session: it goes on from another entry, entries get
 //! labels, and others read the tree. Nothing here ever takes an entry away.
 
+use std::sync::Arc;
+
+use super::activity::Activity;
 use super::conversation::Conversation;
+use super::task::Actor;
 use crate::agent::event::{AgentEvent, NoticeLevel};
-use crate::agent::handle::TreeCommand;
-use crate::agent::session::entry::Kind;
+use crate::agent::handle::{Leaving, TreeCommand};
+use crate::agent::runner::{BranchText, Leave, leave_branch};
+use crate::agent::session::entry::{BranchSummary, Kind};
 use crate::agent::session::{Body, NodeId, Tree, prompt_of};
 use crate::llm::{Content, Model, ThinkingLevel};
 
-impl Conversation {
-    /// Does what a command about the tree says. `idle`: no run is under way; the next call will be
-    /// made of `model`.
-    pub fn on_tree(
-        &mut self,
-        command: TreeCommand,
-        idle: bool,
-        model: &Model,
-        thinking: ThinkingLevel,
-    ) {
-        let tree = self.session.tree();
-        let target = match command {
-            TreeCommand::Read(answer) => return drop(answer.send(self.session.snapshot())),
+/// Bytes of the message that a branch begins with, for the question about it.
+const QUOTED: usize = 400;
+
+impl Actor {
+    /// Does what a command about the tree says.
+    pub(super) fn on_tree(&mut self, command: TreeCommand) {
+        let (node, leaving) = match command {
+            TreeCommand::Read(answer) => {
+                return drop(answer.send(self.conversation.session.snapshot()));
+            }
             TreeCommand::Label { entry, label } => {
-                return self.label(entry.as_deref(), label.as_deref());
+                return self.conversation.label(entry.as_deref(), label.as_deref());
             }
-            TreeCommand::GoTo { .. } | TreeCommand::EditLast if !idle => {
+            TreeCommand::GoTo { .. } | TreeCommand::EditLast
+                if !matches!(self.activity, Activity::Idle) =>
+            {
                 let text = "The conversation can go on from another entry when no run is under way: stop it first.";
-                return self.notice(NoticeLevel::Warning, text);
+                return self.conversation.notice(NoticeLevel::Warning, text);
             }
-            TreeCommand::GoTo { entry } => match tree.find(&entry) {
-                Some(node) => node,
-                None => return self.unknown(&entry),
-            },
-            TreeCommand::EditLast => match self.last_prompt() {
-                Some(node) => node,
+            TreeCommand::GoTo { entry, leaving } => {
+                match self.conversation.session.tree().find(&entry) {
+                    Some(node) => (node, leaving),
+                    None => return self.conversation.unknown(&entry),
+                }
+            }
+            TreeCommand::EditLast => match self.conversation.last_prompt() {
+                Some(node) => (node, Leaving::Silently),
                 None => {
-                    return self.notice(NoticeLevel::Warning, "There is no prompt to edit yet.");
+                    let text = "There is no prompt to edit yet.";
+                    return self.conversation.notice(NoticeLevel::Warning, text);
                 }
             },
         };
-        self.go_to(target, model, thinking);
+        self.go_to(node, leaving);
     }
 
-    fn go_to(&mut self, node: NodeId, model: &Model, thinking: ThinkingLevel) {
-        let tree = self.session.tree();
-        let prompt = self.prompt_at(node);
+    fn go_to(&mut self, node: NodeId, leaving: Leaving) {
+        let tree = self.conversation.session.tree();
+        let prompt = self.conversation.prompt_at(node);
         let target = match prompt {
             Some(_) => tree.node(node).parent,
             None => Some(tree.behind_results(node)),
         };
-        if self.leaves_trial(target) {
+        if self.conversation.leaves_trial(target) {
             let text =
                 "A trial is open, and that is outside of it: /keep or /discard ends it first.";
-            return self.notice(NoticeLevel::Warning, text);
+            return self.conversation.notice(NoticeLevel::Warning, text);
         }
-        self.move_to(target, prompt, model, thinking);
+        match self.conversation.left_behind(target) {
+            Some((from, begins)) if leaving == Leaving::WithSummary => {
+                let leave = Leave {
+                    target,
+                    from,
+                    begins,
+                    prompt,
+                };
+                let env = Arc::clone(&self.env);
+                let opening = self.conversation.opening(&self.model, &self.toolbox);
+                self.start(true, |link| async move {
+                    leave_branch(&link, &env, opening, leave).await
+                });
+            }
+            _ => (self.conversation).move_to(target, prompt, &self.model, self.thinking),
+        }
+    }
+
+    /// Goes on from elsewhere, with a summary of the branch that is left.
+    pub(super) fn leave(&mut self, leave: Leave, (text, usage): BranchText) {
+        let conversation = &mut self.conversation;
+        let notice = conversation.session.go_to(leave.target);
+        conversation.report(notice);
+        conversation.store(Body::BranchSummary(BranchSummary {
+            from_id: Some(leave.from),
+            summary: text.trim().to_owned(),
+            details: None,
+            usage: Some(usage),
+        }));
+        conversation.moved(leave.prompt, &self.model, self.thinking);
+    }
+}
+
+impl Conversation {
+    /// What is left when the conversation goes on from `target`: the id of its last entry, and how
+    /// it begins. None where nothing was said since.
+    fn left_behind(&self, target: Option<NodeId>) -> Option<(String, String)> {
+        let tree = self.session.tree();
+        let leaf = tree.leaf()?;
+        let common = target.and_then(|target| tree.common_ancestor(leaf, target));
+        let left = tree.ancestors(leaf).take_while(|node| Some(*node) != common);
+        let left: Vec<NodeId> = left.filter(|node| tree.node(*node).kind.is_shown()).collect();
+        let first = self.session.load(*left.last()?).ok()?;
+        let begins = match &*first {
+            Body::Message { message } => message.text(),
+            _ => String::new(),
+        };
+        let begins = begins[..begins.floor_char_boundary(QUOTED)].to_owned();
+        Some((tree.id(left[0]).to_owned(), begins))
     }
 
     /// The conversation goes on from `target`, below which the next entry will stand; `prompt` is what
@@ -68,6 +123,11 @@ impl Conversation {
     ) {
         let notice = self.session.go_to(target);
         self.report(notice);
+        self.moved(prompt, model, thinking);
+    }
+
+    /// The conversation is the one at the leaf from now on.
+    fn moved(&mut self, prompt: Option<Vec<Content>>, model: &Model, thinking: ThinkingLevel) {
         let history = self.session.history();
         let messages = history.messages.clone();
         self.restart(history);

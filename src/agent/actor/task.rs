@@ -178,10 +178,7 @@ impl Actor {
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
             Some(Command::Uncompact) => self.uncompact(),
             Some(Command::ContextUsage(answer)) => drop(answer.send(self.context_usage())),
-            Some(Command::Tree(command)) => {
-                let idle = matches!(self.activity, Activity::Idle);
-                (self.conversation).on_tree(command, idle, &self.model, self.thinking);
-            }
+            Some(Command::Tree(command)) => self.on_tree(command),
             Some(Command::Trial(command)) => self.on_trial(command),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
@@ -363,6 +360,10 @@ impl Actor {
                 drop(reply.send(self.put_summary(summary)));
             }
             Some(RunMessage::Prune(pruned, reply)) => drop(reply.send(self.prune(pruned))),
+            Some(RunMessage::Leave(leave, summary, reply)) => {
+                self.leave(leave, summary);
+                let _ = reply.send(());
+            }
             Some(RunMessage::Trial(report)) => self.on_trial_report(report),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::SteeringWaits(reply)) => {

@@ -247,7 +247,7 @@ async fn summarize(
 }
 
 /// Makes the request, with retries by the usual rules. Other models are not asked.
-async fn ask(
+pub(super) async fn ask(
     link: &RunLink,
     env: &RunEnv,
     turn: &Turn,

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::env::RunEnv;
+use super::leave_branch::{BranchText, Leave};
 use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
 use crate::agent::memory::compaction::Pruned;
 use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
@@ -50,6 +51,8 @@ pub(in crate::agent) enum RunMessage {
     Compact(Summary, oneshot::Sender<Result<Turn, RunOutcome>>),
     /// These results are left out from here on; the turn goes on without them.
     Prune(Vec<Pruned>, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// A branch is left with this summary.
+    Leave(Leave, BranchText, oneshot::Sender<()>),
     /// A trial begins or ends.
     Trial(TrialReport),
     /// The server gave this model another window than was estimated.
@@ -230,6 +233,12 @@ impl RunLink {
         self.ask(|reply| RunMessage::Prune(pruned, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
+    }
+
+    /// Has the conversation go on from elsewhere, with a summary of the branch it leaves.
+    pub async fn leave(&self, leave: Leave, summary: BranchText) {
+        self.ask(|reply| RunMessage::Leave(leave, summary, reply))
+            .await;
     }
 
     /// What ends the run.

@@ -4,6 +4,7 @@
 mod run;
 mod turn;
 mod compact;
+mod leave_branch;
 mod attempt;
 mod retry;
 mod call_ids;
@@ -18,6 +19,7 @@ mod link;
 
 pub(super) use compact::compact_now;
 pub(super) use env::RunEnv;
+pub(super) use leave_branch::{BranchText, Leave, leave_branch};
 pub(super) use link::{
     Change, CompactRequest, Opening, RunLink, RunMessage, Summary, TrialReport, Turn,
 };

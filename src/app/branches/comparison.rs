@@ -1,6 +1,8 @@
 //! Two branches side by side as lines of text: one table for figures, one list each for what was said
 //! and changed.
 
+use std::fmt::Write as _;
+
 use crate::agent::session::{BranchTail, ComparedEntry, Comparison, Entries};
 use crate::app::humanize::{dollars, grouped, measured, plural};
 
@@ -138,10 +140,8 @@ fn first_line(text: &str) -> String {
     if shown.len() < line.len() {
         shown.push('…');
     } else if more > 0 {
-        shown.push_str(&format!(
-            " … {}",
-            plural(more as u64, "more line", "more lines")
-        ));
+        let more = plural(more as u64, "more line", "more lines");
+        let _ = write!(shown, " … {more}");
     }
     shown
 }

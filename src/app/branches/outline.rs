@@ -110,11 +110,12 @@ impl Outline {
         let tree = session.tree();
         let mut entries: Vec<OutlineEntry> = Vec::with_capacity(tree.nodes().len());
         for node in tree.nodes() {
-            let mut entry = read(session, node);
-            entry.id = tree.id(node).to_owned();
-            entry.parent = tree.node(node).parent.map(NodeId::index);
-            entry.label = tree.label(node).map(str::to_owned);
-            entries.push(entry);
+            entries.push(OutlineEntry {
+                id: tree.id(node).to_owned(),
+                parent: tree.node(node).parent.map(NodeId::index),
+                label: tree.label(node).map(str::to_owned),
+                ..read(session, node)
+            });
         }
         for node in tree
             .leaf()
@@ -370,9 +371,10 @@ fn count_calls(entries: &mut [OutlineEntry]) {
             count => format!("{count} {name}"),
         });
         let named: Vec<String> = named.collect();
-        entries[at].calls = Some(match named.is_empty() {
-            true => entries[at].text.clone(),
-            false => named.join(" · "),
+        entries[at].calls = Some(if named.is_empty() {
+            entries[at].text.clone()
+        } else {
+            named.join(" · ")
         });
     }
 }

@@ -8,7 +8,7 @@ use super::composer::SavedDraft;
 use super::options::ExitKind;
 use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
-use crate::agent::QueueKind;
+use crate::agent::{Leaving, QueueKind};
 use crate::agent::trial::Trial;
 use crate::llm::{Content, Model, ThinkingLevel};
 
@@ -104,8 +104,8 @@ pub enum Effect {
 pub enum TreeEffect {
     /// Read all entries.
     Read,
-    /// Go on from the entry with this id.
-    GoTo(String),
+    /// Go on from the entry with this id; the branch that is left is summarised before, or not.
+    GoTo(String, Leaving),
     /// Take the last prompt back into the editor, to go on from where it was sent.
     EditLast,
     /// Compare the two branches that these words name.

@@ -233,7 +233,7 @@ impl EffectRunner {
             TreeEffect::Compare(names) => {
                 self.read_tree(move |session| EffectResult::Compared(compare(&session, &names)))
             }
-            TreeEffect::GoTo(entry) => self.handle.go_to(entry),
+            TreeEffect::GoTo(entry, leaving) => self.handle.go_to(entry, leaving),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),
             TreeEffect::Label(entry, label) => self.handle.label(entry, label),
         }

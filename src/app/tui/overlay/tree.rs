@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::picker::{Pager, Picker};
 use super::tree_rows::TreeRows;
-use crate::app::branches::{ComparisonLine, Filter, Outline, OutlineEntry};
+use crate::app::branches::{ComparisonLine, EntryKind, Filter, Outline, OutlineEntry};
 
 /// What the tree is open for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,6 +141,22 @@ impl TreePicker {
         let id = outline.entries()[at].id.clone();
         self.search();
         Some((id, label))
+    }
+
+    /// Whether going on from the chosen entry leaves something behind that was said.
+    pub fn leaves_something(&self) -> bool {
+        let (Some(outline), Some(chosen)) = (&self.outline, self.chosen_at()) else {
+            return false;
+        };
+        let entries = outline.entries();
+        let target = match entries[chosen].kind {
+            EntryKind::Prompt => entries[chosen].parent,
+            _ => Some(chosen),
+        };
+        let above = |from| std::iter::successors(from, |at: &usize| entries[*at].parent);
+        let common = above(target).find(|at| entries[*at].is_on_path);
+        let mut left = above(outline.here()).take_while(|at| Some(*at) != common);
+        left.any(|at| outline.shows(at, Filter::Default))
     }
 
     fn show(&mut self, chosen: Option<usize>) {

@@ -1,7 +1,7 @@
 //! Keys, pastes and choices while something lies over the screen.
 
 use super::{iterations, models, sessions, stop, tree, trials};
-use crate::agent::ContextUsage;
+use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -155,7 +155,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         }
         Some(Overlay::Models(picker)) => models::choose_entry(app, picker),
         Some(Overlay::Iterations(list)) => iterations::look_into(app, list),
-        Some(Overlay::Tree(picker)) => tree::choose(app, picker),
+        Some(Overlay::Tree(picker)) => tree::choose(app, picker, Leaving::Silently),
         Some(Overlay::Sessions(list)) => {
             app.overlays.push(Overlay::Sessions(list));
             sessions::choose(app)

@@ -1,7 +1,7 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
 use super::overlay::list_press;
-use crate::agent::NoticeLevel;
+use crate::agent::{Leaving, NoticeLevel};
 use crate::app::action::Action;
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::sessions::Choice;
@@ -86,6 +86,11 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Action::TreeFilter) => tree.cycle_filter(false),
         Some(Action::TreeFilterBack) => tree.cycle_filter(true),
         Some(Action::TreeLabel) => begin_label(tree),
+        Some(Action::FollowUp) => {
+            if let Some(Overlay::Tree(tree)) = app.overlays.pop() {
+                return choose(app, tree, Leaving::WithSummary);
+            }
+        }
         _ => return list_press(app, press, action),
     }
     Vec::new()
@@ -116,8 +121,8 @@ fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>
     Vec::new()
 }
 
-/// Goes on from the chosen entry.
-pub fn choose(app: &mut App, tree: TreePicker) -> Vec<Effect> {
+/// Goes on from the chosen entry; the branch that is left is summarised before, or not.
+pub fn choose(app: &mut App, tree: TreePicker, leaving: Leaving) -> Vec<Effect> {
     let Some(id) = tree.chosen().map(|chosen| chosen.id.clone()) else {
         app.overlays.push(Overlay::Tree(tree));
         return Vec::new();
@@ -131,7 +136,7 @@ pub fn choose(app: &mut App, tree: TreePicker) -> Vec<Effect> {
             let fork = Choice::ForkAt(session.file.clone(), id);
             vec![Effect::Session(SessionEffect::Open(fork))]
         }
-        _ => vec![Effect::Tree(TreeEffect::GoTo(id))],
+        _ => vec![Effect::Tree(TreeEffect::GoTo(id, leaving))],
     }
 }
 

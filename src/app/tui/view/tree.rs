@@ -202,6 +202,17 @@ fn notes(app: &App, tree: &TreePicker) -> Vec<String> {
     };
     let filter = app.key(Action::TreeFilter);
     let label = app.key(Action::TreeLabel);
+    if tree.purpose == TreePurpose::Jump && tree.leaves_something() {
+        let summary = app.key(Action::FollowUp);
+        let summary = format!("{summary} with a summary of what is left");
+        return vec![
+            format!(
+                " {enter} {does} · {summary} · {filter} filter · {label} label · {close} closes "
+            ),
+            format!(" {enter} {does} · {summary} · {close} closes "),
+            format!(" {enter} · {summary} · {close} "),
+        ];
+    }
     vec![
         format!(" {enter} {does} · ←→ fold · {filter} filter · {label} label · {close} closes "),
         format!(" {enter} · ←→ fold · {filter} filter · {label} label · {close} "),
