@@ -22,8 +22,8 @@ pub use event::{
     RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent, TrialStep, is_from_user,
 };
 pub use handle::{
-    AgentHandle, Command, Delivery, ExternalMessage, Leaving, OpenSession, Refused, SlowReader, Snapshot,
-    TreeCommand, WhenIdle,
+    AgentHandle, Command, Delivery, ExternalMessage, Leaving, OpenSession, Refused, SlowReader,
+    Snapshot, TreeCommand, WhenIdle,
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::AgentOptions;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use tiller::agent::{AgentEvent, Leaving};
 use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
+use tiller::agent::{AgentEvent, Leaving};
 use tiller::llm::Message;
 use tiller::llm::message::content_text;
 
@@ -144,7 +144,9 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
     agent.until(told("no entry nonsense")).await;
     agent.prompt("second");
     gate.reached().await;
-    agent.handle.go_to(id_of(&agent, "first"), Leaving::Silently);
+    agent
+        .handle
+        .go_to(id_of(&agent, "first"), Leaving::Silently);
     agent.until(told("stop it first")).await;
     gate.open();
     agent.settled().await;
@@ -174,7 +176,15 @@ async fn a_branch_is_left_with_a_summary_of_it() {
     agent.until(settled).await;
     // The question stands behind the conversation as it was, and nowhere after.
     let asked = agent.request(2);
-    assert_eq!(asked[..4], ["user: first", "assistant: one", "user: second", "assistant: two"]);
+    assert_eq!(
+        asked[..4],
+        [
+            "user: first",
+            "assistant: one",
+            "user: second",
+            "assistant: two"
+        ]
+    );
     assert!(asked[4].ends_with("begins with this message:\nsecond"));
     ask(&mut agent, "another").await;
     let request = agent.request(3);
@@ -183,7 +193,10 @@ async fn a_branch_is_left_with_a_summary_of_it() {
     assert!(request[2].starts_with("summary: ") && request[2].contains("It was tried."));
     assert_eq!(request[3], "user: another");
     let entries = agent.entries();
-    let summary = entries.iter().find(|entry| entry["type"] == "branch_summary").unwrap();
+    let summary = entries
+        .iter()
+        .find(|entry| entry["type"] == "branch_summary")
+        .unwrap();
     assert_eq!(summary["fromId"], two.as_str());
     assert_eq!(summary["summary"], "It was tried.");
 
@@ -206,9 +219,7 @@ async fn a_branch_without_a_summary_is_not_left() {
     }
     .start();
     ask(&mut agent, "first").await;
-    let told = |part: &'static str| {
-        move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part))
-    };
+    let told = |part: &'static str| move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part));
     let first = id_of(&agent, "first");
     agent.handle.go_to(first.clone(), Leaving::WithSummary);
     agent.until(told("called a tool")).await;

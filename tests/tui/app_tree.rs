@@ -192,7 +192,10 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
     let mut tui = open(&session);
     assert!(!tui.frame().contains("summary"), "nothing would be left");
     tui.key("up");
-    assert!(tui.frame().contains("Alt+Enter with a summary of what is left"));
+    assert!(
+        tui.frame()
+            .contains("Alt+Enter with a summary of what is left")
+    );
     let chosen = id(&session, "Take the first");
     let frame = tui.frame();
     assert!(frame.contains(&chosen), "the id for commands: {frame}");
@@ -200,7 +203,10 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
     assert_eq!(tui.key("enter"), []);
     assert!(tui.frame().contains("stops it"));
     tui.state(tiller::agent::RunState::Idle);
-    assert_eq!(tui.key("enter"), [Effect::Tree(TreeEffect::GoTo(chosen, Leaving::Silently))]);
+    assert_eq!(
+        tui.key("enter"),
+        [Effect::Tree(TreeEffect::GoTo(chosen, Leaving::Silently))]
+    );
     assert!(tui.app.overlays.is_empty());
 
     let mut tui = open(&session);

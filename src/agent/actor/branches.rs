@@ -101,8 +101,12 @@ impl Conversation {
         let tree = self.session.tree();
         let leaf = tree.leaf()?;
         let common = target.and_then(|target| tree.common_ancestor(leaf, target));
-        let left = tree.ancestors(leaf).take_while(|node| Some(*node) != common);
-        let left: Vec<NodeId> = left.filter(|node| tree.node(*node).kind.is_shown()).collect();
+        let left = tree
+            .ancestors(leaf)
+            .take_while(|node| Some(*node) != common);
+        let left: Vec<NodeId> = left
+            .filter(|node| tree.node(*node).kind.is_shown())
+            .collect();
         let first = self.session.load(*left.last()?).ok()?;
         let begins = match &*first {
             Body::Message { message } => message.text(),

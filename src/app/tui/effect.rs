@@ -8,8 +8,8 @@ use super::composer::SavedDraft;
 use super::options::ExitKind;
 use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
-use crate::agent::{Leaving, QueueKind};
 use crate::agent::trial::Trial;
+use crate::agent::{Leaving, QueueKind};
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
