@@ -33,7 +33,11 @@ fn the_open_session_is_written_for_others() {
             Some("copy.jsonl"),
         ),
         ("/export notes.pdf", ".html, .md or .jsonl", None),
-        ("/export no/folder.md", "cannot be written", None),
+        (
+            "/export no/folder.md",
+            "✗ no/folder.md cannot be written",
+            None,
+        ),
         ("/export --all x.md", "has no --all", None),
     ] {
         screen.keys(&format!("{typed}<enter>"));

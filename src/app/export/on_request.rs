@@ -27,11 +27,12 @@ pub fn export_on_request(
     }
     let failed = |error: io::Error| format!("The session cannot be exported: {error}");
     let session = SessionView::open(file).map_err(failed)?;
+    let shown = |path: &Path| path.strip_prefix(cwd).unwrap_or(path).display().to_string();
     let target = request.target.as_deref().map(|target| cwd.join(target));
     let is_folder = target.as_deref().is_none_or(Path::is_dir);
     let format = match target.as_deref() {
         Some(target) if !is_folder => Format::of_file(target).ok_or_else(|| {
-            let target = target.display();
+            let target = shown(target);
             format!("{target}: end the name in .html, .md or .jsonl; nothing was written")
         })?,
         _ => Format::default(),
@@ -39,7 +40,7 @@ pub fn export_on_request(
     let export = Export::new(&session, format, request.scope, redactor).map_err(failed)?;
     let written = match &target {
         Some(target) if same_file(target, file) => {
-            let target = target.display();
+            let target = shown(target);
             return Err(format!("{target} is the session itself; name another file"));
         }
         Some(target) if !is_folder => write_file(target, &export.bytes, request.if_exists)
@@ -57,13 +58,13 @@ pub fn export_on_request(
                 _ => "all branches",
             };
             let size = grouped(export.bytes.len().div_ceil(1000) as u64);
-            let path = path.strip_prefix(cwd).unwrap_or(&path).display();
+            let path = shown(&path);
             Ok(format!(
                 "Exported to {path} ({what}, {size} KB, keys struck out)"
             ))
         }
         Err((path, error)) => {
-            let path = path.display();
+            let path = shown(&path);
             Err(match error.kind() {
                 io::ErrorKind::AlreadyExists => format!(
                     "{path} is there already; name another file, or /export --force FILE replaces it"

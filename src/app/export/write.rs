@@ -99,6 +99,7 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
 
 /// A file name in the words of `title`.
 fn name_of(title: &str) -> String {
+    let title = title.replace(['\'', '’'], "");
     let words = title.split(|c: char| !c.is_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let name: String = words.join("-").chars().take(NAME).collect();
@@ -119,6 +120,7 @@ mod tests {
             ("../../etc/passwd", "etc-passwd"),
             ("Größe: ändern!", "größe-ändern"),
             ("\u{1b}[31m\u{202e}", "31m"),
+            ("Don't! It’s done", "dont-its-done"),
             ("…", "session"),
             ("", "session"),
         ] {

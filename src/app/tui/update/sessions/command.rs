@@ -24,7 +24,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Export => {
             let (file, argument) = (session.file.clone(), argument.to_owned());
-            app.say("Exporting …", SAY_MS);
             vec![Effect::Export(file, argument)]
         }
         _ => open(app, Choice::New),
