@@ -28,6 +28,7 @@ mod transcript_titles;
 mod transcript_patch;
 
 mod e2e_abort;
+mod e2e_compact;
 mod e2e_demo;
 mod e2e_disk;
 mod e2e_export;

@@ -104,7 +104,7 @@ impl Conversation {
         self.keeps_whole = true;
         let branch = match said {
             0 => String::new(),
-            said => format!("; what was said since ({said} messages) stays in a branch: /tree"),
+            _ => "; what was said since stays in a branch: /tree".to_owned(),
         };
         let text = format!(
             "The last compaction is undone{branch}\nIt is made again when the provider refuses the conversation as too long, or by /compact"

@@ -242,6 +242,8 @@ pub(crate) enum Resume {
     AtLimit,
     /// A model call failed, or the wait for its retry was stopped.
     Failed,
+    /// The conversation was taken back to something that no model has answered.
+    Unanswered,
 }
 
 /// What becomes of the text in the editor when another session is opened.

@@ -97,6 +97,10 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.total = spent;
             app.timeline = Timeline::default();
             tree::moved(app, prompt.as_deref());
+            let last = messages.last().map(AsRef::as_ref);
+            if prompt.is_none() && !matches!(last, None | Some(Message::Assistant(_))) {
+                app.resume = Some(Resume::Unanswered);
+            }
         }
         AgentEvent::Trial(event) => return trials::event(app, event),
         AgentEvent::ModelChanged { model, thinking } => {

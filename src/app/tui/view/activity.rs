@@ -81,7 +81,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
             .map_or_else(StyledLine::new, |last| ended_line(app, last));
     };
     let does = match resume {
-        Resume::AtLimit => " on the empty editor goes on",
+        Resume::AtLimit | Resume::Unanswered => " on the empty editor goes on",
         Resume::Failed => " on the empty editor tries again",
     };
     offer(app, Action::Submit, does)

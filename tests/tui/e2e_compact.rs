@@ -1,0 +1,78 @@
+//! A conversation is compacted on the screen: the divider, what stands above it also for the next
+//! start, Esc, and the way back.
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::screen::Launch;
+
+#[test]
+fn a_compaction_is_seen_kept_and_undone() {
+    let replies = [
+        Reply::text("One."),
+        Reply::text("Two."),
+        Reply::text("Never").stall(),
+        Reply::text("## Task\nSummed up."),
+        Reply::text("Three."),
+        Reply::text("Four."),
+    ];
+    let (server, sandbox) = job::stage_with(replies.to_vec());
+    let screen = open(&sandbox, Wire::Anthropic);
+    for (prompt, answer) in [("first<enter>", "One."), ("second<enter>", "Two.")] {
+        screen.keys(prompt);
+        screen.wait_for(answer);
+        screen.wait_gone("Esc stops");
+    }
+    // H4
+    screen.keys("/compact<enter>");
+    screen.wait_for("summarising");
+    server.request(2);
+    screen.keys("<esc>");
+    screen.wait_for("Not compacted: cancelled");
+    screen.wait_gone("Esc stops");
+
+    screen.keys("/compact the parser<enter>");
+    screen.wait_for("▸ summary");
+    screen.wait_gone("Esc stops");
+    let asked = server.request(3).text();
+    for said in ["first", "Two.", "attention to: the parser"] {
+        assert!(asked.contains(said), "{said}: {asked}");
+    }
+    leave(&screen);
+
+    // All of the past is there again, and the model reads the summary.
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    screen.wait_for("▸ summary");
+    for said in ["❯ first", "One.", "❯ second", "Two."] {
+        screen.wait_for(said);
+    }
+    screen.keys("third<enter>");
+    screen.wait_for("Three.");
+    screen.wait_gone("Esc stops");
+    let asked = server.request(4).text();
+    assert!(
+        asked.contains("Summed up.") && !asked.contains("One."),
+        "{asked}"
+    );
+    screen.keys("<a-o>");
+    screen.wait_for("▾ summary");
+    screen.wait_for("Summed up.");
+
+    screen.keys("/uncompact<enter>");
+    screen.wait_for("The last compaction is undone");
+    screen.wait_gone("▾ summary");
+    // The prompt of since then is in the editor.
+    screen.keys("<enter>");
+    screen.wait_for("Four.");
+    let asked = server.request(5).text();
+    for said in ["first", "One.", "second", "Two.", "third"] {
+        assert!(asked.contains(said), "{said}: {asked}");
+    }
+    assert!(!asked.contains("Summed up."), "{asked}");
+    screen.wait_gone("Esc stops");
+    screen.keys("/context<enter>");
+    screen.wait_for("System prompt");
+    screen.wait_for("user messages");
+    screen.keys("<esc>");
+    leave(&screen);
+}
