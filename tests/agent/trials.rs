@@ -270,9 +270,13 @@ async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
     let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
     assert!(agent.seen.iter().any(|event| moved(&event.kind)));
     // And after a restart.
-    let (session, _) = Session::open(Path::new("/"), &agent.session)
-        .map_or_else(|_| (None, ()), |(session, _)| (Some(session), ()));
-    assert!(session.is_none(), "the agent holds it");
+    agent.handle.shutdown().await;
+    let root = agent.folder.path().join("sessions");
+    let (mut session, _) = Session::open(&root, &agent.session).unwrap();
+    assert_eq!(ready_trial(&mut session), None);
+    let messages = session.history().messages;
+    let said: Vec<_> = messages.iter().map(|it| message_line(it)).collect();
+    assert_eq!(said[..3], wanted);
 }
 
 #[tokio::test]

@@ -152,10 +152,8 @@ pub fn files(root: &Path, modes: bool) -> BTreeMap<String, String> {
             }
             let meta = fs::symlink_metadata(&path).unwrap();
             let name = path.strip_prefix(root).unwrap().display().to_string();
-            let mode = match modes {
-                true => meta.permissions().mode() & 0o7777,
-                false => meta.permissions().mode() & 0o100,
-            };
+            let bits = if modes { 0o7777 } else { 0o100 };
+            let mode = meta.permissions().mode() & bits;
             let what = if meta.is_dir() {
                 open.push(path);
                 if !modes {

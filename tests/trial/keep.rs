@@ -38,10 +38,10 @@ fn what_the_trial_did_is_taken_over() {
     let acts: [(&str, Act); 14] = [
         ("change", |root| write(root, "clean", "new\n")),
         ("change of a change", |root| {
-            write(root, "changed", "three\n")
+            write(root, "changed", "three\n");
         }),
         ("change of what is not tracked", |root| {
-            write(root, "new file", "x")
+            write(root, "new file", "x");
         }),
         ("add", |root| write(root, "a/b/c", "new\n")),
         ("remove", |root| remove(root, "src")),
@@ -51,7 +51,7 @@ fn what_the_trial_did_is_taken_over() {
         ("executable", |root| mode(root, "clean", 0o755)),
         ("no longer executable", |root| mode(root, "run.sh", 0o644)),
         ("binary", |root| {
-            fs::write(root.join("binary"), [0, 1, 2]).unwrap()
+            fs::write(root.join("binary"), [0, 1, 2]).unwrap();
         }),
         ("link", |root| {
             remove(root, "link");

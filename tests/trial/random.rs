@@ -103,7 +103,7 @@ type Files = BTreeMap<String, String>;
 /// Files, modes to run and links, without what is ignored.
 fn tracked(root: &Path) -> Files {
     let mut found = files(root, false);
-    found.retain(|path, _| !path.ends_with(".log"));
+    found.retain(|path, _| !path.starts_with("x."));
     found
 }
 

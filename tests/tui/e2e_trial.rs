@@ -145,3 +145,17 @@ fn a_trial_is_open_again_after_a_kill() {
     assert_eq!(trees(&sandbox), Vec::<PathBuf>::new());
     leave(&screen);
 }
+
+#[test]
+fn without_git_there_is_no_trial_and_the_prompt_comes_back() {
+    let (server, mut sandbox) = stage(Vec::new());
+    let empty = sandbox.tmp().display().to_string();
+    sandbox.set("PATH", &empty);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("/try repair it<enter>");
+    screen.wait_for("a trial needs git");
+    screen.wait_for("/try repair it");
+    assert!(server.requests().is_empty());
+    screen.keys("<c-c>");
+    leave(&screen);
+}
