@@ -88,7 +88,7 @@ fn pi(what: &str, script: &str, argument: &Path) {
     let module = module.display();
     let script = format!(
         "import {{ SessionManager }} from '{module}';\nconst path = process.argv[1];\n\
-         for (let round = 0; round < 3; round++) {{ const start = performance.now();\n{script}\n\
+         for (let round = 0; round < 3; round++) {{ let start = performance.now();\n{script}\n\
          console.log((performance.now() - start).toFixed(1) + ' ms'); }}"
     );
     let ran = Command::new("node")
@@ -128,7 +128,7 @@ fn fork_in_128_mb(bencher: Bencher) {
     let (mut session, _) = Session::open(root.path(), &path).unwrap();
     let nodes: Vec<_> = session.tree().nodes().collect();
     let script = "const m = SessionManager.open(path); const all = m.getEntries();\n\
-                  const start = performance.now(); m.branch(all[all.length >> 1].id);";
+                  start = performance.now(); m.branch(all[all.length >> 1].id);";
     pi("fork in 128 MB", script, &path);
     let mut at = 0;
     bencher.bench_local(|| {
