@@ -31,10 +31,11 @@
 //! # Code map
 //!
 //! Read `agent/runner/run.rs` first: THE LOOP, from top to bottom. `agent/runner` is one run, in a
-//! task of its own: `lookout` (what is told of the place), `turn` (one model response, with as many attempts as it takes),
-//! `retry` (what a failure calls for), `dispatch` (the tool calls of a turn). `agent/actor` owns the state and
-//! decides what comes next: `task` (commands and the run's questions), `turns` (what a run is given
-//! for a turn), `queue`, `conversation` (stores what was said before any subscriber is told).
+//! task of its own: `lookout` (what the model is told of the place), `turn` (one model response, with
+//! as many attempts as it takes), `retry` (what a failure calls for), `dispatch` (the tool calls of a
+//! turn). `agent/actor` owns the state and decides what comes next: `task` (commands and the run's
+//! questions), `turns` (what a run is given for a turn), `queue`, `conversation` (stores what was said
+//! before any subscriber is told).
 //!
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for each kind of
 //! tool; what a call may do ([`agent::Effects`]) is known before it runs. `agent/session` is the

@@ -124,3 +124,15 @@ fn a_git_that_never_answers_does_not_hold_the_request_up() {
     assert!(prompt.contains("Git status: not known"), "{prompt}");
     assert!(!prompt.contains("Last commits"), "{prompt}");
 }
+
+#[test]
+fn the_first_request_of_a_plain_folder_is_small() {
+    for wire in Wire::ALL {
+        let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+        sandbox.git_init();
+        let ran = sandbox.run(&["-p", "-m", wire.model(), "hi"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let bytes = server.request(0).raw_body.len();
+        assert!(bytes <= 10_240, "{wire:?}: {bytes} bytes");
+    }
+}

@@ -73,10 +73,11 @@ async fn git(cwd: &Path, trusted: bool) -> String {
     let Some(git) = Git::open(cwd, trusted).await else {
         return out;
     };
-    let submodules = match trusted {
-        true => "--ignore-submodules=dirty",
+    let submodules = if trusted {
+        "--ignore-submodules=dirty"
+    } else {
         // Their own settings were not looked at.
-        false => "--ignore-submodules=all",
+        "--ignore-submodules=all"
     };
     let status = ["status", "--porcelain", submodules];
     let commits = ["log", "-5", "--no-show-signature", "--format=%h %s"];

@@ -65,9 +65,10 @@ impl Lookout {
             (reader.collect(), files.unwrap_or_default(), reader.folders)
         });
         let environment = async {
-            match begins {
-                true => Some(Environment::gather(cwd, lookout.sources.project).await),
-                false => None,
+            if begins {
+                Some(Environment::gather(cwd, lookout.sources.project).await)
+            } else {
+                None
             }
         };
         let gathered = async { tokio::join!(files, environment) };
