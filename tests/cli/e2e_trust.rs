@@ -40,11 +40,11 @@ fn a_projects_settings_with_an_error_are_left_out_and_told() {
         let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
         sandbox.write(".tiller/config.toml", &format!("retry.max = 0\n{text}\n"));
         let mut ask = vec!["-p", "--trust", "hi"];
-        if !text.starts_with("models.default") {
-            ask.extend(["-m", Wire::Anthropic.model()]);
-        } else {
+        if text.starts_with("models.default") {
             let own = format!("models.default = \"{}\"\n", Wire::Anthropic.model());
             fs::write(sandbox.config().join("config.toml"), own).unwrap();
+        } else {
+            ask.extend(["-m", Wire::Anthropic.model()]);
         }
         let ran = sandbox.run(&ask);
         assert_eq!(ran.code, Some(0), "{text}: {ran:#?}");

@@ -109,14 +109,14 @@ fn a_repository_that_nobody_trusts_runs_nothing() {
     )
     .unwrap();
     fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut config = fs::read_to_string(sandbox.path().join(".git/config")).unwrap();
+    let config = fs::read_to_string(sandbox.path().join(".git/config")).unwrap();
     let trap = trap.display();
-    config += &format!(
+    let own = format!(
         "fsmonitor = {trap}\nhooksPath = {}\n[filter \"trap\"]\nclean = {trap}\nprocess = {trap}\n\
          [diff]\nexternal = {trap}\n[alias]\nstatus = !{trap}\n",
         sandbox.tmp().display()
     );
-    fs::write(sandbox.path().join(".git/config"), config).unwrap();
+    fs::write(sandbox.path().join(".git/config"), config + &own).unwrap();
     sandbox.write("AGENTS.md", "two");
     let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "hi"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
