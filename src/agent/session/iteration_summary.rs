@@ -50,7 +50,7 @@ impl IterationSummary {
                 let text = crate::llm::message::content_text(&said.content);
                 let line = text.lines().find(|line| !line.trim().is_empty());
                 let line = line.unwrap_or_default().trim();
-                self.prompt = line[..line.floor_char_boundary(PROMPT)].to_owned();
+                line[..line.floor_char_boundary(PROMPT)].clone_into(&mut self.prompt);
             }
             Message::Assistant(answer) => {
                 self.usage = answer.usage.clone();
@@ -70,7 +70,7 @@ impl From<&Iteration> for IterationSummary {
             first_token_ms: iteration
                 .metadata
                 .get("first_token_ms")
-                .and_then(|ms| ms.as_u64()),
+                .and_then(serde_json::Value::as_u64),
             ..Self::default()
         };
         let call = |call: &super::IterationCall| CallSummary {

@@ -162,28 +162,35 @@ async fn run_plan(
         FrontEnd::Screen => WhenIdle::Start,
         _ => WhenIdle::Refuse,
     };
-    let _socket =
+    let socket =
         is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
     if let Err(error) = steer_by_file(handle.clone(), context.cwd.clone(), when_idle) {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
+    let args = plan.loaded.args.clone();
+    let mut reopened = None;
     let code = if plan.front_end == FrontEnd::Screen {
         let end = tui::run(context.screen(&plan, shown, dirs, handle.clone())).await;
         handle.shutdown().await;
-        match &end {
-            tui::ExitKind::Unusable(why) => Err(StartError::usage(why)),
-            tui::ExitKind::Reopen(session) => Err(reopen(session, &plan.loaded.args, env)),
-            _ => Ok(ExitCode::from(end.code())),
+        let code = end.code();
+        match end {
+            tui::ExitKind::Unusable(why) => return Err(StartError::usage(why)),
+            tui::ExitKind::Reopen(session) => reopened = Some(session),
+            _ => {}
         }
+        ExitCode::from(code)
     } else {
-        Ok(run_without_screen(plan, &context, header, handle)
-            .await
-            .into())
+        let outcome = run_without_screen(plan, &context, header, handle).await;
+        outcome.into()
     };
+    drop(socket);
     if let Some(events) = events {
         events.finish().await;
     }
-    code
+    match reopened {
+        Some(session) => Err(reopen(&session, &args, env)),
+        None => Ok(code),
+    }
 }
 
 /// Becomes a tiller that goes on with `session` in the folder of that session, with that folder's
@@ -192,8 +199,11 @@ fn reopen(session: &Path, args: &RunArgs, env: &HashMap<String, String>) -> Star
     let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
     let mut command = process::Command::new(program);
     command.arg("--session").arg(session);
-    for (flag, value) in [("--theme", &args.theme)] {
-        command.args(value.iter().flat_map(|value| [flag, value]));
+    if let Some(theme) = &args.theme {
+        command.arg("--theme").arg(theme);
+    }
+    if let Some(events) = &args.events {
+        command.arg("--events").arg(events);
     }
     command.args(args.config.iter().flat_map(|value| ["--config", value]));
     // This one's environment was cleared of keys.

@@ -116,7 +116,7 @@ impl EffectRunner {
                 EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))
             }),
             Effect::ReadIteration(file, place) => {
-                self.block(move || EffectResult::Iteration(place, iteration(&file, place)))
+                self.block(move || EffectResult::Iteration(place, iteration(&file, place)));
             }
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
