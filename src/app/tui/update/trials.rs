@@ -21,6 +21,10 @@ const NAMED: usize = 8;
 
 /// `/try`, `/keep` and `/discard`.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    if app.is_read_only() {
+        app.say("This session is open to be read only", SAY_MS);
+        return Vec::new();
+    }
     if app.is_running() {
         if action == Action::Try {
             app.composer.set(&command(argument));
