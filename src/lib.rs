@@ -42,7 +42,8 @@
 //! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
 //! other programs see of an open one), and `agent/memory` the prompt that was stored with it;
 //! `memory/compaction` says when a conversation fills the window, where it is cut and what is asked for
-//! (`runner/compact` asks, `actor/compaction` puts the summary in place). `agent/trial`
+//! (`runner/compact` asks, `actor/compaction` puts the summary in place). `actor/branches` goes on from
+//! any entry of the tree (`runner/leave_branch` asks for a summary of what is left). `agent/trial`
 //! copies the user's files to a git worktree and merges them back; it knows no conversation.
 //!
 //! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);
@@ -52,7 +53,7 @@
 //! In `app`, `args` is the command line as typed and `boot` the only place that puts parts together;
 //! `action.rs` is the table of everything a user can trigger; `serve` is for other programs: the socket
 //! and the file that steer a session, the file of its events; `export` makes pages and Markdown of
-//! sessions; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
+//! sessions, `branches` says in short what stands in their trees and how two branches differ; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
 //! it: `pages` of a stored past are read where somebody looks), `tui/view` lays it out and paints it,
 //! `tui/text` wraps and styles.
 //!

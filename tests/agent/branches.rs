@@ -256,8 +256,8 @@ async fn labels_are_stored_and_taken_away() {
         (Some("here"), None)
     );
     let labels: Vec<_> = agent.entries();
-    let labels = labels.iter().filter(|entry| entry["type"] == "label");
-    let last = labels.last().unwrap();
+    let mut labels = labels.iter().rev();
+    let last = labels.find(|entry| entry["type"] == "label").unwrap();
     assert_eq!(last["targetId"], first.as_str());
     assert!(last.get("label").is_none(), "as pi writes it: {last}");
 }

@@ -228,10 +228,10 @@ impl EffectRunner {
     fn tree(&self, effect: TreeEffect) {
         match effect {
             TreeEffect::Read => {
-                self.read_tree(|session| EffectResult::Tree(Box::new(Outline::of(&session))))
+                self.read_tree(|session| EffectResult::Tree(Box::new(Outline::of(&session))));
             }
             TreeEffect::Compare(names) => {
-                self.read_tree(move |session| EffectResult::Compared(compare(&session, &names)))
+                self.read_tree(move |session| EffectResult::Compared(compare(&session, &names)));
             }
             TreeEffect::GoTo(entry, leaving) => self.handle.go_to(entry, leaving),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),
