@@ -22,6 +22,9 @@ const NAMED: usize = 8;
 /// `/try`, `/keep` and `/discard`.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     if app.is_read_only() {
+        if action == Action::Try {
+            app.composer.set(&command(argument));
+        }
         app.say("This session is open to be read only", SAY_MS);
         return Vec::new();
     }
