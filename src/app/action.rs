@@ -93,6 +93,12 @@ pub enum Action {
     NewSession,
     /// Name the session.
     NameSession,
+    /// Show what is known of the session.
+    SessionFacts,
+    /// Go on with a copy of the branch.
+    CloneSession,
+    /// Go on with a copy of a session file.
+    ImportSession,
     /// Write the session into a file for others.
     Export,
     /// Show the tree of the session.
@@ -332,6 +338,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Question, row(No, "no", "In a question: no (so does Esc)", Popups)),
     slash(row(Resume, "resume", "Go on with another session: type to find it by its name, its prompts or its text, Enter opens it", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
+    slash(row(SessionFacts, "session_facts", "Show what is known of the session: file, id, name, folder, counts, tokens, cost, size, branches", Program), "session"),
+    slash(row(CloneSession, "clone_session", "Go on with a copy of this branch as a session of its own; the one before stays as it is", Program), "clone"),
+    argument(row(ImportSession, "import_session", "Go on with a copy of a session file, of tiller or pi", Program), "import", "FILE"),
     argument(row(NameSession, "name_session", "Name the session; alone, take its name away", Program), "name", "NAME"),
     argument(row(Export, "export", "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program), "export", "FILE"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),

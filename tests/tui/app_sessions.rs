@@ -493,3 +493,74 @@ fn what_was_refused_at_the_start_is_asked_and_the_prompt_is_kept() {
     );
     assert_eq!(tui.text(), "go on");
 }
+
+#[test]
+fn commands_about_the_session() {
+    let own = || PathBuf::from("/s/own.jsonl");
+    let open = |choice| session(SessionEffect::Open(choice));
+    for (title, command, effect, said) in [
+        ("", "/clone", None, "nothing to copy"),
+        ("First", "/clone", Some(open(Choice::Clone(own()))), ""),
+        ("", "/import", None, "/import FILE"),
+        (
+            "",
+            "/import ~/a b.jsonl",
+            Some(open(Choice::Fork("/home/me/a b.jsonl".into()))),
+            "",
+        ),
+        (
+            "",
+            "/import x.jsonl",
+            Some(open(Choice::Fork("/home/me/shop/x.jsonl".into()))),
+            "",
+        ),
+        (
+            "",
+            "/session",
+            Some(session(SessionEffect::ReadFacts(own()))),
+            "",
+        ),
+    ] {
+        let mut tui = stored();
+        tui.app.status.session.as_mut().unwrap().title = title.into();
+        tui.write(command);
+        assert_eq!(tui.key("enter"), Vec::from_iter(effect), "{command}");
+        assert!(tui.frame().contains(said), "{command}: {}", tui.frame());
+    }
+}
+
+#[test]
+fn all_that_is_known_of_the_session_is_shown() {
+    let mut tui = TestTui::new(100, 40);
+    let mut facts = SessionFacts {
+        path: "/home/me/s/own.jsonl".into(),
+        id: "0193".into(),
+        cwd: "/home/me/shop".into(),
+        size: 12_345,
+        branches: 2,
+        entries: 40,
+        prompts: 1200,
+        first_prompt: "Fix the login.".into(),
+        ..SessionFacts::default()
+    };
+    facts.usage.input = 12_000;
+    facts.usage.cost.total = 0.25;
+    let known = SessionResult::Facts(Ok(Box::new(facts)));
+    tui.send(result(known));
+    let frame = tui.frame();
+    for text in [
+        "name      Fix the login (from the first prompt",
+        "file      ~/s/own.jsonl",
+        "size      12 kB",
+        "messages  1,200 prompts",
+        "branches  2 · 40 entries",
+        "tokens    12,000 in",
+        "cost      $0.25",
+    ] {
+        assert!(frame.contains(text), "{text}: {frame}");
+    }
+    tui.key("q");
+    let none = SessionResult::Facts(Err("No session yet".into()));
+    tui.send(result(none));
+    assert!(tui.frame().contains("No session yet"));
+}

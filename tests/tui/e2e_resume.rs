@@ -265,3 +265,72 @@ fn a_hostile_name_reaches_the_terminal_harmless() {
     let owned = b"\x1b]0;owned";
     assert!(!raw.windows(owned.len()).any(|it| it == owned));
 }
+
+#[test]
+fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
+    let replies = ["One.", "Two.", "Three.", "Four."].map(Reply::text);
+    let (server, sandbox) = job::stage_with(replies.to_vec());
+    let file = said(&sandbox, "first");
+    let one = std::fs::read_to_string(&file).unwrap();
+    let answer = one.lines().last().unwrap();
+    let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+    let ran = sandbox.run(&["-p", "-c", "second"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    // Another branch, which the session is on.
+    let at = answer["id"].as_str().unwrap();
+    let screen = open_with(&sandbox, &["-c", "--at", at]);
+    screen.keys("/name Two ways<enter>");
+    screen.keys("third<enter>");
+    screen.wait_for("Three.");
+    screen.wait_gone("Esc stops");
+    let before = std::fs::read(&file).unwrap();
+    screen.keys("/clone<enter>");
+    screen.wait_until("the copy", |_| sandbox.session_files().len() == 2);
+    screen.keys("fourth<enter>");
+    screen.wait_for("Four.");
+    screen.wait_gone("Esc stops");
+    let request = server.request(3).text();
+    assert!(request.contains("Three.") && !request.contains("Two."), "{request}");
+    assert_eq!(std::fs::read(&file).unwrap(), before, "it stays as it is");
+    screen.keys("/session<enter>");
+    screen.wait_for("name      Two ways");
+    screen.wait_for("copy of");
+    screen.wait_for("3 prompts · 3 answers");
+    screen.keys("q");
+    let own = sandbox.path().join("from elsewhere.jsonl");
+    std::fs::write(&own, one).unwrap();
+    screen.keys("/import from elsewhere.jsonl<enter>");
+    screen.wait_gone("❯ fourth");
+    screen.wait_for("One.");
+    screen.keys("/import nothing.jsonl<enter>");
+    screen.wait_for("cannot open the session");
+    leave(&screen);
+    assert_eq!(sandbox.session_files().len(), 3);
+}
+
+// The list of 10,000 sessions is there, and a key is not held up by a search through them.
+#[test]
+fn ten_thousand_sessions_are_listed_and_searched() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let cwd = sandbox.path().display().to_string();
+    let name = format!("--{}--", cwd.trim_start_matches('/').replace('/', "-"));
+    let folder = sandbox.data().join("sessions").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    for at in 0..10_000 {
+        let header = serde_json::json!({"type": "session", "version": 3, "id": format!("id{at}"), "timestamp": "T", "cwd": cwd});
+        let message = serde_json::json!({"role": "user", "content": format!("Task {at}\nwith needle{at}"), "timestamp": 1});
+        let entry = serde_json::json!({"type": "message", "id": "a", "parentId": null, "timestamp": "T", "message": message});
+        let file = folder.join(format!("2026-01-01T00-00-00-{at:05}Z_id{at}.jsonl"));
+        std::fs::write(file, format!("{header}\n{entry}\n")).unwrap();
+    }
+    let screen = open_with(&sandbox, &["-r", "-m", Wire::Anthropic.model()]);
+    screen.wait_for("10000");
+    screen.keys("needle4321");
+    screen.wait_for("with needle4321");
+    screen.keys("<c-u>task 77 7");
+    screen.wait_for("523 of 10000");
+    screen.keys("<enter>");
+    screen.wait_for("❯ Task 9977");
+    screen.wait_gone("─ Sessions ");
+    leave(&screen);
+}

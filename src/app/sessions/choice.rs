@@ -8,7 +8,7 @@ use super::find::find;
 use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
-    History, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial,
+    Body, History, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial,
     sessions_in,
 };
 use crate::app::args::RunArgs;
@@ -29,6 +29,8 @@ pub enum Choice {
     Open(PathBuf),
     /// A copy of the one in this file.
     Fork(PathBuf),
+    /// A copy of the branch that the one in this file is on.
+    Clone(PathBuf),
     /// The one in this file, only to read it.
     Look(PathBuf),
     /// A new one with what stands in this file on the way to the entry with this id; before it, where
@@ -176,6 +178,7 @@ impl Choice {
             },
             Self::Fork(path) => (path, Session::fork(root, path, cwd)),
             Self::Look(path) => (path, Session::look(path)),
+            Self::Clone(path) => return Opened::clone_branch(root, path, cwd),
             Self::ForkAt(path, entry) => return Opened::fork_at(root, path, cwd, entry),
         };
         let (mut session, problems) = opened.map_err(|error| Refused::of(root, path, &error))?;
@@ -220,6 +223,28 @@ impl Opened {
             session,
             notices,
             prompt: prompt.map(|prompt| content_text(&prompt)),
+        })
+    }
+
+    /// The branch that a session is on as a session of its own, with its name.
+    fn clone_branch(root: &Path, path: &Path, cwd: &Path) -> Result<Self, Refused> {
+        let failed = |error: &OpenError| Refused::of(root, path, error);
+        let view = SessionView::open(path).map_err(|error| failed(&error.into()))?;
+        let leaf = view.tree().leaf();
+        let (mut session, notices) =
+            Session::fork_at(root, &view, cwd, leaf).map_err(|error| failed(&error))?;
+        // Where it was named on another branch.
+        if let Some(name) = view.tree().name()
+            && session.tree().name() != Some(name)
+        {
+            let name = name.to_owned();
+            session.append(Body::SessionInfo { name });
+        }
+        Ok(Self {
+            history: session.history(),
+            session,
+            notices,
+            prompt: None,
         })
     }
 

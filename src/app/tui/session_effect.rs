@@ -17,6 +17,8 @@ pub enum SessionEffect {
     Search(String, SessionScope),
     /// Read what is known of the one in this file.
     Preview(PathBuf),
+    /// Read what is known of the one in this file, to show all of it.
+    ReadFacts(PathBuf),
     /// Look what the open ones are doing.
     ReadStates,
     /// Nobody waits any more for what is searched or read.
@@ -42,6 +44,8 @@ pub enum SessionResult {
     Found(String, Vec<(PathBuf, Found)>, TextSearch),
     /// What is known of one, or why nothing is.
     Preview(PathBuf, Result<Arc<SessionFacts>, String>),
+    /// All that is known of one, or why nothing is.
+    Facts(Result<Box<SessionFacts>, String>),
     /// What those that some process has open are doing.
     States(HashMap<PathBuf, SessionState>),
     /// One got this name, or why it did not.

@@ -91,6 +91,15 @@ impl SessionEffectRunner {
                     }
                 });
             }
+            SessionEffect::ReadFacts(path) => self.block(move || {
+                let facts = if path.exists() {
+                    SessionFacts::read(&path, || true).map(Option::unwrap_or_default)
+                } else {
+                    Err("it is written with the first prompt".to_owned())
+                };
+                let told = |error| format!("No session in {} yet: {error}", path.display());
+                SessionResult::Facts(facts.map(Box::new).map_err(told))
+            }),
             SessionEffect::ReadStates => {
                 self.block(move || SessionResult::States(sessions::states(&root)));
             }

@@ -8,6 +8,7 @@ use super::sessions::{SessionMode, SessionPicker};
 use super::tree::{ComparisonView, TreePicker};
 use crate::agent::ContextUsage;
 use crate::app::action::{Action, Scope};
+use crate::app::sessions::SessionFacts;
 
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub enum Overlay {
     Tree(TreePicker),
     /// The stored sessions.
     Sessions(Box<SessionPicker>),
+    /// What is known of the session.
+    SessionFacts(Box<SessionFacts>, Pager),
     /// How to go on with a session that was not opened.
     Opening(Opening),
     /// Two branches of it side by side.
@@ -40,7 +43,10 @@ impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_) | Self::Context(..) | Self::Comparison(_) => Scope::Pager,
+            Self::Help(_)
+            | Self::Context(..)
+            | Self::SessionFacts(..)
+            | Self::Comparison(_) => Scope::Pager,
             Self::Iterations(list) => match list.opened {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
@@ -73,6 +79,7 @@ impl Overlay {
             | Self::Comparison(_)
             | Self::Iterations(_)
             | Self::Context(..)
+            | Self::SessionFacts(..)
             | Self::ConfirmQuit
             | Self::EndTrial(..) => None,
         }
@@ -89,7 +96,7 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager) | Self::Context(pager, _) => Some(pager),
+            Self::Help(pager) | Self::Context(pager, _) | Self::SessionFacts(_, pager) => Some(pager),
             Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),

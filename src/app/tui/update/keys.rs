@@ -91,7 +91,13 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ThinkingDown
         | Action::Thinking
         | Action::SaveModel => return models::act(app, action, argument),
-        Action::Resume | Action::NewSession | Action::NameSession | Action::Export => {
+        Action::Resume
+        | Action::NewSession
+        | Action::NameSession
+        | Action::SessionFacts
+        | Action::CloneSession
+        | Action::ImportSession
+        | Action::Export => {
             return sessions::act(app, action, argument);
         }
         Action::Tree

@@ -18,6 +18,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(
             Overlay::Help(pager)
             | Overlay::Context(pager, _)
+            | Overlay::SessionFacts(_, pager)
             | Overlay::Comparison(ComparisonView { pager, .. }),
         ) => {
             pager.press(action, PAGE, app.areas.list_end);

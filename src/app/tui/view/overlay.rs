@@ -8,7 +8,7 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{comparison, context, iterations, models, opening, sessions, tree};
+use super::{comparison, context, iterations, models, opening, session_facts, sessions, tree};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -34,6 +34,11 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Comparison(view) => comparison::draw(app, view, area, buffer),
         Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
         Overlay::Sessions(list) => sessions::draw(app, list, area, buffer),
+        Overlay::SessionFacts(facts, pager) => {
+            let columns = box_columns(area);
+            let lines = session_facts::lines(app, facts, columns);
+            draw_pager(app, "Session", columns, &lines, *pager, area, buffer)
+        }
         Overlay::Opening(opening) => opening::draw(app, opening, area, buffer),
     }
 }

@@ -5,9 +5,12 @@ use std::path::Path;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use crate::app::humanize::{abbreviate_home, bytes, dollars, plural, short};
-use crate::app::sessions::SessionFacts;
+use crate::app::humanize::{abbreviate_home, bytes, dollars, grouped, plural, short};
+use crate::app::sessions::{SessionFacts, title_of};
 use crate::app::tui::app::App;
+
+/// Columns of what a line is about.
+const LABEL: usize = 10;
 
 /// What the list shows of the chosen session, in the rows of `area`: counts, folder and model, what was
 /// said first, and the last exchange.
@@ -47,6 +50,74 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     );
     for line in answer.iter().take(room) {
         lines.push(StyledLine::of("  ", quiet).then(line));
+    }
+    lines
+}
+
+/// All that is known of a session, a line for each, in a box of so many columns.
+pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
+    let home = app.status.home.as_deref();
+    let path = |path: &Path| abbreviate_home(path, home);
+    let usage = &facts.usage;
+    let tokens = format!(
+        "{} in · {} out · {} read from the cache",
+        grouped(usage.input + usage.cache_write),
+        grouped(usage.output),
+        grouped(usage.cache_read)
+    );
+    let count = |count: usize| grouped(count as u64);
+    let messages = format!(
+        "{} prompts · {} answers · {} tool calls on this branch",
+        count(facts.prompts),
+        count(facts.answers),
+        count(facts.calls)
+    );
+    let name = facts.name.clone().unwrap_or_else(|| {
+        let title = title_of(&facts.first_prompt);
+        format!("{title} (from the first prompt; /name gives another)")
+    });
+    let branches = format!(
+        "{} · {} entries",
+        count(facts.branches),
+        count(facts.entries)
+    );
+    let parent = facts
+        .parent
+        .as_deref()
+        .map(|parent| path(Path::new(parent)));
+    let rows = [
+        ("name", Some(name)),
+        ("id", Some(facts.id.clone())),
+        ("file", Some(path(&facts.path))),
+        ("size", Some(bytes(facts.size))),
+        ("folder", Some(path(Path::new(&facts.cwd)))),
+        (
+            "began",
+            Some(facts.began.clone()).filter(|began| !began.is_empty()),
+        ),
+        ("copy of", parent),
+        ("model", facts.model.clone()),
+        ("messages", Some(messages)),
+        ("branches", Some(branches)),
+        ("tokens", Some(tokens)),
+        ("cost", Some(dollars(usage.cost.total))),
+    ];
+    let theme = &app.theme;
+    let inside = usize::from(columns.saturating_sub(4)).max(1);
+    let room = inside.saturating_sub(LABEL).max(1);
+    let mut lines = Vec::new();
+    for (label, text) in rows
+        .into_iter()
+        .filter_map(|(label, text)| Some((label, text?)))
+    {
+        for (at, line) in StyledLine::wrapped(&text, theme.popup, room)
+            .iter()
+            .enumerate()
+        {
+            let label = if at == 0 { label } else { "" };
+            let label = StyledLine::of(format!("{label:<LABEL$}"), theme.popup.patch(theme.dim));
+            lines.push(label.then(line));
+        }
     }
     lines
 }

@@ -14,7 +14,7 @@ use super::session_facts;
 use crate::agent::session::SessionState;
 use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, age};
-use crate::app::sessions::{SessionRow, SessionScope};
+use crate::app::sessions::{SessionRow, SessionScope, title_of};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
@@ -172,6 +172,7 @@ impl Columns {
         let mut used = width(&label);
         if let Some(found) = list.found.get(&row.path)
             && self.title > used + 12
+            && title_of(&found.line) != row.title
         {
             let room = self.title - used - AIR;
             let text = ellipsis(&found.excerpt(room / 3), room);

@@ -1,8 +1,10 @@
 //! What came back about stored sessions: to whom it goes.
 
 use super::{list, open};
+use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::{Overlay, Pager};
 use crate::app::tui::session_effect::SessionResult;
 
 /// Takes in the result of an effect.
@@ -11,6 +13,13 @@ pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
         SessionResult::List(scope, rows) => list::listed(app, scope, rows),
         SessionResult::Found(query, found, search) => list::found(app, &query, found, search),
         SessionResult::Preview(path, facts) => list::previewed(app, path, facts),
+        SessionResult::Facts(Ok(facts)) => {
+            let pager = Pager::default();
+            app.overlays.push(Overlay::SessionFacts(facts, pager));
+        }
+        SessionResult::Facts(Err(error)) => {
+            app.transcript.push_notice(NoticeLevel::Warning, error);
+        }
         SessionResult::States(states) => list::states(app, &states),
         SessionResult::Renamed(path, name, renamed) => list::renamed(app, &path, &name, renamed),
         SessionResult::Removed(path, removed) => list::removed(app, &path, removed),
