@@ -52,8 +52,8 @@
 //!
 //! In `app`, `args` is the command line as typed and `boot` the only place that puts parts together;
 //! `action.rs` is the table of everything a user can trigger; `serve` is for other programs: the socket
-//! and the file that steer a session, the file of its events; `export` makes pages and Markdown of
-//! sessions, `branches` says in short what stands in their trees and how two branches differ; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
+//! and the file that steer a session, the file of its events; `sessions` is which one is opened,
+//! listed and found; `export` makes pages and Markdown of sessions, `branches` says in short what stands in their trees and how two branches differ; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
 //! it: `pages` of a stored past are read where somebody looks), `tui/view` lays it out and paints it,
 //! `tui/text` wraps and styles.
 //!

@@ -290,7 +290,10 @@ fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
     screen.wait_for("Four.");
     screen.wait_gone("Esc stops");
     let request = server.request(3).text();
-    assert!(request.contains("Three.") && !request.contains("Two."), "{request}");
+    assert!(
+        request.contains("Three.") && !request.contains("Two."),
+        "{request}"
+    );
     assert_eq!(std::fs::read(&file).unwrap(), before, "it stays as it is");
     screen.keys("/session<enter>");
     screen.wait_for("name      Two ways");
