@@ -86,9 +86,10 @@ pub struct Refused {
 impl Choice {
     /// What the command line says.
     pub fn of(args: &RunArgs, root: &Path, cwd: &Path) -> Result<Self, StartError> {
-        let open = |path| match args.read_only {
-            true => Self::Look(path),
-            false => Self::Open(path),
+        let open = if args.read_only {
+            Self::Look
+        } else {
+            Self::Open
         };
         if let Some(wanted) = &args.session {
             return find(wanted, root).map(open);

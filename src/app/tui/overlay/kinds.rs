@@ -43,10 +43,9 @@ impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_)
-            | Self::Context(..)
-            | Self::SessionFacts(..)
-            | Self::Comparison(_) => Scope::Pager,
+            Self::Help(_) | Self::Context(..) | Self::SessionFacts(..) | Self::Comparison(_) => {
+                Scope::Pager
+            }
             Self::Iterations(list) => match list.opened {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
@@ -96,7 +95,9 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager) | Self::Context(pager, _) | Self::SessionFacts(_, pager) => Some(pager),
+            Self::Help(pager) | Self::Context(pager, _) | Self::SessionFacts(_, pager) => {
+                Some(pager)
+            }
             Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),

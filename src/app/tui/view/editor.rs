@@ -65,9 +65,10 @@ pub fn draw(
 }
 
 fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
-    let mode = match app.is_read_only() {
-        true => "read only",
-        false => app.status.permission.as_str(),
+    let mode = if app.is_read_only() {
+        "read only"
+    } else {
+        app.status.permission.as_str()
     };
     let style = match mode {
         "plan" | "read only" => app.theme.editor_plan,

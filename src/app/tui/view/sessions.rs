@@ -188,7 +188,7 @@ impl Columns {
                 Tone::Asks => tone(theme.warning),
                 Tone::Quiet => quiet,
             };
-            line.push(format!("  {:<14}", label), style);
+            line.push(format!("  {label:<14}"), style);
         }
         if self.folder > 0 {
             let folder = abbreviate_home(Path::new(&row.cwd), app.status.home.as_deref());

@@ -17,8 +17,7 @@ use crate::app::tui::session_effect::SessionEffect;
 
 /// Opens the list and has it read.
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
-    app.overlays
-        .push(Overlay::Sessions(Box::new(SessionPicker::default())));
+    app.overlays.push(Overlay::Sessions(Box::default()));
     vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
 }
 
