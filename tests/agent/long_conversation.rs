@@ -207,7 +207,9 @@ async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
                 server.push(Reply::new().think("So.").say(format!("Answer {turn}.")));
                 ask(&mut agent, &format!("Ask {turn}. {}", "x".repeat(9000))).await;
             }
-            (case.replies)().into_iter().for_each(|it| server.push(it));
+            for reply in (case.replies)() {
+                server.push(reply);
+            }
             let outcome = ask(&mut agent, "Now").await;
             assert_eq!(server.requests().len() - 2, case.calls, "{name}");
             let done = |end: &&&CompactionOutcome| matches!(end, CompactionOutcome::Done { .. });

@@ -265,7 +265,7 @@ fn words_come_before_text_and_text_before_letters() {
     );
     let frame = tui.frame();
     assert!(frame.contains("where is it kept"), "{frame}");
-    assert!(frame.contains("4"), "{frame}");
+    assert!(frame.contains('4'), "{frame}");
 }
 
 #[test]
