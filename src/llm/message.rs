@@ -277,6 +277,24 @@ impl Usage {
     pub fn context_tokens(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }
+
+    /// Counts what `other` took as well.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.reasoning = match (self.reasoning, other.reasoning) {
+            (None, None) => None,
+            (one, two) => Some(one.unwrap_or(0) + two.unwrap_or(0)),
+        };
+        self.total_tokens += other.total_tokens;
+        self.cost.input += other.cost.input;
+        self.cost.output += other.cost.output;
+        self.cost.cache_read += other.cost.cache_read;
+        self.cost.cache_write += other.cost.cache_write;
+        self.cost.total += other.cost.total;
+    }
 }
 
 /// US dollars by kind of token.

@@ -213,7 +213,7 @@ async fn a_branch_without_a_summary_is_not_left() {
     let waiting = vec![fixture::start(), Step::Wait(gate.clone())];
     let calls = call(&[("a", "read", json!({}))]);
     let mut agent = Setup {
-        answers: vec![say("one"), calls, waiting],
+        answers: vec![say("one"), calls.clone(), calls, waiting],
         rules: fixture::no_retries(),
         ..Setup::default()
     }

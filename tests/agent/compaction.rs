@@ -8,11 +8,12 @@ use tiller::agent::{
     AgentEvent, CompactionOutcome, CompactionReason, CompactionRules, LoopRules, RunOutcome,
 };
 use tiller::llm::{
-    ErrorClass, LlmError, Message, Model, Request, StreamEvent, Usage, WindowSource,
+    EditFormat, ErrorClass, LlmError, Message, Model, Request, StopReason, StreamEvent, Usage,
+    WindowSource,
 };
 
 use super::fixture::{
-    Act, Gate, Setup, Step, TestAgent, call, message_line, model, no_retries, say,
+    Act, Gate, Setup, Step, TestAgent, call, done, message_line, model, no_retries, say,
 };
 
 fn windowed(window: u64) -> Model {
@@ -220,27 +221,29 @@ async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
 #[tokio::test]
 async fn without_a_summary_everything_stays_as_it_was() {
     let failures = [
-        ("an error", fail(ErrorClass::Client, "no way"), "no way"),
         (
-            "a call",
-            call(&[("c9", "read", json!({}))]),
+            "an error",
+            vec![fail(ErrorClass::Client, "no way")],
+            "no way",
+        ),
+        (
+            "calls",
+            vec![call(&[("c9", "read", json!({}))]); 2],
             "called a tool",
         ),
-        ("nothing", say("  "), "no summary"),
+        ("nothing", vec![say("  "); 2], "no summary"),
     ];
     for (name, failure, says) in failures {
-        let answers = vec![
-            sized(say("one"), 190_000),
-            failure,
-            say("two"),
-            say("three"),
-        ];
+        let asked = failure.len();
+        let mut answers = vec![sized(say("one"), 190_000)];
+        answers.extend(failure);
+        answers.extend([say("two"), say("three")]);
         let mut agent = start(answers, 200_000);
         ask(&mut agent, "First").await;
         assert_eq!(ask(&mut agent, "Second").await, RunOutcome::Done, "{name}");
         let requests = agent.script.requests();
         assert_eq!(
-            lines(&requests[2]),
+            lines(&requests[1 + asked]),
             ["user: First", "assistant: one", "user: Second"],
             "{name}"
         );
@@ -257,6 +260,82 @@ async fn without_a_summary_everything_stays_as_it_was() {
             "{name}"
         );
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_summary_is_asked_for_again_in_other_words() {
+    let mut cut = say("only half of");
+    cut.pop();
+    cut.push(done(StopReason::Length));
+    for first in [call(&[("c9", "read", json!({}))]), say(" "), cut] {
+        let answers = vec![
+            sized(say("one"), 190_000),
+            sized(first, 1000),
+            sized(say("the summary"), 1000),
+            say("two"),
+        ];
+        let mut agent = start(answers, 200_000);
+        ask(&mut agent, "First").await;
+        assert_eq!(ask(&mut agent, "Second").await, RunOutcome::Done);
+        let requests = agent.script.requests();
+        assert_eq!(requests.len(), 4);
+        let (asked, again) = (&requests[1].messages, &requests[2].messages);
+        let last = asked.len() - 1;
+        assert_eq!(asked[..last], again[..last], "the prefix stays");
+        let (asked, again) = (asked[last].text(), again[last].text());
+        assert!(again.len() > asked.len() && again.starts_with(&asked));
+        assert!(again.contains("no tool can be called"), "{again}");
+        assert!(lines(&requests[3])[0].starts_with("summary: "));
+        let CompactionOutcome::Done { usage, .. } = ends(&agent).remove(0) else {
+            panic!("{:?}", ends(&agent));
+        };
+        assert_eq!(usage.input, 2000, "both answers were paid for");
+    }
+}
+
+#[tokio::test]
+async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
+    let gate = Gate::new();
+    let mut waits = say("the summary");
+    waits.insert(1, Step::Wait(Arc::clone(&gate)));
+    let answers = vec![sized(say("one"), 190_000), waits, say("two")];
+    let mut agent = start(answers, 200_000);
+    ask(&mut agent, "First").await;
+    agent.prompt("Second");
+    gate.reached().await;
+    agent.handle.set_model(Model {
+        id: "other".into(),
+        edit_format: EditFormat::ApplyPatch,
+        ..windowed(200_000)
+    });
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let requests = agent.script.requests();
+    let last = &requests[2];
+    assert_eq!(last.model.id, "other");
+    assert!(lines(last)[0].starts_with("summary: "));
+    assert_eq!(last.tools.len(), 1);
+    assert!(!last.system.is_empty());
+    assert_eq!(last.thinking_from, last.messages.len());
+}
+
+#[tokio::test]
+async fn what_is_said_while_it_is_made_goes_with_the_next_call() {
+    let gate = Gate::new();
+    let mut waits = say("the summary");
+    waits.insert(1, Step::Wait(Arc::clone(&gate)));
+    let answers = vec![sized(say("one"), 190_000), waits, say("two")];
+    let mut agent = start(answers, 200_000);
+    ask(&mut agent, "First").await;
+    agent.prompt("Second");
+    gate.reached().await;
+    agent.steer("And this");
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let requests = agent.script.requests();
+    assert_eq!(requests.len(), 3);
+    let after = lines(&requests[2]);
+    assert_eq!(after[after.len() - 2..], ["user: Second", "user: And this"]);
 }
 
 // F11, F14

@@ -54,7 +54,8 @@ impl Actor {
         )
     }
 
-    /// The turn as it is, with a prompt in force, for a call that says nothing new.
+    /// The turn as it is, with a prompt in force for whatever model is chosen by now, for a call that
+    /// says nothing new.
     pub(super) fn current_turn(&mut self) -> Result<Turn, RunOutcome> {
         let model = Arc::clone(self.asked());
         self.conversation.ready_prompt(&model, &self.toolbox);
@@ -66,13 +67,13 @@ impl Actor {
         let model = Arc::clone(self.asked());
         let window = Window::of(&model, &self.rules.compaction);
         self.conversation.compact(summary, &model, &window);
-        self.next_turn()
+        self.current_turn()
     }
 
     /// Leaves results out of the requests from here on, and opens the turn without them.
     pub(super) fn prune(&mut self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
         self.conversation.prune(pruned);
-        self.next_turn()
+        self.current_turn()
     }
 }
 

@@ -23,7 +23,8 @@ use crate::agent::memory::compaction::{
 };
 use crate::llm::message::content_text;
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent, overflow,
+    AssistantMessage, Content, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent,
+    Usage, overflow,
 };
 
 /// Compactions in a row at most, where one is not enough: a conversation that does not fit the
@@ -31,6 +32,11 @@ use crate::llm::{
 const MAX_ROUNDS: usize = 16;
 /// How often the part that is summarised is halved when it is too long itself.
 const MAX_HALVINGS: u32 = 4;
+
+/// Stands behind the question when the answer to it was no summary.
+const AGAIN: &str = "\
+[This question was asked before, and the answer to it was no finished summary. Right now no tool can \
+be called: write the summary itself, as plain text, all of it in this answer and in at most 800 words.]";
 
 /// Why there is no summary.
 #[derive(Debug)]
@@ -100,19 +106,15 @@ impl SoftCompaction {
         }
     }
 
-    /// After a compaction that was cut short the turn is opened anew, with what the user said.
+    /// Opens the turn anew where the compaction was cut short, or the user said something meanwhile.
     async fn after(&mut self, link: &RunLink, turn: &mut Turn, done: Result<(), NoSummary>) {
-        match done {
-            Ok(()) => {}
-            Err(NoSummary::Failed) => self.failed = true,
-            Err(NoSummary::Aborted) => {
-                self.failed = true;
-                if !link.cancelled()
-                    && let Ok(next) = link.reopen_turn(Change::None).await
-                {
-                    *turn = next;
-                }
-            }
+        self.failed |= done.is_err();
+        let cut_short = matches!(done, Err(NoSummary::Aborted));
+        if (cut_short || link.steering_waits().await)
+            && !link.cancelled()
+            && let Ok(next) = link.reopen_turn(Change::None).await
+        {
+            *turn = next;
         }
     }
 }
@@ -246,7 +248,8 @@ async fn summarize(
     }
 }
 
-/// Makes the request, with retries by the usual rules. Other models are not asked.
+/// Makes the request, with retries by the usual rules. Other models are not asked; this one is asked
+/// once more, in other words, where its answer is no summary.
 pub(super) async fn ask(
     link: &RunLink,
     env: &RunEnv,
@@ -254,6 +257,7 @@ pub(super) async fn ask(
     mut request: Request,
 ) -> Result<AssistantMessage, Option<LlmError>> {
     let mut policy = RetryPolicy::new(&turn.rules.retry, &[], &turn.model);
+    let mut first: Option<Usage> = None;
     loop {
         let retries = policy.retries();
         let Some(answer) = answer(env, turn, request.clone()).await else {
@@ -261,9 +265,21 @@ pub(super) async fn ask(
             return Err(None);
         };
         let error = match answer.and_then(|answer| check(turn, answer)) {
-            Ok(answer) => {
+            Ok((mut answer, None)) => {
                 end_retries(link, retries, None).await;
+                if let Some(first) = &first {
+                    answer.usage.add(first);
+                }
                 return Ok(answer);
+            }
+            Ok((answer, Some(problem))) => {
+                tracing::warn!("{}: the model {problem}", turn.model.full_id());
+                if first.is_none() {
+                    first = Some(answer.usage);
+                    ask_again(&mut request);
+                    continue;
+                }
+                no_summary(turn, problem)
             }
             Err(error) => error,
         };
@@ -278,6 +294,16 @@ pub(super) async fn ask(
                 return Err(Some(error));
             }
         }
+    }
+}
+
+/// Adds to the question, the last message of `request`, what an answer must not be. The tools stay,
+/// for the cached prefix begins with them.
+fn ask_again(request: &mut Request) {
+    if let Some(last) = request.messages.last_mut()
+        && let Message::User(question) = Arc::make_mut(last)
+    {
+        question.content.push(Content::text(AGAIN));
     }
 }
 
@@ -308,23 +334,29 @@ async fn answer(
     }
 }
 
-/// Whether `answer` is a summary.
-fn check(turn: &Turn, answer: AssistantMessage) -> Result<AssistantMessage, LlmError> {
+/// The answer, and why it is no summary, if it is none.
+fn check(
+    turn: &Turn,
+    answer: AssistantMessage,
+) -> Result<(AssistantMessage, Option<&'static str>), LlmError> {
     if let Some(error) = overflow::hidden(&answer, &turn.model) {
         return Err(error);
     }
     let problem = if answer.tool_calls().next().is_some() {
-        "called a tool instead of summarising the conversation"
+        Some("called a tool instead of summarising the conversation")
     } else if content_text(&answer.content).trim().is_empty() {
-        "gave no summary of the conversation"
+        Some("gave no summary of the conversation")
     } else if answer.stop_reason != StopReason::Stop {
-        "did not finish the summary of the conversation"
+        Some("did not finish the summary of the conversation")
     } else {
-        return Ok(answer);
+        None
     };
+    Ok((answer, problem))
+}
+
+fn no_summary(turn: &Turn, problem: &str) -> LlmError {
     let text = format!("{}: the model {problem}", turn.model.full_id());
-    Err(LlmError::new(ErrorClass::Client, text)
-        .with_hint("Nothing was changed; /compact tries again"))
+    LlmError::new(ErrorClass::Client, text).with_hint("Nothing was changed; /compact tries again")
 }
 
 fn nothing_to_cut() -> LlmError {
