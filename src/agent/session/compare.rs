@@ -126,6 +126,7 @@ impl BranchTail {
         let modified = files["modifiedFiles"].as_array().into_iter().flatten();
         let modified = modified.filter_map(serde_json::Value::as_str);
         tail.modified_files = modified.map(str::to_owned).collect();
+        tail.modified_files.sort_unstable();
         Ok(tail)
     }
 

@@ -1,18 +1,22 @@
 //! What is carried over beside the summary, without a model's help: the files that were read and
 //! modified, and the user's own words.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::size::text_size;
+use super::size::{of_bytes, text_size};
 use crate::agent::event::is_from_user;
-use crate::llm::{Message, ToolCall};
+use crate::llm::{Message, StopReason, ToolCall};
 
 /// Most tokens of the user's own words.
 const WORDS: u64 = 4000;
+/// Most tokens of the names of files.
+const FILES: u64 = 2000;
+/// Bytes of one of them.
+const NAME: usize = 1000;
 /// Characters of one message of the user.
 const MESSAGE: usize = 2000;
 /// Stands between what the model wrote and the user's own words.
@@ -21,9 +25,10 @@ const HEADING: &str = "## The user's messages, word for word";
 /// What is carried over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Carried {
-    read: BTreeSet<String>,
-    /// A modified file is no longer among those read.
-    modified: BTreeSet<String>,
+    /// The one read last stands last.
+    read: Vec<String>,
+    /// The same way. A modified file is no longer among those read.
+    modified: Vec<String>,
     /// Oldest first.
     user_messages: Vec<String>,
 }
@@ -37,13 +42,14 @@ impl Carried {
             texts.map(str::to_owned).collect::<Vec<_>>()
         };
         let mut carried = Self {
-            read: before("readFiles").into_iter().collect(),
-            modified: before("modifiedFiles").into_iter().collect(),
+            read: before("readFiles"),
+            modified: before("modifiedFiles"),
             user_messages: before("userMessages"),
         };
         for message in messages {
             match &**message {
-                Message::Assistant(answer) => {
+                // The calls of an answer that failed were never run.
+                Message::Assistant(answer) if answer.stop_reason != StopReason::Error => {
                     answer.tool_calls().for_each(|call| carried.note(call));
                 }
                 Message::User(user) if is_from_user(user.origin.as_deref()) => {
@@ -55,7 +61,10 @@ impl Carried {
                 _ => {}
             }
         }
-        carried.read.retain(|file| !carried.modified.contains(file));
+        latest_once(&mut carried.modified);
+        latest_once(&mut carried.read);
+        let modified: HashSet<&String> = carried.modified.iter().collect();
+        carried.read.retain(|file| !modified.contains(file));
         carried
     }
 
@@ -64,10 +73,10 @@ impl Carried {
         let path = path.find_map(|key| call.arguments[key].as_str());
         match (call.name.as_str(), path) {
             ("read", Some(path)) => {
-                self.read.insert(path.to_owned());
+                self.read.push(path.to_owned());
             }
             ("edit" | "write" | "replace", Some(path)) => {
-                self.modified.insert(path.to_owned());
+                self.modified.push(path.to_owned());
             }
             ("apply_patch", _) => {
                 let mut keys = ["patch", "input"].iter();
@@ -79,9 +88,13 @@ impl Carried {
         }
     }
 
-    /// Leaves out so much of the user's words that they take at most a part of `summary` tokens:
-    /// the first message and the latest ones stay.
+    /// Leaves out so much that the user's words and the names of files each take at most a part of
+    /// `summary` tokens: of the words the first message and the latest ones stay, of the files the
+    /// latest, and those that were modified rather than those that were only read.
     pub fn fit(&mut self, summary: u64) {
+        let mut files = FILES.min(summary / 3);
+        keep_latest(&mut self.modified, &mut files);
+        keep_latest(&mut self.read, &mut files);
         let mut room = WORDS.min(summary / 3);
         let mut sizes = self.user_messages.iter().map(|text| text_size(text));
         room = room.saturating_sub(sizes.next().unwrap_or(0));
@@ -129,7 +142,7 @@ impl Carried {
             ("Files modified", &self.modified),
         ] {
             if !files.is_empty() {
-                let _ = write!(text, "\n\n{title}:");
+                let _ = write!(text, "\n\n{title}, the latest last:");
                 for file in files {
                     let _ = write!(text, "\n- {file}");
                 }
@@ -137,6 +150,32 @@ impl Carried {
         }
         text
     }
+}
+
+/// Leaves the last of each name.
+fn latest_once(files: &mut Vec<String>) {
+    let mut seen = HashSet::new();
+    let mut latest: Vec<String> = std::mem::take(files);
+    latest.reverse();
+    latest.retain(|file| seen.insert(file.clone()));
+    latest.reverse();
+    *files = latest;
+}
+
+/// Leaves the last names that fit `room` tokens, and takes those from it. One that is too long for a
+/// path would leave none of the others.
+fn keep_latest(files: &mut Vec<String>, room: &mut u64) {
+    files.retain(|file| file.len() <= NAME);
+    let mut first = files.len();
+    for file in files.iter().rev() {
+        // A line of its own, behind a dash.
+        let Some(left) = room.checked_sub(of_bytes(file.len() + 3)) else {
+            break;
+        };
+        *room = left;
+        first -= 1;
+    }
+    files.drain(..first);
 }
 
 fn shortened(text: &str) -> String {
@@ -183,14 +222,48 @@ mod tests {
         let mut carried = Carried::of(Some(&before), &said);
         carried.fit(1000);
         let expected = json!({
-            "readFiles": ["b", "c"], "modifiedFiles": ["a", "m", "p", "q", "r"],
+            "readFiles": ["b", "c"], "modifiedFiles": ["m", "a", "p", "q", "r"],
             "userMessages": ["First", "No, the\nother one"], "tokensAfter": 7,
         });
         assert_eq!(carried.details(7), expected);
         let text = carried.append_to("Text", 1000);
-        assert!(text.contains("\n\n> First\n\n> No, the\n> other one\n\nFiles read:\n- b\n- c"));
+        assert!(text.contains(
+            "\n\n> First\n\n> No, the\n> other one\n\nFiles read, the latest last:\n- b\n- c"
+        ));
         assert!(text.starts_with("Text\n"));
         assert!(carried.append_to(&"ä".repeat(100), 10).contains("cut here"));
+    }
+
+    // F14
+    #[test]
+    fn of_many_files_the_latest_stay_over_many_compactions() {
+        let mut details = Value::Null;
+        for round in 0..50 {
+            let calls: Vec<_> = (0..40)
+                .flat_map(|n| {
+                    let path = json!({"file_path": format!("src/part_{round}/file_{n}.rs")});
+                    let same = json!({"file_path": "src/main.rs"});
+                    let read = [("read", path.clone()), ("read", same)];
+                    read.into_iter()
+                        .chain((n % 4 == 0).then_some(("edit", path)))
+                })
+                .collect();
+            let mut carried = Carried::of(Some(&details), &[answer(&calls, 0)]);
+            carried.fit(3000);
+            let text = carried.append_to("Text", 3000);
+            assert!(text_size(&text) < 1100, "{round}: {}", text.len());
+            details = carried.details(0);
+        }
+        let last = |key: &str| details[key].as_array().unwrap().last().cloned();
+        assert_eq!(last("modifiedFiles"), Some("src/part_49/file_36.rs".into()));
+        let mut most = Carried::of(Some(&details), &[]);
+        assert!(most.modified.len() > 50, "{}", most.modified.len());
+        most.fit(u64::MAX);
+        let path = |path: &str| ("read", json!({ "file_path": path }));
+        let calls = [path("a"), path(&"x".repeat(9000))];
+        let mut carried = Carried::of(None, &[answer(&calls, 0)]);
+        carried.fit(u64::MAX);
+        assert_eq!(carried.read, ["a"]);
     }
 
     #[test]
