@@ -19,7 +19,7 @@ use crate::agent::event::{
     AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
 use crate::agent::memory::compaction::{
-    Cut, Pruned, Window, cut, overhead, prune_cold, prune_full, question, size, tokens,
+    Cut, Pruned, Window, cut, makes_room, overhead, prune_cold, prune_full, question, size, tokens,
 };
 use crate::llm::message::content_text;
 use crate::llm::{
@@ -96,6 +96,9 @@ impl SoftCompaction {
                 prune_full(window, &turn.prompt, &turn.messages)
             });
             if enough.await {
+                return;
+            }
+            if !makes_room(&window(turn), &turn.prompt, &turn.messages) {
                 return;
             }
             let reason = CompactionReason::Threshold;

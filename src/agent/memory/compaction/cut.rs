@@ -15,6 +15,8 @@ const WARM_MS: i64 = 5 * 60 * 1000;
 const CACHED_SHARE: f64 = 0.1;
 /// No text takes more than so many times what is estimated.
 const MOST_SCALE: f64 = 2.0;
+/// What a summary usually takes, in tokens.
+pub(super) const SUMMARY: u64 = 1500;
 /// Characters that stay of a result that goes with the question.
 const SHORTENED: usize = 2000;
 
@@ -88,6 +90,29 @@ pub(super) fn kept_from(
         }
     }
     kept_from
+}
+
+/// Whether a compaction makes room: what it would replace, but for an earlier summary, takes more
+/// than a summary does. Where prompt, tools and the latest messages fill the window by themselves,
+/// one compaction would follow another and none would help.
+pub(in crate::agent) fn makes_room(
+    window: &Window,
+    prompt: &SessionPrompt,
+    messages: &[Arc<Message>],
+) -> bool {
+    let Some(kept_from) = kept_from(window, prompt, messages) else {
+        return false;
+    };
+    let first = usize::from(is_summary(&messages[0]));
+    let replaced = size(
+        &messages[first..kept_from],
+        prompt.thinking_from.saturating_sub(first),
+    );
+    let estimated = size(messages, prompt.thinking_from).max(1);
+    // What was reported beyond the estimate is spread over the messages.
+    let all = tokens(prompt, messages).saturating_sub(overhead(prompt));
+    let replaced = replaced as f64 * (all as f64 / estimated as f64).max(1.0);
+    replaced > SUMMARY.min(window.summary()) as f64
 }
 
 /// Whether the conversation may begin at `at`: with a message of the user or an answer, never
@@ -234,6 +259,33 @@ mod tests {
             let window = window(0, keep);
             let cut = cut(&window, &prompt, &messages, &model(0), (u64::MAX, 0));
             assert_eq!(cut.map(|cut| cut.kept_from), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_that_would_free_little_makes_no_room() {
+        let tools = SessionPrompt {
+            system: "s".repeat(70_000),
+            ..SessionPrompt::default()
+        };
+        let said = |bytes| vec![user(bytes), answer(&[], 0), user(bytes), answer(&[], 0)];
+        let again = |bytes| [vec![summary()], said(bytes)].concat();
+        let reported = |tokens| vec![user(350), answer(&[], 0), user(350), answer(&[], tokens)];
+        for (name, messages, expected) in [
+            ("much", said(7000), true),
+            ("little", said(350), false),
+            (
+                "little by the estimate, much as reported",
+                reported(30_000),
+                true,
+            ),
+            ("little as reported, too", reported(21_000), false),
+            ("much behind a summary", again(14_000), true),
+            ("little behind a summary", again(350), false),
+            ("one message", vec![user(70_000)], false),
+        ] {
+            let window = window(32_000, 20_000);
+            assert_eq!(makes_room(&window, &tools, &messages), expected, "{name}");
         }
     }
 

@@ -12,7 +12,7 @@ mod usage;
 mod kit;
 
 pub(in crate::agent) use carried::Carried;
-pub(in crate::agent) use cut::{Cut, cut};
+pub(in crate::agent) use cut::{Cut, cut, makes_room};
 pub(in crate::agent) use prune::{Pruned, prune_cold, prune_full};
 pub(in crate::agent) use question::question;
 pub(in crate::agent) use size::{Window, overhead, size, tokens};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::SUMMARY_ORIGIN;
-use super::cut::kept_from;
+use super::cut::{SUMMARY, kept_from};
 use super::prune::prune;
 use super::size::{Window, content_size, of_bytes, overhead, size, tokens, tools_size};
 use crate::agent::event::is_from_user;
@@ -12,9 +12,6 @@ use crate::agent::memory::SessionPrompt;
 use crate::agent::memory::instructions::rendered_in;
 use crate::agent::rules::CompactionRules;
 use crate::llm::{Content, Message, Model, StopReason};
-
-/// What a summary usually takes, in tokens.
-const SUMMARY: u64 = 1500;
 
 /// Where the window goes, in tokens. Estimates that add up to what the provider reported last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
