@@ -166,7 +166,7 @@ fn resume(
     };
     match opened {
         Err(refused) if !refused.is_question() => Err(refused.into()),
-        opened => Ok(opened.map(Some)),
+        opened => Ok(opened.map(|it| Some(it.with_trial(&dirs.trials())))),
     }
 }
 

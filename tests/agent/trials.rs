@@ -273,7 +273,7 @@ async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
     agent.handle.shutdown().await;
     let root = agent.folder.path().join("sessions");
     let (mut session, _) = Session::open(&root, &agent.session).unwrap();
-    assert_eq!(ready_trial(&mut session), None);
+    assert_eq!(ready_trial(&mut session, &agent.folder.path().join("try")), None);
     let messages = session.history().messages;
     let said: Vec<_> = messages.iter().map(|it| message_line(it)).collect();
     assert_eq!(said[..3], wanted);
@@ -397,7 +397,7 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
     };
     // A copy has no part in the trial.
     let (mut copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
-    assert_eq!(ready_trial(&mut copy), None);
+    assert_eq!(ready_trial(&mut copy, &agent.folder.path().join("try")), None);
     let open = OpenSession {
         history: session.history(),
         spill_dir: agent.folder.path().join("spill"),
@@ -428,7 +428,7 @@ async fn a_trial_whose_files_are_gone_ends_by_itself() {
     fs::remove_dir_all(agent.folder.path().join("try")).unwrap();
     let root = agent.folder.path().join("sessions");
     let (mut session, _) = Session::open(&root, &agent.session).unwrap();
-    let notice = ready_trial(&mut session).unwrap();
+    let notice = ready_trial(&mut session, &agent.folder.path().join("try")).unwrap();
     assert!(notice.contains("are gone"), "{notice}");
     drop(session);
     let last: Vec<Value> = agent.entries();
@@ -444,4 +444,54 @@ async fn a_trial_whose_files_are_gone_ends_by_itself() {
     agent.prompt("go on");
     agent.settled().await;
     assert_eq!(results(&agent), [format!("c1: {}", agent.cwd.display())]);
+}
+
+// A session file may come from anywhere, and says what to remove and where a keep is taken back.
+#[tokio::test]
+async fn a_session_file_cannot_name_other_folders_as_its_trial() {
+    for discards in [true, false] {
+        let mut agent = in_repository(vec![say("tried")]);
+        begin(&agent, "try it");
+        agent.settled().await;
+        let real = tree(&agent).parent().unwrap().to_owned();
+        if discards {
+            discarded(&mut agent).await;
+        }
+        agent.handle.shutdown().await;
+        let other = agent.folder.path().join("other");
+        fs::create_dir_all(other.join("work")).unwrap();
+        for file in ["work/mine", "begun", "keep.after"] {
+            fs::write(other.join(file), "mine").unwrap();
+        }
+        let text = fs::read_to_string(&agent.session).unwrap();
+        let text = text.replace(real.to_str().unwrap(), other.to_str().unwrap());
+        let record = real.join("trial.json");
+        if let Ok(record) = fs::read_to_string(record) {
+            let record = record.replace(real.to_str().unwrap(), other.to_str().unwrap());
+            fs::write(other.join("trial.json"), record).unwrap();
+        }
+        fs::write(&agent.session, text).unwrap();
+        let root = agent.folder.path().join("sessions");
+        let (mut session, _) = Session::open(&root, &agent.session).unwrap();
+        let told = ready_trial(&mut session, &agent.folder.path().join("try"));
+        assert_eq!(told.is_some_and(|it| it.contains("are gone")), !discards);
+        assert_eq!(fs::read_to_string(other.join("work/mine")).unwrap(), "mine");
+        assert!(other.join("keep.after").exists());
+    }
+}
+
+// Another process has it open, and may be keeping the trial at this moment.
+#[tokio::test]
+async fn who_only_reads_a_session_leaves_its_trial_alone() {
+    let mut agent = in_repository(vec![say("tried")]);
+    begin(&agent, "try it");
+    agent.settled().await;
+    let journal = tree(&agent).with_file_name("keep.after");
+    agent.handle.shutdown().await;
+    fs::write(&journal, "").unwrap();
+    fs::write(journal.with_file_name("keep.before"), "").unwrap();
+    let (mut session, _) = Session::look(&agent.session).unwrap();
+    let trials = agent.folder.path().join("try");
+    assert_eq!(ready_trial(&mut session, &trials), None);
+    assert!(journal.exists());
 }

@@ -1,6 +1,8 @@
 //! Trials as a session remembers them: an entry when one begins, below the entry that a discard goes
 //! back to, and another when it ends.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,10 +36,18 @@ pub(in crate::agent) enum State {
 
 /// Makes the trial that is open in `session` ready to go on, and takes back a keep that was killed.
 /// Removes what is left of one that has ended. Returns what the user should read. Blocks.
-pub fn ready_trial(session: &mut Session) -> Option<String> {
+///
+/// A session file may come from anywhere: only what is below `trials` is a trial, and only as its own
+/// record has it. A session that is only read may be open elsewhere, where its trial is being kept.
+pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
+    if session.is_read_only() {
+        return None;
+    }
     let (state, trial, _) = last_trial(session)?;
+    let is_recorded = trial.is_recorded(trials);
     let lost = match state {
-        State::Open => !trial.is_there(),
+        State::Open => !is_recorded || !trial.is_there(),
+        _ if !is_recorded => return None,
         State::Kept | State::Discarded | State::Lost => {
             let error = remove(&trial).err()?;
             return Some(format!("Files of a trial that has ended are left: {error}"));

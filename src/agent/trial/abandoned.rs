@@ -13,14 +13,11 @@ const YOUNG: Duration = Duration::from_mins(10);
 /// The trials below `home` whose session has no file.
 pub fn abandoned(home: &Path) -> Vec<Trial> {
     let folders = fs::read_dir(home).into_iter().flatten().flatten();
-    let records = folders.map(|folder| folder.path().join(RECORD));
-    let old = records.filter(|record| {
-        let modified = fs::metadata(record).and_then(|meta| meta.modified());
+    let old = folders.filter(|folder| {
+        let record = fs::metadata(folder.path().join(RECORD));
+        let modified = record.and_then(|meta| meta.modified());
         modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG))
     });
-    let trials = old.filter_map(|record| {
-        let trial: Trial = serde_json::from_slice(&fs::read(record).ok()?).ok()?;
-        Some(trial)
-    });
+    let trials = old.filter_map(|folder| Trial::recorded(home, folder.file_name().to_str()?));
     trials.filter(|trial| !trial.session.exists()).collect()
 }

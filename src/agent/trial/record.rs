@@ -1,6 +1,7 @@
 //! Where a trial is: the user's folders, the worktree, and what belongs to it.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,24 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// The trial that the folder `id` below `home` is about. One that names other folders as its own
+    /// is none: they would be removed with it.
+    pub(super) fn recorded(home: &Path, id: &str) -> Option<Self> {
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let folder = fs::canonicalize(home).ok()?.join(id);
+        let trial: Self = serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()?;
+        let within = trial.tree.file_name().map(|name| folder.join(name));
+        let is_own = trial.id == id && within.as_ref() == Some(&trial.tree);
+        (is_own && trial.folder == folder).then_some(trial)
+    }
+
+    /// Whether its own folder below `home` says the same.
+    pub(in crate::agent) fn is_recorded(&self, home: &Path) -> bool {
+        Self::recorded(home, &self.id).as_ref() == Some(self)
+    }
+
     /// The working folder of the trial.
     pub fn working_folder(&self) -> PathBuf {
         match self.cwd.strip_prefix(&self.root) {

@@ -192,7 +192,6 @@ impl Choice {
             let node = node.ok_or_else(|| Refused::no_entry(path, at))?;
             notices.extend(session.go_to(Some(node)).map(|(_, notice)| notice));
         }
-        notices.extend(ready_trial(&mut session));
         let history = session.history();
         if history.damaged > 0 {
             let entries = plural(history.damaged as u64, "entry", "entries");
@@ -225,6 +224,15 @@ impl Opened {
             notices,
             prompt: prompt.map(|prompt| content_text(&prompt)),
         })
+    }
+
+    /// The same with its trial, of those below `trials`, ready to go on.
+    pub fn with_trial(mut self, trials: &Path) -> Self {
+        if let Some(notice) = ready_trial(&mut self.session, trials) {
+            self.notices.push(notice);
+            self.history = self.session.history();
+        }
+        self
     }
 
     /// The branch that a session is on as a session of its own, with its name.

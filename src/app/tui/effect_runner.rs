@@ -63,6 +63,7 @@ impl EffectRunner {
         let sessions = files.as_ref().map(|files| SessionEffectRunner {
             root: files.sessions.clone(),
             trash: files.trash.clone(),
+            trials: files.trials.clone(),
             cwd: cwd.clone(),
             handle: handle.clone(),
             models: Arc::clone(&models),

@@ -21,6 +21,7 @@ pub(super) struct SessionEffectRunner {
     /// The root of all sessions.
     pub root: PathBuf,
     pub trash: PathBuf,
+    pub trials: PathBuf,
     pub cwd: PathBuf,
     pub handle: AgentHandle,
     pub models: Arc<Models>,
@@ -152,13 +153,16 @@ impl SessionEffectRunner {
             models: Arc::clone(&self.models),
             results: self.results.clone(),
         };
+        let trials = self.trials.clone();
         tokio::spawn(async move {
             loop {
                 let (choice, root, cwd) =
                     (choice.clone(), opening.root.clone(), opening.cwd.clone());
+                let trials = trials.clone();
                 let opened = spawn_blocking(move || {
                     choice.fits(&cwd)?;
-                    choice.open(&root, &cwd, None)
+                    let opened = choice.open(&root, &cwd, None);
+                    opened.map(|it| it.with_trial(&trials))
                 });
                 match opened.await {
                     Ok(Ok(opened)) => return opening.go_on(opened).await,
