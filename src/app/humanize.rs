@@ -52,6 +52,16 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// A path as a word of a shell command, for the user to copy.
+pub fn shell_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@%".contains(c);
+    if path.chars().all(plain) {
+        return path;
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
 /// A count with its noun: `1 line`, `3 lines`.
 pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", noun(count, one, many))

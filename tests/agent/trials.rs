@@ -273,7 +273,10 @@ async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
     agent.handle.shutdown().await;
     let root = agent.folder.path().join("sessions");
     let (mut session, _) = Session::open(&root, &agent.session).unwrap();
-    assert_eq!(ready_trial(&mut session, &agent.folder.path().join("try")), None);
+    assert_eq!(
+        ready_trial(&mut session, &agent.folder.path().join("try")),
+        None
+    );
     let messages = session.history().messages;
     let said: Vec<_> = messages.iter().map(|it| message_line(it)).collect();
     assert_eq!(said[..3], wanted);
@@ -397,7 +400,10 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
     };
     // A copy has no part in the trial.
     let (mut copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
-    assert_eq!(ready_trial(&mut copy, &agent.folder.path().join("try")), None);
+    assert_eq!(
+        ready_trial(&mut copy, &agent.folder.path().join("try")),
+        None
+    );
     let open = OpenSession {
         history: session.history(),
         spill_dir: agent.folder.path().join("spill"),

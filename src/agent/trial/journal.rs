@@ -13,7 +13,7 @@ use super::merge::Plan;
 use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
-use super::write::{put, remove_file};
+use super::write::{Staged, remove_file};
 
 /// What will be there. Written last: with it the journal counts.
 const AFTER: &str = "keep.after";
@@ -36,16 +36,19 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     let here = look_at(trial, &before, &after, objects)?;
     // Only what stands as the keep has left it.
     let ours = |path: &&PathBuf| here.get(path) == after.get(path);
-    for path in after.entries.keys().filter(ours) {
-        remove_file(trial, path)?;
-    }
-    let gone: Vec<(&Path, &Entry)> = before
+    let former: Vec<(&Path, &Entry)> = before
         .entries
         .iter()
         .filter(|(path, _)| ours(path))
         .map(|(path, entry)| (path.as_path(), entry))
         .collect();
-    put(trial, objects, &gone, &before.stamps)?;
+    // Before anything is removed: on a full disk, or killed here, this can be done again.
+    let former = Staged::new(trial, objects, &former, &before.stamps)?;
+    let new = |path: &&PathBuf| before.get(path).is_none();
+    for path in after.entries.keys().filter(ours).filter(new) {
+        remove_file(trial, path)?;
+    }
+    former.commit(trial)?;
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(TrialError::io("cannot remove", &path)(error))

@@ -114,7 +114,6 @@ mod tests {
 
     use super::super::begin::begin;
     use super::super::cleanup::remove;
-    use super::super::write::put;
     use super::*;
 
     const FILES: [(&str, &str); 4] = [("a", "1\n"), ("b", "1\n"), ("d/c", "1\n"), ("e", "1\n")];
@@ -201,7 +200,8 @@ mod tests {
                 remove_file(&trial, path).unwrap();
             }
             let rest = steps.saturating_sub(gone.len()).min(written.len());
-            put(&trial, &objects, &written[..rest], &plan.after.stamps).unwrap();
+            let staged = Staged::new(&trial, &objects, &written[..rest], &plan.after.stamps);
+            staged.unwrap().commit(&trial).unwrap();
             assert!(recover(&trial).unwrap(), "{steps}");
             assert_eq!(read(&trial.root), before, "{steps}");
             assert!(!recover(&trial).unwrap(), "{steps}");
@@ -220,6 +220,25 @@ mod tests {
                 break;
             }
         }
+    }
+
+    // As on a full disk: what cannot be brought back must not be removed first, and is tried again.
+    #[test]
+    fn taking_back_what_fails_can_be_done_again() {
+        let cancel = CancellationToken::new();
+        let folder = tempfile::tempdir().unwrap();
+        let trial = trial(folder.path());
+        let before = read(&trial.root);
+        keep(&trial, &cancel).unwrap();
+        let after = read(&trial.root);
+        let (objects, away) = (trial.folder.join("objects"), trial.folder.join("away"));
+        fs::rename(&objects, &away).unwrap();
+        assert!(recover(&trial).is_err());
+        assert_eq!(read(&trial.root), after);
+        fs::remove_dir_all(&objects).unwrap();
+        fs::rename(&away, &objects).unwrap();
+        assert!(recover(&trial).unwrap());
+        assert_eq!(read(&trial.root), before);
     }
 
     #[test]

@@ -20,16 +20,6 @@ use super::snapshot::{Entry, Stamp};
 const PREFIX: &str = ".tiller-";
 const SUFFIX: &str = ".tmp";
 
-/// Writes entries where nothing is.
-pub(super) fn put(
-    trial: &Trial,
-    objects: &Objects,
-    entries: &[(&Path, &Entry)],
-    stamps: &BTreeMap<PathBuf, Stamp>,
-) -> Result<(), TrialError> {
-    Staged::new(trial, objects, entries, stamps)?.commit(trial)
-}
-
 /// Removes a file or link of the user, and the folders that are empty without it.
 pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> {
     let whole = trial.root.join(path);

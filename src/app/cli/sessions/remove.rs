@@ -1,9 +1,8 @@
 //! `tiller sessions rm`: moves a session to the trash.
 
-use std::path::Path;
-
 use super::super::out;
 use super::run::SessionsPlace;
+use crate::app::humanize::shell_word;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{self, find};
@@ -17,18 +16,8 @@ pub fn remove(wanted: &str, place: &SessionsPlace<'_>) -> Result<Outcome, StartE
     let text = format!(
         "Moved to {}. To get it back:\n  mv {}* {}\n",
         folder.display(),
-        quoted(&folder.join(stem)),
-        quoted(back)
+        shell_word(&folder.join(stem)),
+        shell_word(back)
     );
     Ok(out::print(&for_terminal(&text)))
-}
-
-/// A path as a word of a shell command.
-fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+@%".contains(c);
-    if path.chars().all(plain) {
-        return path;
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
 }

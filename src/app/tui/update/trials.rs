@@ -7,7 +7,7 @@ use super::editor;
 use crate::agent::trial::{Kept, Trial};
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
 use crate::app::action::{Action, Scope};
-use crate::app::humanize::{abbreviate_home, plural};
+use crate::app::humanize::{abbreviate_home, plural, shell_word};
 use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::app::tui::input::KeyPress;
@@ -142,9 +142,9 @@ pub fn abandoned(app: &mut App, trials: &[Trial]) {
         let text = format!(
             "A trial is left whose session is gone; its files are in {tree}. When you need none of \
              them: git -C {root} worktree remove --force {tree}; rm -r {folder}",
-            tree = trial.tree.display(),
-            root = trial.root.display(),
-            folder = trial.folder.display(),
+            tree = shell_word(&trial.tree),
+            root = shell_word(&trial.root),
+            folder = shell_word(&trial.folder),
         );
         app.transcript.push_notice(NoticeLevel::Info, text);
     }
