@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::session::{Body, NodeId, OpenError, Session, SessionView};
-use tiller::agent::{AgentEvent, OpenSession};
+use tiller::agent::{AgentEvent, Leaving, OpenSession, RunState};
 use tiller::llm::{Message, Model, ThinkingLevel};
 
 use super::fixture::{self, Gate, Step, agent};
@@ -587,6 +587,13 @@ async fn a_session_that_is_only_read_takes_no_message() {
     agent.until(back).await;
     agent.handle.name("mine".to_owned());
     let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("reading only"));
+    // Who expected a run to begin hears that none has.
+    let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
+    agent.until(idle).await;
+    agent.until(told).await;
+    agent.until(idle).await;
+    // A summary would be sent.
+    agent.handle.go_to("a".into(), Leaving::WithSummary);
     agent.until(told).await;
     assert_eq!(stored.text(), before);
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::session::{Session, ready_trial};
 use tiller::agent::{
-    AgentEvent, OpenSession, RunOutcome, ToolSettings, Toolbox, TrialEvent, tools,
+    AgentEvent, OpenSession, RunOutcome, RunState, ToolSettings, Toolbox, TrialEvent, tools,
 };
 use tiller::llm::Content;
 
@@ -318,6 +318,9 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
     agent.settled().await;
     begin(&agent, "another");
     told(&mut agent, "One trial at a time").await;
+    // The screen shows it as begun already.
+    let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
+    agent.until(idle).await;
     // To leave the trial through the tree, it has to end first.
     let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
     agent.handle.go_to(first, tiller::agent::Leaving::Silently);

@@ -4,7 +4,7 @@
 use super::activity::Typed;
 use super::task::Actor;
 use crate::agent::event::NoticeLevel;
-use crate::agent::handle::{Command, TreeCommand};
+use crate::agent::handle::{Command, Leaving, TreeCommand};
 
 const READ_ONLY: &str =
     "This session is open for reading only: nothing is sent or stored. Go on with a copy of it.";
@@ -30,10 +30,18 @@ impl Actor {
             | Command::SteerNow
             | Command::Name(_)
             | Command::Compact(_)
-            | Command::Tree(TreeCommand::Label { .. } | TreeCommand::EditLast) => {}
+            | Command::Tree(
+                TreeCommand::Label { .. }
+                | TreeCommand::EditLast
+                | TreeCommand::GoTo {
+                    leaving: Leaving::WithSummary,
+                    ..
+                },
+            ) => {}
             other => return Some(other),
         }
         self.conversation.notice(NoticeLevel::Warning, READ_ONLY);
+        self.show_state();
         None
     }
 }

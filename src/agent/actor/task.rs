@@ -282,7 +282,7 @@ impl Actor {
         }
         if !self.conversation.context.awaits_model() && !self.queues.steering_waits() {
             if !self.queues.follow_up_waits() {
-                return;
+                return self.show_state();
             }
             self.queues.release_follow_ups(self.rules.follow_up_mode);
             self.show_queues();
@@ -447,6 +447,11 @@ impl Actor {
             self.state = state.clone();
             self.conversation.send(AgentEvent::State(state));
         }
+    }
+
+    /// Says again what the agent does: who expected a run to begin sees that none has.
+    pub(super) fn show_state(&mut self) {
+        self.conversation.send(AgentEvent::State(self.state.clone()));
     }
 
     fn snapshot(&self) -> Snapshot {

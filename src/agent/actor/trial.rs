@@ -53,6 +53,7 @@ impl Actor {
         self.queues.push(typed);
         let back = self.queues.take_newest();
         self.give_back(back.into_iter().collect());
+        self.show_state();
     }
 
     fn end_trial(&mut self, keeps: bool) {
