@@ -9,6 +9,7 @@ use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::sessions::{Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope};
 use tiller::app::tui::app::{SessionInfo, Start};
 use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{Overlay, TextSearch};
@@ -474,6 +475,33 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     let copy = session(SessionEffect::Open(Choice::Fork("/s/b.jsonl".into())));
     assert_eq!(tui.key("enter"), [copy]);
     assert_eq!(tui.text(), "more");
+    for command in ["/name x", "/label x", "/try x"] {
+        tui.app.composer.set(command);
+        let mut effects = tui.key("enter");
+        effects.retain(|effect| *effect != Effect::Warm);
+        assert_eq!(effects, [], "{command}");
+        assert!(tui.frame().contains("to be read only"), "{command}");
+    }
+    assert_eq!(tui.text(), "/try x");
+    let name = &tui.app.status.session.as_ref().unwrap().name;
+    assert_eq!(*name, None);
+}
+
+#[test]
+fn pasted_text_is_no_answer_to_how_a_session_is_opened() {
+    let mut tui = stored();
+    let in_use = refused(Refusal::InUse { pid: None });
+    let paste = |text: &str| Msg::Input(InputEvent::Paste(text.into()));
+    tui.send(result(SessionResult::Opened(Err(in_use.clone()))));
+    assert_eq!(tui.send(paste("some")), [Effect::Warm]);
+    assert_eq!(tui.text(), "some");
+    assert!(tui.app.overlays.is_empty());
+    // The question is gone, and so is the wait: no other session takes the place of this one.
+    tui.send(result(SessionResult::Opened(Err(in_use))));
+    tui.key("3");
+    let stop = session(SessionEffect::StopWaiting);
+    assert_eq!(tui.send(paste(" more")), [stop]);
+    assert_eq!(tui.text(), "some more");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_discarded_trial_leaves_conversation_and_files_as_they_were() {
     screen.wait_for("do it");
     screen.keys("<c-c>");
     idle(&screen);
-    screen.keys("dd");
+    screen.keys("d<enter>");
     screen.wait_for("is discarded");
     screen.wait_gone("Esc stops");
     screen.wait_gone("Tried.");

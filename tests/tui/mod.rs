@@ -9,6 +9,7 @@ mod app_retry;
 mod app_sessions;
 mod app_timeline;
 mod app_tree;
+mod app_trials;
 mod keymap;
 mod models;
 mod screen_away;

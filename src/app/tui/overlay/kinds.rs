@@ -21,8 +21,8 @@ pub enum Overlay {
     Context(Pager, Option<Box<ContextUsage>>),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
-    /// Whether the trial ends this way. The letter is the key that asked.
-    EndTrial(Action, char),
+    /// Whether the trial ends this way, and the letter that asked, if it was one.
+    EndTrial(Action, Option<char>),
     /// Earlier prompts.
     HistorySearch(Picker),
     /// The models.
@@ -81,6 +81,14 @@ impl Overlay {
             | Self::SessionFacts(..)
             | Self::ConfirmQuit
             | Self::EndTrial(..) => None,
+        }
+    }
+
+    /// The list or the name that takes what is typed, if there is one.
+    pub fn query(&mut self) -> Option<&mut Picker> {
+        match self {
+            Self::Opening(_) => None,
+            other => other.picker(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
-use super::overlay;
+use super::{overlay, sessions};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::Overlay;
 
 pub fn insert(app: &mut App, c: char) {
     end_double_press(app);
@@ -21,13 +22,30 @@ pub fn act(app: &mut App, action: Action) {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
-    if !overlay::paste(app, &text) {
-        // A question or the help must not swallow it: pasted text is typed text.
-        app.overlays.clear();
-        end_double_press(app);
-        app.composer.paste(&text);
+    if overlay::paste(app, &text) {
+        return Vec::new();
     }
-    Vec::new()
+    // A question or the help must not swallow it: pasted text is typed text.
+    close_end_trial(app);
+    let effects = sessions::stop_waiting(app);
+    app.overlays.clear();
+    end_double_press(app);
+    app.composer.paste(&text);
+    effects
+}
+
+/// Closes the question about the end of a trial and writes the letter that asked. Returns whether it was
+/// open.
+pub fn close_end_trial(app: &mut App) -> bool {
+    let Some(Overlay::EndTrial(_, letter)) = app.overlays.last() else {
+        return false;
+    };
+    let letter = *letter;
+    app.overlays.pop();
+    if let Some(letter) = letter {
+        insert(app, letter);
+    }
+    true
 }
 
 /// An earlier run left text behind: it comes before what was typed meanwhile.

@@ -14,7 +14,10 @@ use crate::llm::Content;
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
-    let action = app.keymap.resolve(press, app.scope());
+    let mut action = app.keymap.resolve(press, app.scope());
+    if trials::goes_on_writing(app, action) {
+        action = app.keymap.resolve(press, app.scope());
+    }
     if let Some((prompt, _)) = demo
         && action == Some(Action::Submit)
         && app.composer.is_empty()

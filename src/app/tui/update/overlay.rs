@@ -28,7 +28,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             Vec::new()
         }
         Some(Overlay::ConfirmQuit) => confirm_press(app, action),
-        Some(Overlay::EndTrial(..)) => trials::press(app, press, action),
+        Some(Overlay::EndTrial(..)) => trials::press(app, action),
         Some(Overlay::HistorySearch(_)) => list_press(app, press, action.map(turned_around)),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Opening(_)) => sessions::press_opening(app, press, action),
@@ -118,7 +118,7 @@ pub fn history_loaded(app: &mut App, older: Vec<String>) {
 
 /// Pastes into the query of the topmost overlay. Returns whether it has one.
 pub fn paste(app: &mut App, text: &str) -> bool {
-    let Some(picker) = app.overlays.last_mut().and_then(Overlay::picker) else {
+    let Some(picker) = app.overlays.last_mut().and_then(Overlay::query) else {
         return false;
     };
     picker.type_text(text);

@@ -1,11 +1,12 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
 use super::overlay::list_press;
+use super::refusal::{is_busy, is_read_only};
 use crate::agent::{Leaving, NoticeLevel};
 use crate::app::action::Action;
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::sessions::Choice;
-use crate::app::tui::app::App;
+use crate::app::tui::app::{App, Arriving};
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
@@ -19,6 +20,7 @@ const SAY_MS: i64 = 4000;
 /// Does what an action about the tree means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
+        Action::Label if is_read_only(app) => Vec::new(),
         Action::Label => {
             let label = (!argument.is_empty()).then(|| argument.to_owned());
             app.say(
@@ -74,6 +76,10 @@ pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
 
 /// A key while the tree is open.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let writes = matches!(action, Some(Action::TreeLabel | Action::FollowUp));
+    if writes && is_read_only(app) {
+        return Vec::new();
+    }
     let Some(Overlay::Tree(tree)) = app.overlays.last_mut() else {
         return Vec::new();
     };
@@ -134,6 +140,7 @@ pub fn choose(app: &mut App, tree: TreePicker, leaving: Leaving) -> Vec<Effect> 
     match (tree.purpose, &app.status.session) {
         (TreePurpose::Fork, Some(session)) => {
             let fork = Choice::ForkAt(session.file.clone(), id);
+            app.arriving = Arriving::WithText;
             vec![Effect::Session(SessionEffect::Open(fork))]
         }
         _ => vec![Effect::Tree(TreeEffect::GoTo(id, leaving))],
@@ -161,13 +168,4 @@ pub fn take_prompt(app: &mut App, prompt: &str) {
         );
     }
     app.composer.set(prompt);
-}
-
-/// Whether a run is under way, which is told.
-fn is_busy(app: &mut App) -> bool {
-    if app.is_running() {
-        let stop = app.key(Action::Cancel);
-        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
-    }
-    app.is_running()
 }

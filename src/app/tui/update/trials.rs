@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use super::editor;
+use super::refusal::{is_busy, is_read_only};
 use crate::agent::trial::{Kept, Trial};
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
-use crate::app::action::{Action, Scope};
+use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, plural, shell_word};
 use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
@@ -21,19 +22,10 @@ const NAMED: usize = 8;
 
 /// `/try`, `/keep` and `/discard`.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
-    if app.is_read_only() {
+    if is_read_only(app) || is_busy(app) {
         if action == Action::Try {
             app.composer.set(&command(argument));
         }
-        app.say("This session is open to be read only", SAY_MS);
-        return Vec::new();
-    }
-    if app.is_running() {
-        if action == Action::Try {
-            app.composer.set(&command(argument));
-        }
-        let stop = app.key(Action::Cancel);
-        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
         return Vec::new();
     }
     match action {
@@ -61,27 +53,39 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 /// A key that ends the trial: asks first.
 pub fn ask(app: &mut App, action: Action, press: KeyPress) {
-    let letter = press.text().unwrap_or(' ');
-    app.overlays.push(Overlay::EndTrial(action, letter));
+    app.overlays.push(Overlay::EndTrial(action, press.text()));
 }
 
-/// A key for that question.
-pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::EndTrial(asked, letter)) = app.overlays.pop() else {
+/// Whether a key is no answer to that question but goes on with what is being written: then the letter
+/// that asked stands in the editor. A letter is never an answer: `dy` may begin a word.
+pub fn goes_on_writing(app: &mut App, action: Option<Action>) -> bool {
+    let answers = matches!(
+        action,
+        Some(
+            Action::Submit
+                | Action::FollowUp
+                | Action::SteerNow
+                | Action::Cancel
+                | Action::Interrupt
+                | Action::Suspend
+        )
+    );
+    !answers && editor::close_end_trial(app)
+}
+
+/// A key that answers that question.
+pub fn press(app: &mut App, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::EndTrial(asked, _)) = app.overlays.last() else {
         return Vec::new();
     };
-    let again = app.keymap.resolve(press, Scope::Trial) == Some(asked);
+    let asked = *asked;
     match action {
-        Some(Action::Submit | Action::Yes) => return act(app, asked, ""),
-        _ if again => return act(app, asked, ""),
-        Some(Action::Cancel | Action::Interrupt | Action::No) => {}
-        _ => {
-            // They were writing.
-            if let Some(next) = press.text() {
-                editor::insert(app, letter);
-                editor::insert(app, next);
-            }
+        Some(Action::Submit) => {
+            app.overlays.pop();
+            return act(app, asked, "");
         }
+        Some(Action::Cancel | Action::Interrupt) => drop(app.overlays.pop()),
+        _ => {}
     }
     Vec::new()
 }

@@ -202,7 +202,7 @@ fn notes(app: &App, tree: &TreePicker) -> Vec<String> {
     };
     let filter = app.key(Action::TreeFilter);
     let label = app.key(Action::TreeLabel);
-    if tree.purpose == TreePurpose::Jump && tree.leaves_something() {
+    if tree.purpose == TreePurpose::Jump && !app.is_read_only() && tree.leaves_something() {
         let summary = app.key(Action::FollowUp);
         let summary = format!("{summary} with a summary of what is left");
         return vec![

@@ -7,9 +7,13 @@ use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::update::refusal::is_read_only;
 
 /// Does what an action about sessions means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    if action == Action::NameSession && is_read_only(app) {
+        return Vec::new();
+    }
     let Some(session) = &mut app.status.session else {
         app.say(
             "Nothing is stored in this run: there are no sessions",

@@ -12,6 +12,7 @@ use crate::app::tui::input::KeyPress;
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::update::refusal::is_busy;
 use crate::app::tui::update::stop;
 
 /// How long a refusal stays, in milliseconds.
@@ -19,9 +20,7 @@ pub(super) const SAY_MS: i64 = 4000;
 
 /// Opens what was chosen, when nothing is under way.
 pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
-    if app.is_running() {
-        let stop = app.key(Action::Cancel);
-        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
+    if is_busy(app) {
         return Vec::new();
     }
     app.arriving = arriving(app, &choice);
@@ -107,10 +106,9 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     let digit = press.text().and_then(|c| c.to_digit(10));
     match (action, digit) {
         (Some(Action::Cancel | Action::Interrupt | Action::No), _) => {
-            let waits = opening.waits;
+            let effects = stop_waiting(app);
             app.overlays.pop();
-            let stop = waits.then_some(Effect::Session(SessionEffect::StopWaiting));
-            return stop.into_iter().collect();
+            return effects;
         }
         (Some(Action::Submit | Action::Yes), _) => return choose_way(app),
         (None, Some(digit @ 1..)) if digit as usize <= opening.ways.len() => {
@@ -121,6 +119,14 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         _ => {}
     }
     Vec::new()
+}
+
+/// Waits no longer for a session, if one is waited for.
+pub fn stop_waiting(app: &App) -> Vec<Effect> {
+    let waits = |it: &Overlay| matches!(it, Overlay::Opening(opening) if opening.waits);
+    let stop = app.overlays.iter().any(waits);
+    let stop = stop.then_some(Effect::Session(SessionEffect::StopWaiting));
+    stop.into_iter().collect()
 }
 
 /// Takes the chosen way.

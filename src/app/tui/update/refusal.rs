@@ -1,0 +1,25 @@
+//! What cannot be done now, and why: the user is told.
+
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+
+/// How long it is shown, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// Whether a run is under way, which is told.
+pub fn is_busy(app: &mut App) -> bool {
+    if app.is_running() {
+        let stop = app.key(Action::Cancel);
+        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
+    }
+    app.is_running()
+}
+
+/// Whether the session is only read, which is told.
+pub fn is_read_only(app: &mut App) -> bool {
+    let is_read_only = app.is_read_only();
+    if is_read_only {
+        app.say("This session is open to be read only", SAY_MS);
+    }
+    is_read_only
+}
