@@ -451,7 +451,8 @@ impl Actor {
 
     /// Says again what the agent does: who expected a run to begin sees that none has.
     pub(super) fn show_state(&mut self) {
-        self.conversation.send(AgentEvent::State(self.state.clone()));
+        self.conversation
+            .send(AgentEvent::State(self.state.clone()));
     }
 
     fn snapshot(&self) -> Snapshot {
