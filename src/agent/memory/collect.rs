@@ -28,6 +28,7 @@ const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
 /// Why a file is not taken in.
 const OUTSIDE: &str = "it is outside the project";
+const SECRET: &str = "it may hold secrets";
 
 /// Where instruction files may come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,10 +147,13 @@ impl Collector {
         let Ok(real) = fs::canonicalize(file) else {
             return;
         };
-        if scope.iter().any(|folder| real.starts_with(folder)) {
-            self.file(&real, scope, 0);
-        } else {
+        if !scope.iter().any(|folder| real.starts_with(folder)) {
             self.refuse(file, OUTSIDE);
+        } else if real.file_name() != file.file_name() && self.is_secret(&real) {
+            // A link.
+            self.refuse(file, SECRET);
+        } else {
+            self.file(&real, scope, 0);
         }
     }
 
@@ -207,14 +211,19 @@ impl Collector {
         if !scope.iter().any(|folder| real.starts_with(folder)) {
             return Err(OUTSIDE);
         }
-        let own = (self.own.as_deref()).is_some_and(|folder| real.starts_with(folder));
-        if own && real.extension() != Some("md".as_ref()) || is_secret(&path) || is_secret(&real) {
-            return Err("it may hold secrets");
+        if is_secret(&path) || self.is_secret(&real) {
+            return Err(SECRET);
         }
         if depth == MAX_DEPTH {
             return Err("too many files import one another in a row");
         }
         Ok(Some(real))
+    }
+
+    /// Whether the file at `real` may hold a password or a key.
+    fn is_secret(&self, real: &Path) -> bool {
+        let own = (self.own.as_deref()).is_some_and(|folder| real.starts_with(folder));
+        own && real.extension() != Some("md".as_ref()) || is_secret(real)
     }
 
     /// Whether a file says the same: often one is a copy for the models of another vendor.
@@ -401,6 +410,25 @@ mod tests {
                 let note = format!("\n[not taken in: {text}: {reason}]");
                 assert!(found[0].1.ends_with(&note), "{found:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_a_link_to_a_secret_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = dir.path().canonicalize().unwrap();
+        fs::create_dir(cwd.join(".git")).unwrap();
+        let sources = InstructionSources {
+            user: None,
+            project: true,
+        };
+        for (secret, refused) in [(".env", true), (".git/config", true), ("README.md", false)] {
+            fs::write(cwd.join(secret), "token").unwrap();
+            std::os::unix::fs::symlink(secret, cwd.join("AGENTS.md")).unwrap();
+            let found = collect(&sources, &cwd, &model("m"), &BTreeSet::new());
+            assert_eq!(found.files.is_empty(), refused, "{secret}");
+            assert_eq!(!found.refused.is_empty(), refused, "{secret}");
+            fs::remove_file(cwd.join("AGENTS.md")).unwrap();
         }
     }
 

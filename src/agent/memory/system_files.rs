@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::collect::InstructionSources;
 use super::environment::project_root;
+use super::imports::is_secret;
 
 /// Most bytes of one file that count.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -50,9 +51,13 @@ impl SystemFiles {
     }
 }
 
-/// The text of a file that is there and says something, within `root` if one is given.
+/// The text of a file that is there and says something, within `root` if one is given, and no link
+/// to a secret there.
 fn read(path: &Path, root: Option<&Path>) -> Option<String> {
     let real = fs::canonicalize(path).ok()?;
+    if root.is_some() && real.file_name() != path.file_name() && is_secret(&real) {
+        return None;
+    }
     let root = root.map_or_else(|| Some(PathBuf::new()), |root| fs::canonicalize(root).ok())?;
     if !real.starts_with(root) || !real.is_file() {
         return None;
@@ -93,6 +98,10 @@ mod tests {
         fs::write(own.join(BASE), " \n").unwrap();
         fs::remove_file(own.join(APPEND)).unwrap();
         std::os::unix::fs::symlink(user.join(APPEND), own.join(APPEND)).unwrap();
+        assert_eq!(files(&user, true), pair("U", "u"));
+        fs::remove_file(own.join(APPEND)).unwrap();
+        fs::write(own.join(".env"), "token").unwrap();
+        std::os::unix::fs::symlink(".env", own.join(APPEND)).unwrap();
         assert_eq!(files(&user, true), pair("U", "u"));
     }
 }

@@ -41,7 +41,7 @@ impl<'a> Looker<'a> {
 
     /// What stands at `path` below the root.
     pub fn look(&mut self, path: &Path) -> io::Result<Found> {
-        if !self.is_reachable(path) {
+        if !self.is_reachable(path)? {
             return Ok(Found::Nothing);
         }
         let whole = self.root.join(path);
@@ -62,20 +62,25 @@ impl<'a> Looker<'a> {
         })
     }
 
-    /// Whether all that is above `path` are folders.
-    fn is_reachable(&mut self, path: &Path) -> bool {
+    /// Whether all that is above `path` are folders. One that cannot be looked at is not gone: what is
+    /// in it would be taken for removed.
+    fn is_reachable(&mut self, path: &Path) -> io::Result<bool> {
         let Some(parent) = path.parent().filter(|it| !it.as_os_str().is_empty()) else {
-            return true;
+            return Ok(true);
         };
         if self.folders.contains(parent) {
-            return true;
+            return Ok(true);
         }
-        let is_folder = fs::symlink_metadata(self.root.join(parent)).is_ok_and(|it| it.is_dir());
-        let reachable = is_folder && self.is_reachable(parent);
-        if reachable {
+        let is_folder = match fs::symlink_metadata(self.root.join(parent)) {
+            Ok(meta) => meta.is_dir(),
+            Err(error) if is_gone(&error) => false,
+            Err(error) => return Err(error),
+        };
+        let is_reachable = is_folder && self.is_reachable(parent)?;
+        if is_reachable {
             self.folders.insert(parent.to_owned());
         }
-        reachable
+        Ok(is_reachable)
     }
 }
 
@@ -120,4 +125,23 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.as_file().sync_data()?;
     file.persist(path)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_at_is_not_gone() {
+        let root = tempfile::tempdir().unwrap();
+        let mut looker = Looker::new(root.path());
+        fs::write(root.path().join("file"), "").unwrap();
+        for gone in ["none/below/it", "file/below/it"] {
+            let found = looker.look(Path::new(gone)).unwrap();
+            assert!(matches!(found, Found::Nothing), "{gone}: {found:?}");
+        }
+        // As unreadable for root as for everybody.
+        let path = Path::new(&"x".repeat(300)).join("below/it");
+        assert!(looker.look(&path).is_err());
+    }
 }
