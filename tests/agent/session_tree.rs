@@ -273,6 +273,63 @@ fn trees_that_make_no_sense_open_as_far_as_they_do() {
     assert_eq!(session.tree().nodes().len(), 3, "both are kept");
 }
 
+// Other programs may leave ids out; what is written behind such an entry names it all the same.
+#[test]
+fn an_entry_without_an_id_is_found_again() {
+    let mut nameless = user("", Some("a"), "two");
+    nameless.as_object_mut().unwrap().remove("id");
+    let stored = Stored::lines(&[user("a", None, "one"), nameless]);
+    let (mut session, _) = stored.open();
+    say(&mut session, "three");
+    drop(session);
+    let (session, problems) = stored.open();
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(said(&session), ["one", "two", "three"]);
+    drop(session);
+
+    let view = SessionView::open(&stored.path).unwrap();
+    let root = stored.root.path();
+    let (copy, _) = Session::fork_at(root, &view, Path::new("/w"), view.tree().leaf()).unwrap();
+    assert_eq!(said(&copy), ["one", "two", "three"]);
+}
+
+// A model is chosen while a tool runs: the entry stands between a call and its result.
+#[test]
+fn a_branch_begins_behind_the_results_also_where_the_model_was_changed() {
+    let answer = json!({
+        "type": "message", "id": "b", "parentId": "a", "timestamp": "T",
+        "message": {
+            "role": "assistant", "api": "x", "provider": "lab", "model": "m1", "usage": {},
+            "content": [{"type": "toolCall", "id": "c1", "name": "ls", "arguments": {}}],
+            "stopReason": "toolUse", "timestamp": 1,
+        },
+    });
+    let change = json!({
+        "type": "model_change", "id": "c", "parentId": "b", "timestamp": "T",
+        "provider": "lab", "modelId": "m2",
+    });
+    let result = json!({
+        "type": "message", "id": "d", "parentId": "c", "timestamp": "T",
+        "message": {
+            "role": "toolResult", "toolCallId": "c1", "toolName": "ls", "isError": false,
+            "content": [{"type": "text", "text": "a"}], "timestamp": 1,
+        },
+    });
+    let lines = [
+        user("a", None, "one"),
+        answer,
+        change,
+        result,
+        user("e", Some("d"), "two"),
+    ];
+    let (session, _) = Stored::lines(&lines).open();
+    let tree = session.tree();
+    for id in ["b", "c", "d"] {
+        let end = tree.behind_results(tree.find(id).unwrap());
+        assert_eq!(tree.id(end), "d", "{id}");
+    }
+}
+
 // F10, F15
 #[test]
 fn a_compacted_session_goes_on_with_summary_and_kept_messages() {
@@ -403,6 +460,28 @@ fn other_versions_and_other_files_are_left_alone() {
     let (copy, _) = Session::fork(root, &stored.path, Path::new("/w")).unwrap();
     assert_eq!(said(&copy), ["old", "old"]);
     assert_eq!(stored.text(), text.as_bytes());
+
+    // It named what it kept by the number of its line.
+    let compaction = json!({
+        "type": "compaction", "timestamp": "T", "summary": "What was done.",
+        "firstKeptEntryIndex": 2, "tokensBefore": 9000,
+    });
+    let mut kept = old.clone();
+    kept["message"]["content"] = json!("kept");
+    let compacted = format!("{}\n{old}\n{kept}\n{compaction}\n", line(Value::Null));
+    let compacted = Stored::of(&compacted);
+    let root = compacted.root.path();
+    let (copy, _) = Session::fork(root, &compacted.path, Path::new("/w")).unwrap();
+    let texts = said(&copy);
+    assert!(texts[0].contains("What was done."), "{texts:?}");
+    assert_eq!(texts[1..], ["kept"]);
+    // One whose writing broke off behind the header.
+    let begun = Stored::of(line(Value::Null).to_string());
+    let (copy, _) = Session::fork(begun.root.path(), &begun.path, Path::new("/w")).unwrap();
+    assert_eq!(copy.tree().nodes().len(), 0);
+    let begun = Stored::of(line(json!(3)).to_string());
+    let (copy, _) = Session::fork(begun.root.path(), &begun.path, Path::new("/w")).unwrap();
+    assert_eq!(copy.tree().nodes().len(), 0);
 
     let newer = Stored::of(format!("{}\n", line(json!(4))));
     assert!(matches!(

@@ -70,7 +70,7 @@ impl SessionBranch {
     /// Bytes of its line, about.
     pub fn length(&self, index: usize) -> u64 {
         match self.entries[index].place {
-            Place::File { length, .. } => length,
+            Place::File { length, .. } => u64::from(length),
             Place::Memory(_) => IN_MEMORY,
         }
     }

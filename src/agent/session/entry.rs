@@ -172,6 +172,7 @@ pub struct Compaction {
     /// The text for the model.
     pub summary: String,
     /// The id of the first entry that stays in the context; its own id when none does.
+    #[serde(default)]
     pub first_kept_entry_id: String,
     /// Tokens of the context before.
     #[serde(default)]

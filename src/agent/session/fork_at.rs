@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::entry::{Body, Header, Kind, VERSION};
 use super::folder::{file_name, folder_for, make_private};
+use super::reader;
 use super::snapshot::Entries;
 use super::store::{OpenError, Session, line, share_outputs};
 use super::tree::NodeId;
@@ -64,14 +65,13 @@ impl Session {
 }
 
 impl SessionView {
-    /// The line of an entry with its end, and with the ids that its tree has where the file gives
-    /// two entries the same.
+    /// The line of an entry with its end, and with the ids that its tree has where the line has
+    /// others: of two entries with the same id, without one, without a parent that is there.
     fn line_with_id(&self, node: NodeId) -> io::Result<Vec<u8>> {
         let tree = self.tree();
         let parent = tree.node(node).parent.map(|parent| tree.id(parent));
-        let is_copy = |id: &str| id.contains('#');
         let mut bytes = self.bytes(node)?;
-        if is_copy(tree.id(node)) || parent.is_some_and(is_copy) {
+        if !reader::names(&bytes, tree.id(node), parent) {
             let mut entry: serde_json::Map<String, serde_json::Value> =
                 serde_json::from_slice(&bytes)?;
             entry.insert("id".into(), tree.id(node).into());

@@ -112,17 +112,35 @@ impl Loaded {
             .map(|parent| self.tree.id(parent));
         entry.insert("id".into(), self.tree.id(node).into());
         entry.insert("parentId".into(), parent.into());
+        // A compaction of version 1 named what it kept by the number of its line.
+        let kept = entry.remove("firstKeptEntryIndex");
+        let kept = kept.and_then(|kept| usize::try_from(kept.as_u64()?).ok()?.checked_sub(1));
+        if let Some(kept) = kept.and_then(|kept| self.tree.nodes().nth(kept)) {
+            entry.insert("firstKeptEntryId".into(), self.tree.id(kept).into());
+        }
         let mut line = serde_json::to_vec(&entry)?;
         line.push(b'\n');
         Ok(line)
     }
 }
 
+/// Whether `line` itself gives its entry this id and this parent.
+pub fn names(line: &[u8], id: &str, parent: Option<&str>) -> bool {
+    Head::of(line).is_some_and(|head| {
+        let same_parent = match &head.parent {
+            Parent::Id(named) => Some(&**named) == parent,
+            Parent::Root(()) => parent.is_none(),
+            Parent::Unnamed => false,
+        };
+        head.id.as_deref() == Some(id) && same_parent
+    })
+}
+
 /// Reads the text of the entry at `place` again.
 ///
 /// # Errors
 /// The file cannot be read, or what stands there is no entry any more.
-pub fn body(file: &File, offset: u64, length: u64) -> io::Result<Body> {
+pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
     Body::read(&line(file, offset, length)?).ok_or_else(|| {
         let text = format!("the entry at byte {offset} cannot be read");
         io::Error::new(io::ErrorKind::InvalidData, text)
@@ -133,9 +151,9 @@ pub fn body(file: &File, offset: u64, length: u64) -> io::Result<Body> {
 ///
 /// # Errors
 /// The file cannot be read, or the line is too long to be held in memory.
-pub fn line(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-    if length > LONGEST as u64 {
-        let (size, most) = (length / MIB, LONGEST as u64 / MIB);
+pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
+    if length as usize > LONGEST {
+        let (size, most) = (u64::from(length) / MIB, LONGEST as u64 / MIB);
         let text = format!(
             "the entry at byte {offset} has {size} MB, more than the {most} MB that are read"
         );
@@ -214,7 +232,7 @@ impl Reader {
     fn line(&mut self, line: &[u8], offset: u64, length: u64) {
         if self.header.is_none() {
             self.header = Header::read(line);
-            self.header_length = length + 1;
+            self.header_length = offset + length + 1;
             return;
         }
         if line.trim_ascii().is_empty() {
@@ -224,16 +242,16 @@ impl Reader {
             self.unreadable += 1;
             return;
         };
-        let id = head
-            .id
-            .map_or_else(|| self.tree.fresh_id(), Cow::into_owned);
+        // The same each time: what is written behind it names it.
+        let nameless = || format!("#{}", self.tree.nodes().len());
+        let id = head.id.map_or_else(nameless, Cow::into_owned);
         let parent = match &head.parent {
             // Version 1 had no tree: each entry goes on from the one before.
             Parent::Unnamed => self.tree.leaf(),
             Parent::Root(()) => None,
             Parent::Id(parent) => self.tree.find(parent),
         };
-        let place = Place::File { offset, length };
+        let place = Place::in_file(offset, length);
         let node = self.tree.push(&id, parent, head.kind, place);
         if let (None, Parent::Id(parent)) = (parent, head.parent) {
             self.forward.push((node, parent.into_owned()));

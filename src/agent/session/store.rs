@@ -169,7 +169,7 @@ impl Session {
             let mut entries = &file;
             entries.seek(io::SeekFrom::Start(loaded.header_length))?;
             io::copy(
-                &mut entries.take(loaded.length - loaded.header_length),
+                &mut entries.take(loaded.length.saturating_sub(loaded.header_length)),
                 &mut copy,
             )?;
             if loaded.unterminated {
@@ -343,7 +343,7 @@ impl Session {
         let written = stored.file.write_out(|offset, length| {
             done += 1;
             if let Some(at) = usize::checked_sub(done, header + 1) {
-                let place = Place::File { offset, length };
+                let place = Place::in_file(offset, length);
                 self.tree.set_place(stored.waiting[at], place);
             }
         });

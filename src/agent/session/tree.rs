@@ -2,7 +2,10 @@
 //! conversation is the path from a leaf to the root; a fork is another leaf. Holds no text but
 //! labels and the name: what an entry says is read from its place when it is needed.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::num::NonZero;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -13,7 +16,7 @@ use super::entry::{Body, Kind};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// The nodes in the order of their lines; the position is the [`NodeId`].
-    nodes: IndexMap<Box<str>, Node>,
+    nodes: IndexMap<Id, Node>,
     leaf: Option<NodeId>,
     /// How often an id came that was taken.
     copies: HashMap<Box<str>, u32>,
@@ -21,18 +24,65 @@ pub struct Tree {
     name: Option<String>,
 }
 
-/// Names a node of one tree.
+/// Names a node of one tree: its position, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(u32);
+pub struct NodeId(NonZero<u32>);
 
 impl NodeId {
     fn at(index: usize) -> Self {
-        Self(u32::try_from(index).unwrap_or(u32::MAX))
+        let count = u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX);
+        Self(NonZero::new(count).unwrap_or(NonZero::<u32>::MAX))
     }
 
     /// Its position among the entries in the order of their lines.
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.0.get() as usize - 1
+    }
+}
+
+/// The id of an entry. A long session has many: one of eight letters, as tiller and pi write them,
+/// needs no memory of its own.
+#[derive(Clone, Debug)]
+enum Id {
+    Short([u8; 8]),
+    Long(Box<str>),
+}
+
+impl Id {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Short(letters) => std::str::from_utf8(letters).unwrap_or_default(),
+            Self::Long(text) => text,
+        }
+    }
+}
+
+impl From<&str> for Id {
+    fn from(text: &str) -> Self {
+        match <[u8; 8]>::try_from(text.as_bytes()) {
+            Ok(letters) => Self::Short(letters),
+            Err(_) => Self::Long(text.into()),
+        }
+    }
+}
+
+impl Borrow<str> for Id {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Id {}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
     }
 }
 
@@ -54,11 +104,19 @@ pub enum Place {
     File {
         /// Of its first byte.
         offset: u64,
-        /// In bytes.
-        length: u64,
+        /// In bytes; of a line that is longer than can be said here, the most that can.
+        length: u32,
     },
     /// In memory, because it is not on disk (yet).
     Memory(Arc<Body>),
+}
+
+impl Place {
+    /// The line of `length` bytes at `offset` of the file.
+    pub fn in_file(offset: u64, length: u64) -> Self {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        Self::File { offset, length }
+    }
 }
 
 impl Tree {
@@ -71,11 +129,11 @@ impl Tree {
             place,
         };
         let at = NodeId::at(self.nodes.len());
-        let mut key: Box<str> = id.into();
-        while self.nodes.contains_key(&key) {
+        let mut key = Id::from(id);
+        while self.nodes.contains_key(key.as_str()) {
             let copies = self.copies.entry(id.into()).or_insert(1);
             *copies += 1;
-            key = format!("{id}#{copies}").into();
+            key = Id::from(&*format!("{id}#{copies}"));
         }
         self.nodes.insert(key, node);
         self.leaf = Some(at);
@@ -94,20 +152,19 @@ impl Tree {
 
     /// The node with this id.
     pub fn find(&self, id: &str) -> Option<NodeId> {
-        let index = self.nodes.get_index_of(id)?;
-        u32::try_from(index).ok().map(NodeId)
+        self.nodes.get_index_of(id).map(NodeId::at)
     }
 
     /// The id of a node, as in the file.
     pub fn id(&self, node: NodeId) -> &str {
         self.nodes
-            .get_index(node.0 as usize)
-            .map_or("", |(id, _)| id)
+            .get_index(node.index())
+            .map_or("", |(id, _)| id.as_str())
     }
 
     /// The node.
     pub fn node(&self, node: NodeId) -> &Node {
-        &self.nodes[node.0 as usize]
+        &self.nodes[node.index()]
     }
 
     /// Where the conversation goes on.
@@ -117,7 +174,7 @@ impl Tree {
 
     /// The text of `node` is at `place` now.
     pub fn set_place(&mut self, node: NodeId, place: Place) {
-        self.nodes[node.0 as usize].place = place;
+        self.nodes[node.index()].place = place;
     }
 
     /// The nodes from the root to `node`, in the order of a conversation.
@@ -134,14 +191,14 @@ impl Tree {
 
     /// All nodes, in the order of their lines.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
-        (0..self.nodes.len() as u32).map(NodeId)
+        (0..self.nodes.len()).map(NodeId::at)
     }
 
     /// Where a conversation that goes on from `node` begins: behind the results of the calls it
     /// belongs to, so that none of them is without one.
     pub fn behind_results(&self, node: NodeId) -> NodeId {
         let mut said = self.ancestors(node).map(|node| self.node(node).kind);
-        let said = said.find(|kind| *kind != Kind::Other);
+        let said = said.find(|kind| kind.is_shown());
         if !matches!(said, Some(Kind::Assistant | Kind::ToolResult)) {
             return node;
         }
@@ -152,7 +209,8 @@ impl Tree {
             }
             match self.node(next).kind {
                 Kind::ToolResult => end = next,
-                Kind::Other => {}
+                // The model may have been changed while a call ran.
+                kind if !kind.is_shown() => {}
                 _ => break,
             }
             last = next;
