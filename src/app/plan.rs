@@ -215,8 +215,13 @@ impl Plan {
         let Loaded { args, cwd, .. } = &loaded;
         let prompt = read_prompt(args, stdio, model.is_some(), cwd)?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
-        if let (Some(refused), true) = (&loaded.refused, front_end != FrontEnd::Screen) {
+        let cannot_ask = front_end != FrontEnd::Screen || model.is_none();
+        if let (Some(refused), true) = (&loaded.refused, cannot_ask) {
             return Err(refused.clone().into());
+        }
+        // The demo would be written into it.
+        if let (Some(resumed), None) = (&loaded.resumed, &model) {
+            return Err(resumed.no_model());
         }
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {

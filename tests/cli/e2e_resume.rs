@@ -123,3 +123,48 @@ fn entries_that_cannot_be_read_are_told_at_the_start() {
     let told = "1 entry of the conversation cannot be read";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
+
+// The demo plays where there is no model; it must never be written into a session.
+#[test]
+fn a_session_whose_model_is_gone_stays_as_it_is_where_there_is_no_other() {
+    let sandbox = job::sandbox();
+    let header = serde_json::json!({
+        "type": "session", "version": 3, "id": "i", "timestamp": "T", "cwd": sandbox.path(),
+    });
+    let model = serde_json::json!({
+        "type": "model_change", "id": "a", "parentId": null, "timestamp": "T",
+        "provider": "lab", "modelId": "gone",
+    });
+    let text = format!("{header}\n{model}\n");
+    sandbox.write("it.jsonl", &text);
+    for args in [
+        &["--session", "it.jsonl"][..],
+        &["--session", "it.jsonl", "-p", "go"],
+        &["--session", "it.jsonl", "--read-only"],
+    ] {
+        let ran = sandbox.run(args);
+        assert_eq!(ran.code, Some(1), "{args:?}: {ran:#?}");
+        assert!(ran.stderr.contains("lab/gone"), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("-m"), "{args:?}: {}", ran.stderr);
+        assert_eq!(sandbox.read("it.jsonl"), text, "{args:?}");
+    }
+    let ran = sandbox.run(&["--session", "it.jsonl", "--demo"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert_eq!(sandbox.read("it.jsonl"), text);
+}
+
+#[test]
+fn the_last_session_is_one_of_this_folder_also_where_another_shares_its_name() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
+    let model = Wire::Anthropic.model();
+    sandbox.write("a/b/it", "");
+    sandbox.write("a-b/it", "");
+    let ran = sandbox.run(&["-C", "a/b", "-p", "-m", model, "in the first"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let ran = sandbox.run(&["-C", "a-b", "-p", "-c", "in the other"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("no session in"), "{}", ran.stderr);
+    let ran = sandbox.run(&["-C", "a/b", "-p", "-c", "again"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(server.request(1).text().contains("in the first"));
+}

@@ -129,7 +129,7 @@ pub struct RunArgs {
     pub theme: Option<String>,
 
     /// Play the built-in demo: a script through the real program, in a scratch folder.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub demo: bool,
 }
 

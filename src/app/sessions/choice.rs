@@ -104,7 +104,12 @@ impl Choice {
         let stored = sessions_in(&folder).map_err(|error| {
             StartError::failed(format!("cannot read {}: {error}", folder.display()))
         })?;
-        match stored.first() {
+        // Folders with different names may share one here: /a-b and /a/b.
+        let mut own = stored.iter().filter(|session| {
+            let works_in = session.cwd();
+            works_in.is_none_or(|works_in| is_same(Path::new(&works_in), cwd))
+        });
+        match own.next() {
             Some(last) => Ok(open(last.path.clone())),
             None => Err(StartError::usage(format!(
                 "no session in {} to go on with; tiller sessions --all lists those of all folders",
@@ -265,6 +270,19 @@ impl Opened {
             notices: Vec::new(),
             prompt: None,
         }
+    }
+
+    /// Why it does not go on where no model is known.
+    pub fn no_model(&self) -> StartError {
+        let own = self.session.model().map(|own| {
+            let (provider, id) = (for_terminal(&own.provider), for_terminal(&own.model_id));
+            format!("; the one it had, {provider}/{id}, is not there any more")
+        });
+        StartError::failed(format!(
+            "no model to go on with the session{}. Name one with -m provider/id, or store a key: \
+             tiller auth add anthropic",
+            own.unwrap_or_default()
+        ))
     }
 
     /// A session that is not stored.
