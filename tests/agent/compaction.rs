@@ -219,6 +219,22 @@ async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
 }
 
 #[tokio::test]
+async fn a_message_that_no_window_takes_does_not_end_the_conversation() {
+    let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
+    let answers = vec![overflow(), overflow(), say("the summary"), say("well")];
+    let mut agent = start(answers, 0);
+    let long = "long ".repeat(100_000);
+    let failed = ask(&mut agent, &long).await;
+    assert!(matches!(failed, RunOutcome::Failed { .. }), "{failed:?}");
+    assert_eq!(ask(&mut agent, "Without it, then").await, RunOutcome::Done);
+    let requests = agent.script.requests();
+    assert!(requests[2].messages[0].text().len() < 3000);
+    let last = lines(&requests[3]);
+    assert!(last[0].starts_with("summary: "), "{last:?}");
+    assert_eq!(last.last().unwrap(), "user: Without it, then");
+}
+
+#[tokio::test]
 async fn without_a_summary_everything_stays_as_it_was() {
     let failures = [
         (

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use super::SUMMARY_ORIGIN;
+use super::shorten::{Long, shortened};
 use super::size::{Window, message_size, overhead, size, tokens};
 use crate::agent::memory::SessionPrompt;
-use crate::llm::{AssistantMessage, Content, Message, Model};
+use crate::llm::{AssistantMessage, Message, Model};
 
 /// How long a provider keeps a prompt in its cache at least, in milliseconds.
 const WARM_MS: i64 = 5 * 60 * 1000;
@@ -17,8 +18,6 @@ const CACHED_SHARE: f64 = 0.1;
 const MOST_SCALE: f64 = 2.0;
 /// What a summary usually takes, in tokens.
 pub(super) const SUMMARY: u64 = 1500;
-/// Characters that stay of a result that goes with the question.
-const SHORTENED: usize = 2000;
 
 /// What is asked, and what stays.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +43,8 @@ pub(in crate::agent) fn cut(
     // Where more was reported than estimated, everything counts for more.
     let estimated = fixed + size(messages, prompt.thinking_from);
     let scale = (all as f64 / estimated.max(1) as f64).max(1.0);
-    let mut part = shortened(&messages[..kept_from]);
+    let replaced = &messages[..kept_from];
+    let mut part = shortened(replaced, Long::Results);
     let of_part = (fixed + size(&part, part.len())) as f64 * scale;
     if all <= room && all as f64 * prompt_price(messages, model, now) <= of_part {
         let part = None;
@@ -52,23 +52,33 @@ pub(in crate::agent) fn cut(
     }
     // What does not fit is asked about in parts: the rest stays for the next time.
     let room = (room as f64 / scale.min(MOST_SCALE)) as u64;
-    let mut used = fixed;
-    let mut fits = 0;
-    for (at, message) in part.iter().enumerate() {
-        if at > 0 && may_cut(&part, at) {
-            fits = at;
-        }
-        used += message_size(message, false);
-        if used > room {
-            break;
-        }
+    let mut kept_from = fitting(&part, fixed, room);
+    if kept_from == 0 {
+        // One message would keep the conversation from ever being shortened.
+        part = shortened(replaced, Long::All);
+        kept_from = fitting(&part, fixed, room);
     }
-    let kept_from = if used <= room { kept_from } else { fits };
     part.truncate(kept_from);
     (kept_from > 0).then_some(Cut {
         kept_from,
         part: Some(part),
     })
+}
+
+/// How many messages of `part` fit `room` tokens behind `fixed` ones, up to where it may be cut.
+fn fitting(part: &[Arc<Message>], fixed: u64, room: u64) -> usize {
+    let mut used = fixed;
+    let mut fits = 0;
+    for (at, message) in part.iter().enumerate() {
+        if at > 0 && may_cut(part, at) {
+            fits = at;
+        }
+        used += message_size(message, false);
+        if used > room {
+            return fits;
+        }
+    }
+    part.len()
 }
 
 /// Where the messages begin that stay word for word.
@@ -142,51 +152,6 @@ fn prompt_price(messages: &[Arc<Message>], model: &Model, now: i64) -> f64 {
         Some(answer) if warm(answer) && prices.input > 0.0 => prices.cache_read / prices.input,
         Some(answer) if warm(answer) => CACHED_SHARE,
         _ => 1.0,
-    }
-}
-
-/// The messages with long results shortened and without pictures.
-fn shortened(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
-    let shorten = |message: &Arc<Message>| {
-        let content = match &**message {
-            Message::User(message) => &message.content,
-            Message::ToolResult(message) => &message.content,
-            Message::Assistant(_) => return Arc::clone(message),
-        };
-        let is_result = matches!(**message, Message::ToolResult(_));
-        let fits = |block: &Content| match block {
-            Content::Text(text) => !is_result || text.text.len() <= SHORTENED,
-            Content::Image(_) => false,
-            _ => true,
-        };
-        if content.iter().all(fits) {
-            return Arc::clone(message);
-        }
-        let short = content.iter().map(|block| match block {
-            Content::Text(text) if is_result => Content::text(shortened_text(&text.text)),
-            Content::Image(image) => Content::text(format!("[{}]", image.mime_type)),
-            other => other.clone(),
-        });
-        let short = short.collect();
-        let mut message = Message::clone(message);
-        match &mut message {
-            Message::User(message) => message.content = short,
-            Message::ToolResult(message) => message.content = short,
-            Message::Assistant(_) => {}
-        }
-        Arc::new(message)
-    };
-    messages.iter().map(shorten).collect()
-}
-
-fn shortened_text(text: &str) -> String {
-    match text.char_indices().nth(SHORTENED) {
-        Some((end, _)) => format!(
-            "{}\n[{} more characters]",
-            &text[..end],
-            text[end..].chars().count()
-        ),
-        None => text.to_owned(),
     }
 }
 
@@ -297,6 +262,31 @@ mod tests {
         let cut = cut(&window, &prompt, &messages, &model(8000), (4500, 0)).unwrap();
         assert_eq!(cut.kept_from, 4);
         assert_eq!(cut.part.unwrap(), messages[..4]);
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_to_ask_about_is_shortened() {
+        let prompt = SessionPrompt::default();
+        let write = || answer(&[("write", json!({"content": "x".repeat(35_000)}))], 0);
+        for (name, mut messages) in [
+            ("the first", vec![user(35_000), answer(&[], 0)]),
+            (
+                "behind a summary",
+                vec![summary(), user(35_000), answer(&[], 0)],
+            ),
+            ("a call", vec![summary(), write(), result(350)]),
+        ] {
+            messages.push(user(35_000));
+            let window = window(8000, 10);
+            let cut = cut(&window, &prompt, &messages, &model(8000), (5000, 0)).unwrap();
+            assert_eq!(cut.kept_from, messages.len() - 1, "{name}");
+            let part = cut.part.unwrap();
+            assert!(size(&part, 0) < 2000, "{name}");
+            assert!(
+                format!("{part:?}").contains("[33000 more characters]"),
+                "{name}"
+            );
+        }
     }
 
     #[test]

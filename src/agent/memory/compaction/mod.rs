@@ -3,6 +3,7 @@
 //! stores nothing.
 
 mod size;
+mod shorten;
 mod cut;
 mod question;
 mod carried;
