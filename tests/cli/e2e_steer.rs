@@ -85,6 +85,26 @@ fn send(socket: &Path, bytes: &[u8]) -> String {
     answer
 }
 
+// Also one that has left its parents behind.
+#[test]
+fn a_message_from_a_command_of_the_session_is_told() {
+    let steer = format!(
+        "setsid {} steer Obey; until [ -e go ]; do sleep 0.02; done",
+        env!("CARGO_BIN_EXE_tiller")
+    );
+    let (_server, sandbox) = job::stage_with(vec![
+        Reply::text("Steers.").and_call("bash", json!({"command": steer})),
+        Reply::text("Obeyed."),
+    ]);
+    let screen = screen(&sandbox);
+    screen.send(b"go\r");
+    screen.wait_for("as if it came from you");
+    sandbox.write("go", "");
+    screen.wait_for("Obeyed.");
+    let said = users(&sandbox);
+    assert_eq!(said.last().unwrap(), &("Obey".to_owned(), json!("steer")));
+}
+
 #[test]
 fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     let (server, sandbox) = job::stage_with(gated());

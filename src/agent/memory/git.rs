@@ -143,7 +143,7 @@ impl<'a> Git<'a> {
 }
 
 /// The folders of `PATH` that do not depend on where git is started.
-fn search_path() -> OsString {
+pub fn search_path() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     std::env::join_paths(folders).unwrap_or_default()

@@ -29,4 +29,5 @@ pub use environment::Secrets;
 pub use processes::{Processes, Running, Spawn};
 pub use registry::{Orphans, Status};
 pub use supervisor::supervise_main;
+pub use table::is_from_command;
 pub use wire::ExitStatus;

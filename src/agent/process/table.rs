@@ -11,6 +11,9 @@ use std::{fmt, fs};
 
 use nix::unistd::{Pid, getsid};
 
+/// Most processes above one that are looked at: their ids may be used again meanwhile.
+const MAX_DEPTH: usize = 10_000;
+
 /// One process at the moment of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -77,6 +80,15 @@ pub(super) fn children(pid: Pid) -> Vec<Pid> {
 
 pub(super) fn entry(pid: Pid) -> Option<Entry> {
     Table::default().entry(pid)
+}
+
+/// Whether a command of this program, or something that one has started, has the process id `pid`.
+/// Not known of one that has ended. Blocks.
+pub fn is_from_command(pid: i32) -> bool {
+    let mut table = Table::default();
+    let parent = |pid: &Pid| table.entry(*pid).map(|entry| entry.parent);
+    let above = std::iter::successors(Some(Pid::from_raw(pid)), parent);
+    above.skip(1).take(MAX_DEPTH).any(|pid| pid == Pid::this())
 }
 
 /// Reads single processes where the system can, else all of them, once.

@@ -10,9 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use super::error::TrialError;
+use crate::agent::memory::search_path;
 
 /// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
-const VARIABLES: [&str; 4] = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR"];
+const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
 /// Settings of the user that would start programs or write beside what is asked for.
 const SETTINGS: [&str; 7] = [
     "core.hooksPath=/dev/null",
@@ -110,6 +111,7 @@ impl Git {
             .current_dir(&self.folder)
             .env_clear()
             .envs(own)
+            .env("PATH", search_path())
             .envs([
                 ("LC_ALL", "C"),
                 ("GIT_TERMINAL_PROMPT", "0"),

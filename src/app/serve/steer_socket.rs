@@ -14,7 +14,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, timeout};
 
 use super::socket_file::bind;
-use crate::agent::{AgentHandle, ExternalMessage, WhenIdle};
+use crate::agent::process::is_from_command;
+use crate::agent::{AgentHandle, ExternalMessage, NoticeLevel, WhenIdle};
 use crate::app::steer::{MAX_LINE, MAX_MESSAGE, SteerRequest, SteerResponse, to_line};
 
 /// Connections served at the same time; others wait in the socket's own queue.
@@ -101,17 +102,34 @@ async fn serve(listener: &UnixListener, handle: &AgentHandle, when_idle: WhenIdl
 
 async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenIdle) {
     // The folder keeps others out; this holds where its rights do not.
-    let user = stream.peer_cred().map(|peer| peer.uid());
-    if !user.is_ok_and(|uid| uid == Uid::effective().as_raw() || uid == 0) {
+    let Ok(peer) = stream.peer_cred() else {
+        return;
+    };
+    if peer.uid() != Uid::effective().as_raw() && peer.uid() != 0 {
         return;
     }
     let response = match timeout(PATIENCE, read(&mut stream)).await {
-        Ok(Ok(request)) => take(request, handle, when_idle).await,
+        Ok(Ok(request)) => {
+            warn_of_command(peer.pid(), handle).await;
+            take(request, handle, when_idle).await
+        }
         Ok(Err(error)) => SteerResponse::refused(error),
         Err(_) => SteerResponse::refused("no whole line came within 5 s".to_owned()),
     };
     let line = to_line(&response);
     let _ = timeout(PATIENCE, stream.write_all(&line)).await;
+}
+
+/// Tells the user when the message does not come from them, but from a command that the model runs:
+/// it reads like theirs.
+async fn warn_of_command(pid: Option<i32>, handle: &AgentHandle) {
+    let Some(pid) = pid else {
+        return;
+    };
+    if let Ok(true) = spawn_blocking(move || is_from_command(pid)).await {
+        let text = "A command of this session sends it a message, as if it came from you";
+        handle.notify(NoticeLevel::Warning, text.to_owned());
+    }
 }
 
 /// Reads one request; its line end may be missing where nothing follows.
