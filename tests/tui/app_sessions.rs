@@ -360,6 +360,55 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
 }
 
 #[test]
+fn what_is_asked_about_stays_chosen_when_others_are_renamed_or_removed() {
+    let mut tui = stored();
+    let rows = ["a", "b", "c"].map(|name| row(name, name, SessionState::Closed, 0));
+    listed(&mut tui, rows.to_vec());
+    tui.key("down");
+    tui.key("ctrl+d");
+    // What was asked for before was slow.
+    let renamed = SessionResult::Renamed("/s/c.jsonl".into(), "Third".into(), Ok(()));
+    tui.send(result(renamed));
+    let trash = Ok("/trash/x".into());
+    tui.send(result(SessionResult::Removed("/s/a.jsonl".into(), trash)));
+    assert_eq!(fitting(&tui), ["b", "Third"]);
+    assert!(tui.frame().contains("Move “b” to the trash?"));
+    let removed = session(SessionEffect::Remove("/s/b.jsonl".into()));
+    assert_eq!(tui.key("y"), [removed]);
+}
+
+#[test]
+fn one_that_is_open_elsewhere_is_not_renamed_here() {
+    let mut tui = stored();
+    listed(&mut tui, vec![row("b", "Two", SessionState::Idle, 0)]);
+    tui.key("ctrl+r");
+    let frame = tui.frame();
+    assert!(frame.contains("rename it there"), "{frame}");
+    assert!(!frame.contains("Name ›"), "{frame}");
+}
+
+#[test]
+fn the_box_is_as_high_as_its_content() {
+    let height = |tui: &mut TestTui| {
+        let frame = tui.frame();
+        let edge = |corner: char| frame.lines().position(|line| line.starts_with(corner));
+        edge('╰').unwrap() - edge('╭').unwrap() + 1
+    };
+    for (sessions, rows) in [(0, 4), (1, 13), (2, 14), (3, 15), (100, 19)] {
+        let mut tui = stored();
+        let all = (0..sessions).map(|at| row(&at.to_string(), "Two\nlines", SessionState::Idle, 0));
+        listed(&mut tui, all.collect());
+        let before = tui.frame();
+        assert_eq!(height(&mut tui), rows, "{sessions}: {before}");
+        // It stays so while it is filtered.
+        tui.write("zz");
+        assert_eq!(height(&mut tui), rows, "{sessions}");
+        let shown = before.contains("Two ⏎ lines");
+        assert_eq!(shown, sessions > 0, "{before}");
+    }
+}
+
+#[test]
 fn all_folders_are_a_key_away() {
     let mut tui = stored();
     listed(&mut tui, Vec::new());

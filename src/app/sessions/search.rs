@@ -9,7 +9,8 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use super::rows::{SessionRow, SessionScope, stored};
 use crate::agent::session::{Found, Words};
 
-/// Most finds that wait to be given.
+/// Finds that wait to be given at first; later a quarter of those given, for the list is arranged anew
+/// each time.
 const BATCH: usize = 8;
 
 /// A row of a list that fits what was typed.
@@ -80,6 +81,7 @@ pub fn search_text(
         return;
     };
     let mut batch = Vec::new();
+    let mut given = 0;
     for (at, session) in sessions.into_iter().enumerate() {
         if !wanted() {
             return;
@@ -87,9 +89,39 @@ pub fn search_text(
         let found = words.find(&session.path, 1).unwrap_or_default();
         batch.extend(found.into_iter().map(|found| (session.path.clone(), found)));
         // The first ones show at once.
-        if batch.len() >= BATCH || (at < BATCH && !batch.is_empty()) {
+        if batch.len() >= BATCH.max(given / 4) || (at < BATCH && !batch.is_empty()) {
+            given += batch.len();
             give(std::mem::take(&mut batch));
         }
     }
     give(batch);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::session::folder::folder_for;
+
+    #[test]
+    fn many_finds_are_given_in_few_parts() {
+        let root = tempfile::tempdir().unwrap();
+        let cwd = Path::new("/somewhere");
+        let folder = folder_for(root.path(), cwd);
+        std::fs::create_dir_all(&folder).unwrap();
+        let message = r#"{"type":"message","id":"a","parentId":null,"timestamp":"","message":{"role":"user","content":"the login","timestamp":1}}"#;
+        for at in 0..400 {
+            let header = format!(
+                r#"{{"type":"session","version":3,"id":"{at}","timestamp":"","cwd":"/somewhere"}}"#
+            );
+            let file = folder.join(format!("2026-01-01T00-00-00-000Z_{at}.jsonl"));
+            std::fs::write(file, format!("{header}\n{message}\n")).unwrap();
+        }
+        let mut parts = Vec::new();
+        let scope = SessionScope::Folder;
+        search_text(root.path(), cwd, scope, "login", || true, |found| {
+            parts.push(found.len());
+        });
+        assert_eq!(parts.iter().sum::<usize>(), 400);
+        assert!(parts.len() < 40, "{parts:?}");
+    }
 }

@@ -38,6 +38,8 @@ pub struct SessionPicker {
     pub mode: SessionMode,
     /// When something is to be read (Unix ms).
     pub due: Due,
+    /// The most sessions there were since it was opened, so that the box stays as high as it was.
+    pub tallest: usize,
 }
 
 /// A search through the text of all sessions.
@@ -95,9 +97,11 @@ impl Due {
 impl SessionPicker {
     /// The sessions were read.
     pub fn set_rows(&mut self, rows: Vec<SessionRow>, now: i64) {
+        let chosen = self.chosen_path();
+        self.tallest = self.tallest.max(rows.len());
         self.rows = Some(rows);
         self.due.states = Some(now + STATES_MS);
-        self.arrange(None, now);
+        self.arrange(chosen, now);
     }
 
     /// What is typed has changed: finds the sessions anew, those whose text has it later.
@@ -122,8 +126,7 @@ impl SessionPicker {
         }
         self.found.extend(found);
         self.search = search;
-        let chosen = self.chosen().map(|row| row.path.clone());
-        self.arrange(chosen, now);
+        self.arrange(self.chosen_path(), now);
     }
 
     /// Takes in what the open ones are doing.
@@ -135,23 +138,29 @@ impl SessionPicker {
         self.due.states = Some(now + STATES_MS);
     }
 
-    /// The session in the file at `path` has another name.
+    /// The session in the file at `path` has another name. Another one may be chosen by now.
     pub fn set_name(&mut self, path: &Path, name: Option<String>, now: i64) {
+        let chosen = self.chosen_path();
         let mut rows = self.rows.iter_mut().flatten();
         if let Some(row) = rows.find(|row| row.path == path) {
             row.name = name;
         }
-        self.arrange(Some(path.to_owned()), now);
+        self.arrange(chosen, now);
     }
 
-    /// The session in the file at `path` is gone.
+    /// The session in the file at `path` is gone. Another one may be chosen by now, and be asked about.
     pub fn remove(&mut self, path: &Path, now: i64) {
         let selected = self.picker.selected();
+        let chosen = self.chosen_path().filter(|chosen| chosen != path);
+        let stays = chosen.is_some();
         if let Some(rows) = &mut self.rows {
             rows.retain(|row| row.path != path);
         }
-        self.arrange(None, now);
-        self.picker.select(selected);
+        self.arrange(chosen, now);
+        if !stays {
+            self.picker.select(selected);
+            self.look(now);
+        }
     }
 
     /// Another row may be chosen: what is known of its session is shown soon.
@@ -164,6 +173,10 @@ impl SessionPicker {
     /// The session that is chosen.
     pub fn chosen(&self) -> Option<&SessionRow> {
         self.rows.as_ref()?.get(self.picker.chosen()?)
+    }
+
+    fn chosen_path(&self) -> Option<PathBuf> {
+        self.chosen().map(|row| row.path.clone())
     }
 
     /// Puts the rows that fit into their order: those with the words in name, title or folder, then

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::overlay;
+use super::{overlay, sessions};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -65,6 +65,7 @@ fn wheel(app: &mut App, rows: i32) {
         pager.go(by, end);
     } else if let Some(picker) = overlay.picker() {
         picker.go(by);
+        sessions::look(app);
     }
 }
 

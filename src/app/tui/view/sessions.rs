@@ -1,5 +1,5 @@
 //! The list of sessions: what is typed, the sessions that fit, and what is known of the chosen one. The
-//! box has one size on one screen, so that nothing jumps while it fills and is filtered.
+//! box is as high as all of them need, so that nothing jumps while they are filtered.
 
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use super::session_facts;
 use crate::agent::session::SessionState;
 use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, age};
+use crate::app::sanitize::visible_line;
 use crate::app::sessions::{SessionRow, SessionScope, title_of};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};
@@ -27,8 +28,17 @@ const PREVIEW_ROWS: u16 = 8;
 const LIST_ROWS: u16 = 4;
 
 pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let rows = room.height.saturating_sub(2).min(MAX_ROWS);
-    let size = (box_columns(room), usize::from(rows));
+    let listed = list.tallest.clamp(1, usize::from(MAX_ROWS)) as u16;
+    let preview = if list.tallest > 0 {
+        PREVIEW_ROWS + 1
+    } else {
+        0
+    };
+    let most = room.height.saturating_sub(2).min(MAX_ROWS);
+    let size = (
+        box_columns(room),
+        usize::from(most.min(1 + listed + preview)),
+    );
     let title = match list.scope {
         SessionScope::Folder => "Sessions",
         SessionScope::All => "Sessions of all folders",
@@ -42,7 +52,7 @@ pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) ->
         height: area.height - 1,
         ..area
     };
-    if below.height > PREVIEW_ROWS + LIST_ROWS {
+    if preview > 0 && below.height >= preview + LIST_ROWS.min(listed) {
         let preview = Rect {
             y: below.bottom() - PREVIEW_ROWS,
             height: PREVIEW_ROWS,
@@ -87,10 +97,10 @@ fn draw_head(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -
             Some(draw_query(app, text, field, buffer))
         }
         SessionMode::Removing => {
-            let label = list.chosen().map_or("", SessionRow::label);
+            let label = visible_line(list.chosen().map_or("", SessionRow::label));
             let columns = usize::from(area.width).saturating_sub(24);
             StyledLine::of("Move “", theme.popup.patch(theme.warning))
-                .with(ellipsis(label, columns), theme.popup.patch(theme.warning))
+                .with(ellipsis(&label, columns), theme.popup.patch(theme.warning))
                 .with("” to the trash?", theme.popup.patch(theme.warning))
                 .draw(buffer, area.x, area.y, area.width);
             None
@@ -167,7 +177,7 @@ impl Columns {
         // Colors of their own would be hard to read on the chosen row's ground.
         let tone = |style| if selected { base } else { base.patch(style) };
         let quiet = tone(theme.dim);
-        let label = ellipsis(row.label(), self.title);
+        let label = ellipsis(&visible_line(row.label()), self.title);
         let mut line = StyledLine::of(&label, base);
         let mut used = width(&label);
         if let Some(found) = list.found.get(&row.path)
@@ -192,7 +202,7 @@ impl Columns {
         }
         if self.folder > 0 {
             let folder = abbreviate_home(Path::new(&row.cwd), app.status.home.as_deref());
-            let folder = ellipsis_middle(&folder, self.folder);
+            let folder = ellipsis_middle(&visible_line(&folder), self.folder);
             let pad = " ".repeat(self.folder - width(&folder));
             line.push(format!("  {folder}{pad}"), quiet);
         }

@@ -153,6 +153,7 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             *list = SessionPicker {
                 picker,
                 scope,
+                tallest: list.tallest,
                 ..SessionPicker::default()
             };
             list.search(now);
@@ -160,6 +161,9 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
                 Effect::Session(SessionEffect::StopReading),
                 Effect::Session(SessionEffect::List(scope)),
             ]);
+        }
+        Action::SessionRename if list(app)?.chosen()?.is_open() => {
+            app.say("It is open elsewhere: rename it there", SAY_MS);
         }
         Action::SessionRename => rename(list(app)?),
         Action::SessionRemove => {
