@@ -118,9 +118,16 @@ mod tests {
         }
         let mut parts = Vec::new();
         let scope = SessionScope::Folder;
-        search_text(root.path(), cwd, scope, "login", || true, |found| {
-            parts.push(found.len());
-        });
+        search_text(
+            root.path(),
+            cwd,
+            scope,
+            "login",
+            || true,
+            |found| {
+                parts.push(found.len());
+            },
+        );
         assert_eq!(parts.iter().sum::<usize>(), 400);
         assert!(parts.len() < 40, "{parts:?}");
     }
