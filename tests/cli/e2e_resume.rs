@@ -168,3 +168,24 @@ fn the_last_session_is_one_of_this_folder_also_where_another_shares_its_name() {
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     assert!(server.request(1).text().contains("in the first"));
 }
+
+#[test]
+fn it_is_told_that_the_model_of_a_session_is_gone() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "-m", model, "first"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let file = sandbox.session_files()[0].clone();
+    let text = fs::read_to_string(&file).unwrap();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let change = serde_json::json!({
+        "type": "model_change", "id": "changed1", "parentId": last["id"], "timestamp": "T",
+        "provider": "lab", "modelId": "gone",
+    });
+    fs::write(&file, format!("{text}{change}\n")).unwrap();
+    let default = format!("models.default=\"{model}\"");
+    let ran = sandbox.run(&["-p", "-c", "--config", &default, "second"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let told = format!("The session was on lab/gone, which cannot be used any more: {model}");
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+}

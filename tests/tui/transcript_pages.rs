@@ -116,6 +116,41 @@ fn content(content: &[Content]) -> String {
     tiller::llm::message::content_text(content)
 }
 
+// Other programs number the calls of each answer anew.
+#[test]
+fn calls_with_the_same_id_are_all_shown() {
+    let mut messages = Vec::new();
+    for turn in ["first", "second"] {
+        messages.push(Arc::new(Message::Assistant(AssistantMessage {
+            content: vec![
+                Content::text(format!("{turn} answer")),
+                Content::ToolCall(ToolCall {
+                    id: "call_0".into(),
+                    name: turn.into(),
+                    ..ToolCall::default()
+                }),
+            ],
+            stop_reason: StopReason::ToolUse,
+            ..AssistantMessage::default()
+        })));
+        messages.push(Arc::new(Message::ToolResult(ToolResultMessage {
+            tool_call_id: "call_0".into(),
+            tool_name: turn.into(),
+            content: vec![Content::text(format!("{turn} result"))],
+            details: None,
+            is_error: true,
+            duration_ms: None,
+            timestamp: 0,
+        })));
+    }
+    let mut stage = Stage::new(60, 30);
+    stage.transcript = Transcript::of_branch(branch(&messages));
+    let text = stage.text();
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+    assert!(at("first result") < at("second answer"), "{text}");
+    assert!(at("second answer") < at("second result"), "{text}");
+}
+
 #[test]
 fn scrolling_up_and_down_goes_back_to_the_same_rows() {
     let mut stage = stored(60);

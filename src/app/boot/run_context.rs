@@ -16,6 +16,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan};
 use crate::app::project::Project;
+use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{Opened, title_of};
 use crate::app::tui::app::{Access, SessionInfo, Start, Status};
 use crate::app::{keys, log, tui};
@@ -73,9 +74,19 @@ impl RunContext {
         let Opened {
             session,
             history,
-            notices,
+            mut notices,
             prompt: _,
         } = opened;
+        if let (Some(own), None) = (session.model(), &plan.loaded.args.model) {
+            let own = format!("{}/{}", own.provider, own.model_id);
+            let now = model.full_id();
+            if own != now {
+                let own = for_terminal(&own);
+                notices.push(format!(
+                    "The session was on {own}, which cannot be used any more: {now} goes on"
+                ));
+            }
+        }
         let session_file = session.path().map(Path::to_owned);
         let spill_dir = match &session_file {
             Some(file) => file.with_extension(""),

@@ -1,7 +1,10 @@
 //! What is done to a stored session that is not open here: another name, or away with it.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use tokio::task::spawn_blocking;
 
 use crate::agent::session::{Body, OpenError, Session, live_sessions, move_to_trash};
 use crate::app::outcome::StartError;
@@ -14,10 +17,17 @@ use crate::app::outcome::StartError;
 pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let shown = path.display();
     let used = path.metadata().and_then(|data| data.modified()).ok();
-    let (mut session, _) = Session::open(root, path).map_err(|error| match error {
-        OpenError::InUse => in_use(root, path, "rename it there"),
-        error => format!("the session {shown} cannot be renamed: {error}"),
-    })?;
+    let failed = |error: &dyn Display| format!("the session {shown} cannot be renamed: {error}");
+    // Reading a long one takes its time.
+    let (place, file) = (root.to_owned(), path.to_owned());
+    let opened = spawn_blocking(move || Session::open(&place, &file)).await;
+    let (mut session, _) =
+        opened
+            .map_err(|error| failed(&error))?
+            .map_err(|error| match error {
+                OpenError::InUse => in_use(root, path, "rename it there"),
+                error => failed(&error),
+            })?;
     let name = name.to_owned();
     let failed = session.append(Body::SessionInfo { name });
     let failed = session.close().await.or(failed);

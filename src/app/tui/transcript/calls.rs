@@ -119,6 +119,17 @@ pub(super) fn end(
     });
 }
 
+/// A call of an earlier answer that has its result stays as it is when another has its id.
+pub(super) fn forget_answered(cells: &mut Cells, call_id: &str) {
+    let Some(index) = cells.of_call(call_id) else {
+        return;
+    };
+    let answered = |tool: &ToolCell| matches!(tool.state, ToolState::Finished(status) if status != ToolStatus::Cancelled);
+    if matches!(cells.body(index), Some(CellBody::Tool(tool)) if answered(tool)) {
+        cells.forget_call(call_id);
+    }
+}
+
 /// The calls of a failed answer are never carried out.
 pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>) {
     for index in of_blocks {

@@ -166,6 +166,11 @@ impl Cells {
         self.calls.get(call_id).copied()
     }
 
+    /// The next call with this id gets a cell of its own.
+    pub(super) fn forget_call(&mut self, call_id: &str) {
+        self.calls.remove(call_id);
+    }
+
     pub(super) fn push(&mut self, body: CellBody) -> usize {
         let index = self.end();
         let fold = match &body {

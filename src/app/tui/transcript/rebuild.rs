@@ -64,7 +64,13 @@ fn push_message(cells: &mut Cells, message: &Message) {
                 is_external: message.origin.is_some(),
             });
         }
-        Message::Assistant(message) => finish_message(cells, Vec::new(), message, None),
+        Message::Assistant(message) => {
+            // Other programs number the calls of each answer anew.
+            for call in message.tool_calls() {
+                calls::forget_answered(cells, &call.id);
+            }
+            finish_message(cells, Vec::new(), message, None);
+        }
         Message::ToolResult(result) => calls::end(
             cells,
             (&result.tool_call_id, &result.tool_name),
