@@ -11,7 +11,7 @@ use tiller::agent::session::{Session, ready_trial};
 use tiller::agent::{
     AgentEvent, OpenSession, RunOutcome, RunState, ToolSettings, Toolbox, TrialEvent, tools,
 };
-use tiller::llm::Content;
+use tiller::llm::{Content, ErrorClass, LlmError, StreamEvent};
 
 use super::fixture::*;
 
@@ -106,6 +106,43 @@ fn write_call(id: &str, path: &str) -> Vec<Step> {
         "write",
         json!({"file_path": path, "content": "tried\n"}),
     )])
+}
+
+// A summary stands for what the model was told when the trial began.
+#[tokio::test]
+async fn a_compaction_does_not_let_the_model_forget_the_trial() {
+    let error = LlmError::new(ErrorClass::Overflow, "prompt is too long");
+    let answers = vec![
+        write_call("c1", "new"),
+        vec![Step::Say(StreamEvent::Error(error))],
+        say("the summary"),
+        say("done"),
+        say("another summary"),
+        say("on"),
+    ];
+    let mut agent = in_repository(answers);
+    begin(&agent, &"Try it. ".repeat(100));
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let place = format!("[The working directory is now {}]", tree(&agent).display());
+    let told = |request: &[String]| {
+        let notes = request.iter().filter(|line| line.starts_with("note: "));
+        let notes: Vec<_> = notes
+            .filter(|line| line.contains("This is a trial"))
+            .collect();
+        assert_eq!(notes.len(), 1, "{request:?}");
+        assert!(notes[0].contains(&place), "{notes:?}");
+    };
+    told(&agent.request(1));
+    let after = agent.request(3);
+    assert!(after[0].starts_with("summary: "), "{after:?}");
+    told(&after);
+    agent.handle.compact(None);
+    idle(&mut agent).await;
+    agent.prompt("Go on");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let last = agent.request(5);
+    assert!(last[0].contains("another summary"), "{last:?}");
+    told(&last);
 }
 
 #[tokio::test]

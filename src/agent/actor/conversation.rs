@@ -199,7 +199,7 @@ impl Conversation {
 
     /// Stores and hands out a message to the model, if it says anything: the user's, or that of the
     /// part of the program that `origin` names.
-    fn tell_model(&mut self, content: Vec<Content>, origin: Option<&str>) {
+    pub(super) fn tell_model(&mut self, content: Vec<Content>, origin: Option<&str>) {
         if !content.is_empty() {
             self.publish_whole(Arc::new(Message::User(UserMessage {
                 content,

@@ -9,6 +9,7 @@ use super::conversation::Conversation;
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, NoticeLevel, QueueKind, TrialEvent};
 use crate::agent::handle::TrialCommand;
+use crate::agent::memory::NOTE_ORIGIN;
 use crate::agent::runner::{TrialReport, discard, keep, try_out};
 use crate::agent::session::{NodeId, TrialState, open_trial, trial_entry};
 use crate::agent::trial::{Kept, Trial};
@@ -145,13 +146,21 @@ impl Conversation {
     /// Stores that a trial has begun, and has the model told with what the user says next.
     fn begin_trial(&mut self, trial: &Trial) {
         self.store(trial_entry(&self.session, trial, TrialState::Open));
-        let (root, tree) = (trial.root.display(), trial.tree.display());
-        self.prompts.tell(format!(
-            "[This is a trial. You work on a copy of the files of {root} in a git worktree at \
-             {tree}: use paths below it. Nothing below {root} may be changed. When the user keeps \
-             the trial, changed files are carried over to {root}; else they are thrown away. Only \
-             files are kept: make no commits, branches or stashes.]"
-        ));
+        self.prompts.tell(told(trial));
+    }
+
+    /// Has the model told again that `trial` is open, where a summary stands for what said so: at once
+    /// in a run that goes on, else with what the user says next.
+    pub fn tell_of_trial_again(&mut self, trial: &Trial, goes_on: bool) {
+        let Some(place) = self.prompts.place_forgotten() else {
+            return;
+        };
+        let news = [place, told(trial)];
+        if goes_on {
+            self.tell_model(news.map(Content::text).into(), Some(NOTE_ORIGIN));
+        } else {
+            news.into_iter().for_each(|text| self.prompts.tell(text));
+        }
     }
 
     /// Stores that `trial` has ended. What was kept is told to the model with what the user says
@@ -179,4 +188,15 @@ impl Conversation {
         self.store(trial_entry(&self.session, trial, TrialState::Discarded));
         self.send(AgentEvent::Trial(TrialEvent::Discarded));
     }
+}
+
+/// What the model is told of an open trial.
+fn told(trial: &Trial) -> String {
+    let (root, tree) = (trial.root.display(), trial.tree.display());
+    format!(
+        "[This is a trial. You work on a copy of the files of {root} in a git worktree at {tree}: use \
+         paths below it. Nothing below {root} may be changed. When the user keeps the trial, changed \
+         files are carried over to {root}; else they are thrown away. Only files are kept: make no \
+         commits, branches or stashes.]"
+    )
 }

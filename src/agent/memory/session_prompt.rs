@@ -288,7 +288,7 @@ impl SessionPrompts {
         let news = std::mem::take(&mut self.news);
         let Some(prompt) = self.in_force(format) else {
             let moved = self.in_force.is_empty() && self.place != self.renderer.cwd;
-            notes.extend(moved.then(|| self.note_place()));
+            notes.extend(moved.then(|| Content::text(self.note_place())));
             notes.extend(news.into_iter().map(Content::text));
             return notes;
         };
@@ -333,8 +333,17 @@ impl SessionPrompts {
         notes
     }
 
-    fn note_place(&self) -> Content {
-        Content::text(format!("[{}{}]", CHANGES[PLACE], self.place.display()))
+    /// Names the working directory, where the model does not know it any more. From then on it does.
+    pub fn place_forgotten(&mut self) -> Option<String> {
+        let place = self.place.display().to_string();
+        (self.known[PLACE] != place).then(|| {
+            self.known[PLACE] = place;
+            self.note_place()
+        })
+    }
+
+    fn note_place(&self) -> String {
+        format!("[{}{}]", CHANGES[PLACE], self.place.display())
     }
 
     fn note_instructions(&mut self, notes: &mut Vec<Content>) {
