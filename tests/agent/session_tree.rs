@@ -436,6 +436,12 @@ fn one_writer_at_a_time_and_a_copy_for_the_other() {
     assert_eq!(first["parentSession"], stored.path.to_str().unwrap());
     let output = path.with_extension("").join("c1.txt");
     assert_eq!(fs::read_to_string(output).unwrap(), "long");
+
+    // What cannot be copied of them keeps nobody from going on with a copy.
+    fs::create_dir(stored.path.with_extension("").join("folder")).unwrap();
+    let (copy, problems) = Session::fork(root, &stored.path, Path::new("/w")).unwrap();
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(said(&copy), ["one", "two", "in the first"]);
 }
 
 #[test]

@@ -50,8 +50,9 @@ impl Session {
         }
         copy.as_file().sync_data()?;
         copy.persist_noclobber(&file).map_err(|error| error.error)?;
-        share_outputs(&source.path().with_extension(""), &file.with_extension(""))?;
-        let (mut session, problems) = Self::open(root, &file)?;
+        let apart = share_outputs(source.path(), &file);
+        let (mut session, mut problems) = Self::open(root, &file)?;
+        problems.extend(apart);
         for node in path {
             if let Some(label) = tree.label(node) {
                 session.append(Body::Label {

@@ -212,7 +212,8 @@ fn locked(place: &Path) -> Result<File, PresenceError> {
     Err(PresenceError::Taken)
 }
 
-fn is_at(file: &File, place: &Path) -> bool {
+/// Whether `file` is the one at `place`.
+pub(super) fn is_at(file: &File, place: &Path) -> bool {
     match (file.metadata(), fs::metadata(place)) {
         (Ok(ours), Ok(there)) => ours.ino() == there.ino() && ours.dev() == there.dev(),
         _ => false,

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timestamp};
 use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
+use super::live::is_at;
 use super::reader;
 use super::tree::{NodeId, Place, Tree};
 use crate::agent::event::NoticeLevel;
@@ -89,6 +90,10 @@ impl Session {
         let file = reader::open(path, OpenOptions::new().read(true).append(true))?;
         if !file::lock(&file) {
             return Err(OpenError::InUse);
+        }
+        // Somebody may have moved it to the trash between the two calls.
+        if !is_at(&file, path) {
+            return Err(io::Error::from(io::ErrorKind::NotFound).into());
         }
         let loaded = reader::read(&file)?;
         if !(2..=VERSION).contains(&loaded.header.version) {
@@ -178,8 +183,10 @@ impl Session {
         }
         copy.as_file().sync_data()?;
         copy.persist_noclobber(&path).map_err(|error| error.error)?;
-        share_outputs(&source.with_extension(""), &path.with_extension(""))?;
-        Self::open(root, &path)
+        let apart = share_outputs(source, &path);
+        let (session, mut problems) = Self::open(root, &path)?;
+        problems.extend(apart);
+        Ok((session, problems))
     }
 
     /// The session's id.
@@ -416,17 +423,25 @@ impl Session {
     }
 }
 
-/// Gives a copy the files that its results name: outputs that were too long for the model.
-pub(super) fn share_outputs(from: &Path, to: &Path) -> io::Result<()> {
-    let Ok(files) = fs::read_dir(from) else {
-        return Ok(());
+/// Gives the session in the file `to`, a copy of that in `from`, the files that its results name:
+/// outputs that were too long for the model. Returns what the user should read: the copy is whole
+/// without them.
+pub(super) fn share_outputs(from: &Path, to: &Path) -> Option<String> {
+    let (from, to) = (from.with_extension(""), to.with_extension(""));
+    let files = fs::read_dir(&from).ok()?;
+    let share = || {
+        make_private(&to)?;
+        for file in files.flatten().filter(|file| file.path().is_file()) {
+            let to = to.join(file.file_name());
+            fs::hard_link(file.path(), &to).or_else(|_| fs::copy(file.path(), &to).map(drop))?;
+        }
+        io::Result::Ok(())
     };
-    make_private(to)?;
-    for file in files.flatten() {
-        let to = to.join(file.file_name());
-        fs::hard_link(file.path(), &to).or_else(|_| fs::copy(file.path(), &to).map(drop))?;
-    }
-    Ok(())
+    let error = share().err()?;
+    Some(format!(
+        "its long outputs stay in {} and were not copied: {error}",
+        from.display()
+    ))
 }
 
 fn failure(text: String) -> (NoticeLevel, String) {
