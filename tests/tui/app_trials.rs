@@ -38,6 +38,16 @@ fn only_enter_ends_a_trial_after_its_key() {
 }
 
 #[test]
+fn no_trial_seems_to_begin_when_the_agent_is_gone() {
+    let mut tui = TestTui::new(80, 24);
+    tui.send(Msg::AgentGone);
+    tui.write("/try it");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "/try it");
+    assert!(!tui.app.is_running());
+}
+
+#[test]
 fn words_that_begin_with_the_keys_of_a_trial_are_written() {
     let ends = |effect: &Effect| matches!(effect, Effect::Trial(_));
     for word in ["dynamic", "dn", "dd", "know", "ky", "kk", "keep"] {

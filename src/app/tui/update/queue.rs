@@ -1,5 +1,6 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
+use super::refusal::is_gone;
 use super::sessions;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
@@ -11,8 +12,6 @@ use crate::llm::message::content_text;
 
 /// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
 const SLIP_MS: i64 = 250;
-/// How long it says that nothing can be sent, in milliseconds.
-const GONE_MS: i64 = 4000;
 /// The demonstration waits this long for a user who would rather type.
 const DEMO_WAIT_MS: i64 = 1000;
 
@@ -156,14 +155,6 @@ fn take(app: &mut App) -> String {
         Some(rest) if rest.starts_with(char::is_alphanumeric) => text.replacen("//", "/", 1),
         _ => text,
     }
-}
-
-/// Whether there is nobody to send to; then that is said.
-fn is_gone(app: &mut App) -> bool {
-    if app.agent_gone {
-        app.say("The agent has stopped; nothing can be sent", GONE_MS);
-    }
-    app.agent_gone
 }
 
 fn is_blank(app: &App) -> bool {

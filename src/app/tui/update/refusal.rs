@@ -23,3 +23,11 @@ pub fn is_read_only(app: &mut App) -> bool {
     }
     is_read_only
 }
+
+/// Whether there is nobody to send to, which is told.
+pub fn is_gone(app: &mut App) -> bool {
+    if app.agent_gone {
+        app.say("The agent has stopped; nothing can be sent", SAY_MS);
+    }
+    app.agent_gone
+}

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::editor;
-use super::refusal::{is_busy, is_read_only};
+use super::refusal::{is_busy, is_gone, is_read_only};
 use crate::agent::trial::{Kept, Trial};
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
 use crate::app::action::Action;
@@ -22,7 +22,7 @@ const NAMED: usize = 8;
 
 /// `/try`, `/keep` and `/discard`.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
-    if is_read_only(app) || is_busy(app) {
+    if is_gone(app) || is_read_only(app) || is_busy(app) {
         if action == Action::Try {
             app.composer.set(&command(argument));
         }

@@ -34,10 +34,9 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
         format!(" {enter} looks into it · {close} closes "),
         format!(" {close} closes "),
     ];
-    let size = (
-        list_columns(room),
-        usize::from(room.height.saturating_sub(2)).min(32),
-    );
+    let listed = list.count(&app.timeline).max(1);
+    let most = usize::from(room.height.saturating_sub(2)).min(32);
+    let size = (list_columns(room), most.min(2 + listed));
     let Some(area) = open(app, "Iterations", size, &notes, room, buffer) else {
         return PopupDrawn::default();
     };
