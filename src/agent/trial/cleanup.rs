@@ -10,6 +10,9 @@ use super::error::TrialError;
 use super::git::Git;
 use super::record::Trial;
 
+/// How often a folder is removed into which something is still being written.
+const TRIES: usize = 100;
+
 /// Removes the worktree and everything else of `trial`. The user's files stay as they are.
 ///
 /// # Errors
@@ -45,9 +48,18 @@ fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     }
 }
 
-/// Removes a folder and all that is in it, also where folders in it are read-only.
+/// Removes a folder and all that is in it, also where folders in it are read-only, or where something
+/// is still being written into it.
 fn remove_tree(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
+    let not_empty = |error: &io::Error| error.kind() == io::ErrorKind::DirectoryNotEmpty;
+    let mut removed = fs::remove_dir_all(folder);
+    for _ in 1..TRIES {
+        if !removed.as_ref().is_err_and(not_empty) {
+            break;
+        }
+        removed = fs::remove_dir_all(folder);
+    }
+    match removed {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             open_folders(folder)?;
             fs::remove_dir_all(folder)
@@ -58,6 +70,10 @@ fn remove_tree(folder: &Path) -> io::Result<()> {
 }
 
 fn open_folders(folder: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(folder)?.is_dir() {
+        // A link leads to folders of somebody else.
+        return Ok(());
+    }
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

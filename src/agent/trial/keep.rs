@@ -241,6 +241,18 @@ mod tests {
         assert_eq!(read(&trial.root), before);
     }
 
+    // Changes are counted whenever the screen likes.
+    #[test]
+    fn what_is_counted_during_the_removal_brings_no_folder_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = trial(folder.path());
+        let objects = trial.objects();
+        remove(&trial).unwrap();
+        let kept = objects.keep(&trial.root, &["a".into()], &CancellationToken::new());
+        assert!(kept.is_err());
+        assert!(!trial.folder.exists());
+    }
+
     #[test]
     fn what_somebody_wrote_after_the_kill_stays() {
         let cancel = CancellationToken::new();

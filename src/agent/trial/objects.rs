@@ -39,7 +39,13 @@ impl Objects {
         files: &[PathBuf],
         cancel: &CancellationToken,
     ) -> Result<Vec<String>, TrialError> {
-        fs::create_dir_all(&self.folder).map_err(TrialError::io("cannot make", &self.folder))?;
+        // Not those above it: the trial may be removed while its changes are counted.
+        match fs::create_dir(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(TrialError::io("cannot make", &self.folder)(error));
+            }
+            _ => {}
+        }
         let mut versions = Vec::with_capacity(files.len());
         let hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
         for batch in files.chunks(BATCH) {
