@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving};
-use tiller::llm::Message;
 use tiller::llm::message::content_text;
+use tiller::llm::{ErrorClass, LlmError, Message, StreamEvent};
 
 use super::fixture::{self, Act, Gate, Setup, Step, TestAgent, agent, call, say};
 
@@ -234,6 +234,39 @@ async fn a_branch_without_a_summary_is_not_left() {
     let tree = snapshot.tree();
     let one = tree.find(&id_of(&agent, "one")).unwrap();
     assert!(tree.ancestors(tree.leaf().unwrap()).any(|node| node == one));
+}
+
+#[tokio::test]
+async fn what_is_typed_for_elsewhere_does_not_go_to_the_branch_that_was_not_left() {
+    let gate = Gate::new();
+    let error = LlmError::new(ErrorClass::Client, "no way");
+    let fails = vec![
+        Step::Wait(gate.clone()),
+        Step::Say(StreamEvent::Error(error)),
+    ];
+    let mut agent = Setup {
+        answers: vec![say("one"), fails, say("two")],
+        rules: fixture::no_retries(),
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut agent, "first").await;
+    agent
+        .handle
+        .go_to(id_of(&agent, "first"), Leaving::WithSummary);
+    gate.reached().await;
+    agent.steer("for elsewhere");
+    gate.open();
+    let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+    agent.until(settled).await;
+    assert_eq!(agent.script.requests().len(), 2);
+    // It waits, and goes where the user says.
+    agent.handle.steer_now();
+    agent.settled().await;
+    assert_eq!(
+        agent.request(2),
+        ["user: first", "assistant: one", "user: for elsewhere"]
+    );
 }
 
 #[tokio::test]

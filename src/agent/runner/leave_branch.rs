@@ -58,6 +58,7 @@ pub(in crate::agent) async fn leave_branch(
         Ok(answer) => {
             let text = content_text(&answer.content);
             link.leave(leave, (text, answer.usage)).await;
+            RunOutcome::Done
         }
         Err(Some(error)) => {
             let text = format!(
@@ -65,11 +66,14 @@ pub(in crate::agent) async fn leave_branch(
                 error.message
             );
             link.notice(NoticeLevel::Error, text).await;
+            // What was typed meanwhile was meant for elsewhere: it waits.
+            let message = error.message;
+            RunOutcome::Failed { message }
         }
         Err(None) => {
             let text = "The branch was not left: the summary was stopped.";
             link.notice(NoticeLevel::Info, text).await;
+            RunOutcome::Aborted
         }
     }
-    RunOutcome::Done
 }
