@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::error::TrialError;
 use super::git::Git;
@@ -87,7 +87,11 @@ impl Listing {
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else {
                 continue;
             };
-            let path = below.join(OsStr::from_bytes(&record[tab + 1..]));
+            let path = Path::new(OsStr::from_bytes(&record[tab + 1..]));
+            if !stays_within(path) {
+                continue;
+            }
+            let path = below.join(path);
             if record.starts_with(MODULE_MODE) {
                 modules.push(path);
             } else {
@@ -123,5 +127,34 @@ impl Listing {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a path of an index leads to a file of the working tree. Git writes no other, but reads an
+/// index that somebody made by hand.
+fn stays_within(path: &Path) -> bool {
+    path.components().all(|part| match part {
+        Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_leave_the_working_tree_are_no_files_of_it() {
+        for (path, expected) in [
+            ("src/a", true),
+            (".github/a", true),
+            ("../a", false),
+            ("a/../../b", false),
+            ("/etc/passwd", false),
+            (".git/hooks/post-checkout", false),
+            ("sub/.GIT/config", false),
+        ] {
+            assert_eq!(stays_within(Path::new(path)), expected, "{path}");
+        }
     }
 }
