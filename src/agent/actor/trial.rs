@@ -159,7 +159,9 @@ impl Conversation {
         if goes_on {
             self.tell_model(news.map(Content::text).into(), Some(NOTE_ORIGIN));
         } else {
-            news.into_iter().for_each(|text| self.prompts.tell(text));
+            for text in news {
+                self.prompts.tell(text);
+            }
         }
     }
 
