@@ -166,7 +166,12 @@ impl Actor {
                 self.give_back(messages);
             }
             Some(Command::Abort { cancelled }) => self.abort(cancelled),
-            Some(Command::Continue) => self.resume(),
+            Some(Command::Continue) => {
+                self.resume();
+                if self.activity.run().is_none() {
+                    self.show_state();
+                }
+            }
             Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
@@ -282,7 +287,7 @@ impl Actor {
         }
         if !self.conversation.context.awaits_model() && !self.queues.steering_waits() {
             if !self.queues.follow_up_waits() {
-                return self.show_state();
+                return;
             }
             self.queues.release_follow_ups(self.rules.follow_up_mode);
             self.show_queues();
