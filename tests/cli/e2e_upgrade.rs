@@ -60,7 +60,7 @@ fn a_session_goes_on_the_next_day_elsewhere_after_an_upgrade_and_with_another_mo
             assert!(output.status.success(), "{wire:?} {args:?} {output:?}");
         };
         // West of everything, where it is yesterday.
-        let (west, east) = ("XXX+12", "XXX-14");
+        let (west, east) = ("WST+12", "EST-14");
         run(
             &sandbox,
             west,

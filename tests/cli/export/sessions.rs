@@ -183,7 +183,7 @@ pub fn session(text: impl Fn(&str) -> String) -> Vec<Value> {
         ("label", json!({"targetId": "e0", "label": t("start here")})),
         ("session_info", json!({"name": t("A small session")})),
     ];
-    let header = json!({"type": "session", "version": 3, "id": t("0193c0de"), "timestamp": t("2026-01-02T03:04:05.000Z"), "cwd": t("/work/project")});
+    let header = json!({"type": "session", "version": 3, "id": t("0193c0de"), "timestamp": t("2026-01-02T03:04:05.000Z"), "cwd": t("/home/ada/project")});
     let entries = bodies
         .into_iter()
         .enumerate()

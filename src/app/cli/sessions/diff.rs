@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::super::out;
-use super::run::SessionsPlace;
+use super::place::SessionsPlace;
 use crate::agent::session::{Comparison, SessionView};
 use crate::app::args::SessionDiffArgs;
 use crate::app::branches::{ComparisonLine, comparison_lines};

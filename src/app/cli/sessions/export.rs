@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use super::SessionsPlace;
+use super::place::SessionsPlace;
 use crate::agent::session::SessionView;
 use crate::app::args::ExportArgs;
 use crate::app::cli::out;

@@ -7,11 +7,13 @@ mod export;
 mod import;
 mod line;
 mod list;
+mod place;
 mod remove;
 mod run;
 mod search;
 mod show;
 mod status;
 
-pub use run::{SessionsPlace, sessions};
+pub use place::SessionsPlace;
+pub use run::sessions;
 pub use status::status;

@@ -1,7 +1,7 @@
 //! `tiller sessions rm`: moves a session to the trash.
 
 use super::super::out;
-use super::run::SessionsPlace;
+use super::place::SessionsPlace;
 use crate::app::humanize::shell_word;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;

@@ -1,21 +1,10 @@
 //! `tiller sessions`: which of its sub-commands runs.
 
-use std::path::{Path, PathBuf};
-
+use super::place::SessionsPlace;
 use super::{diff, export, import, list, remove, search, show};
 use crate::app::args::{SessionListArgs, SessionsArgs, SessionsCommand};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::working_folder;
-use crate::llm::auth::Redactor;
-
-/// Where sessions are.
-pub struct SessionsPlace<'a> {
-    pub root: PathBuf,
-    pub trash: PathBuf,
-    pub home: Option<&'a Path>,
-    /// Knows all keys; made when it is needed.
-    pub redactor: &'a dyn Fn() -> Result<Redactor, StartError>,
-}
 
 /// Does what the command line says.
 pub fn sessions(what: &SessionsArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::out;
 use super::line::{cut, stored_json, stored_line, unreadable};
-use super::run::SessionsPlace;
+use super::place::SessionsPlace;
 use crate::agent::session::{Found, Words, all_sessions, live_sessions};
 use crate::app::args::SessionSearchArgs;
 use crate::app::humanize::abbreviate_home;

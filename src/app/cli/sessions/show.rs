@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::out;
 use super::entry_text::{entry, entry_line};
-use super::run::SessionsPlace;
+use super::place::SessionsPlace;
 use crate::agent::session::{NodeId, SessionView, Tree, live_sessions};
 use crate::app::args::SessionShowArgs;
 use crate::app::humanize::{abbreviate_home, plural};
