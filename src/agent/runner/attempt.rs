@@ -15,10 +15,10 @@ use super::call_ids::CallIds;
 use super::env::RunEnv;
 use super::execution::panic_text;
 use super::link::{RunLink, Turn};
-use crate::agent::event::{AgentEvent, Phase, now_ms};
+use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Model, StopReason, StreamEvent, WindowSource,
-    overflow,
+    AssistantMessage, ErrorClass, LlmError, Message, Model, Request, StopReason, StreamEvent,
+    WindowSource, overflow, window_check,
 };
 
 /// What one request came to.
@@ -48,7 +48,7 @@ impl Attempt {
         };
         // Asked with the first poll: a turn that was cut short before makes no request.
         let mut stream =
-            pin!(stream::once(async { env.provider.stream(env.request(turn)) }).flatten());
+            pin!(stream::once(async { env.provider.stream(request(env, turn)) }).flatten());
         let mut ids = CallIds::new(&turn.messages, &env.spill_dir);
         let mut prelude = Vec::new();
         loop {
@@ -112,7 +112,7 @@ impl Attempt {
             }
         }
         if !self.begun {
-            env.warn_of_window(link, &turn.model).await;
+            warn_of_window(link, env, &turn.model).await;
             self.begin(link).await;
             link.phase(Phase::Streaming).await;
         }
@@ -187,8 +187,31 @@ async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
         ..(*turn.model).clone()
     });
     link.correct_window(Arc::clone(&model)).await;
-    env.warn_of_window(link, &model).await;
+    warn_of_window(link, env, &model).await;
     model
+}
+
+/// Says that the window of `model` is small, once.
+async fn warn_of_window(link: &RunLink, env: &RunEnv, model: &Model) {
+    if let Some(text) = window_check::warning(model)
+        && env.warns_first(model)
+    {
+        link.notice(NoticeLevel::Warning, text).await;
+    }
+}
+
+/// The request that asks the model of `turn`.
+pub(super) fn request(env: &RunEnv, turn: &Turn) -> Request {
+    Request {
+        model: (*turn.model).clone(),
+        system: turn.prompt.system.clone(),
+        messages: turn.messages.clone(),
+        thinking_from: turn.prompt.thinking_from,
+        tools: turn.prompt.tools.clone(),
+        thinking: turn.thinking,
+        max_output: None,
+        session_id: Some(env.conversation_id.clone()),
+    }
 }
 
 pub(super) fn empty_message(turn: &Turn) -> AssistantMessage {

@@ -14,7 +14,7 @@ use super::env::RunEnv;
 use super::link::{Change, CompactRequest, Opening, RunLink, Summary, Turn};
 use super::lookout::Lookout;
 use super::retry::{RetryDecision, RetryPolicy};
-use super::turn::{end_retries, jitter_fraction, wait};
+use super::wait::{CANCELLED, end_retries, jitter_fraction, wait};
 use crate::agent::event::{
     AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
@@ -232,7 +232,7 @@ async fn summarize(
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
         let Cut { kept_from, part } = cut.ok_or_else(|| Some(nothing_to_cut()))?;
-        let mut request = env.request(turn);
+        let mut request = attempt::request(env, turn);
         if let Some(part) = part {
             request.thinking_from = part.len();
             request.messages = part;
@@ -264,7 +264,7 @@ pub(super) async fn ask(
     loop {
         let retries = policy.retries();
         let Some(answer) = answer(env, turn, request.clone()).await else {
-            end_retries(link, retries, Some(super::turn::CANCELLED.to_owned())).await;
+            end_retries(link, retries, Some(CANCELLED.to_owned())).await;
             return Err(None);
         };
         let error = match answer.and_then(|answer| check(turn, answer)) {

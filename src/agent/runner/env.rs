@@ -5,10 +5,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::link::{RunLink, Turn};
-use crate::agent::event::{AgentEvent, NoticeLevel};
 use crate::agent::trial::Trial;
-use crate::llm::{Model, Provider, Request, window_check};
+use crate::llm::{Model, Provider};
 
 /// The unchanging part of a run.
 pub(in crate::agent) struct RunEnv {
@@ -56,36 +54,12 @@ impl RunEnv {
         }
     }
 
-    /// Says that the window of `model` is small, once.
-    pub async fn warn_of_window(&self, link: &RunLink, model: &Model) {
-        let Some(text) = window_check::warning(model) else {
-            return;
-        };
-        let new = {
-            let mut warned = self.warned();
-            warned.insert(model.full_id())
-        };
-        if new {
-            let level = NoticeLevel::Warning;
-            link.emit(AgentEvent::Notice { level, text }).await;
-        }
+    /// Whether the user was not warned of the small window of `model` yet; from now on they were.
+    pub(super) fn warns_first(&self, model: &Model) -> bool {
+        self.warned().insert(model.full_id())
     }
 
     fn warned(&self) -> MutexGuard<'_, HashSet<String>> {
         self.warned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The request that asks the model of `turn`.
-    pub fn request(&self, turn: &Turn) -> Request {
-        Request {
-            model: (*turn.model).clone(),
-            system: turn.prompt.system.clone(),
-            messages: turn.messages.clone(),
-            thinking_from: turn.prompt.thinking_from,
-            tools: turn.prompt.tools.clone(),
-            thinking: turn.thinking,
-            max_output: None,
-            session_id: Some(self.conversation_id.clone()),
-        }
     }
 }

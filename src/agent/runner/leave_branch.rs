@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
+use super::attempt::request;
 use super::compact::ask;
 use super::env::RunEnv;
-use super::link::{Opening, RunLink};
+use super::link::{Leave, Opening, RunLink};
 use super::lookout::Lookout;
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
-use crate::agent::session::NodeId;
 use crate::llm::message::content_text;
-use crate::llm::{Content, Message, Usage};
+use crate::llm::Message;
 
 const QUESTION: &str = "\
 [The conversation goes on from an earlier point. What was said since the message quoted at the end is \
@@ -22,22 +22,6 @@ changed, and what is left to do. Keep exact names, paths, commands, numbers and 
 
 The branch begins with this message:
 ";
-
-/// Where the conversation goes on, and what is left.
-#[derive(Debug)]
-pub(in crate::agent) struct Leave {
-    /// The entry it goes on from.
-    pub target: Option<NodeId>,
-    /// The id of the entry that the branch ends with.
-    pub from: String,
-    /// How the branch begins.
-    pub begins: String,
-    /// The prompt that was chosen to be said again.
-    pub prompt: Option<Vec<Content>>,
-}
-
-/// What the model wrote of a branch, and the tokens it took.
-pub(in crate::agent) type BranchText = (String, Usage);
 
 /// The run that leaves a branch.
 pub(in crate::agent) async fn leave_branch(
@@ -51,7 +35,7 @@ pub(in crate::agent) async fn leave_branch(
         return RunOutcome::Done;
     };
     link.phase(Phase::Compacting).await;
-    let mut request = env.request(&turn);
+    let mut request = request(env, &turn);
     let question = Message::user(format!("{QUESTION}{}", leave.begins), now_ms());
     request.messages.push(Arc::new(question));
     match ask(link, env, &turn, request).await {

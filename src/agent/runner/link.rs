@@ -8,15 +8,15 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::env::RunEnv;
-use super::leave_branch::{BranchText, Leave};
 use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
 use crate::agent::memory::compaction::Pruned;
 use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
+use crate::agent::session::NodeId;
 use crate::agent::toolbox::Toolbox;
 use crate::agent::trial::{Kept, Started};
-use crate::llm::{Message, Model, ThinkingLevel, Usage};
+use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 /// Messages that may wait between run and actor.
 const MESSAGE_BUFFER: usize = 64;
@@ -117,6 +117,22 @@ pub(in crate::agent) struct Summary {
     /// Tokens it took.
     pub usage: Usage,
 }
+
+/// Where the conversation goes on, and what is left.
+#[derive(Debug)]
+pub(in crate::agent) struct Leave {
+    /// The entry it goes on from.
+    pub target: Option<NodeId>,
+    /// The id of the entry that the branch ends with.
+    pub from: String,
+    /// How the branch begins.
+    pub begins: String,
+    /// The prompt that was chosen to be said again.
+    pub prompt: Option<Vec<Content>>,
+}
+
+/// What the model wrote of a branch, and the tokens it took.
+pub(in crate::agent) type BranchText = (String, Usage);
 
 /// One turn as it was opened: what is chosen here holds until the next one opens.
 #[derive(Clone)]

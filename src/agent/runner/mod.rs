@@ -6,6 +6,7 @@ mod turn;
 mod compact;
 mod leave_branch;
 mod attempt;
+mod wait;
 mod retry;
 mod call_ids;
 mod dispatch;
@@ -19,9 +20,9 @@ mod link;
 
 pub(super) use compact::compact_now;
 pub(super) use env::RunEnv;
-pub(super) use leave_branch::{BranchText, Leave, leave_branch};
+pub(super) use leave_branch::leave_branch;
 pub(super) use link::{
-    Change, CompactRequest, Opening, RunLink, RunMessage, Summary, TrialReport, Turn,
+    BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Summary, TrialReport, Turn,
 };
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;

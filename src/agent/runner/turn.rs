@@ -2,20 +2,15 @@
 //! visible wait; a model that cannot answer is replaced by the next of `models.fallback`. `retry`
 //! decides which. Names no vendor, runs no tool.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::select;
-use tokio::time::sleep;
 
 use super::attempt::Attempt;
 use super::compact::{NoSummary, compact};
 use super::env::RunEnv;
 use super::link::{Change, RunLink, Turn};
-use super::retry::{Retry, RetryDecision, RetryPolicy};
-use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, now_ms};
+use super::retry::{RetryDecision, RetryPolicy};
+use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
+use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel};
 use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall};
 
 /// What a model call came to.
@@ -118,9 +113,6 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
     }
 }
 
-/// The error of a retry that the user cancelled, in pi's words.
-pub(super) const CANCELLED: &str = "Retry cancelled";
-
 /// An attempt that failed.
 enum Failed {
     /// It said nothing, and no subscriber has seen it.
@@ -164,51 +156,6 @@ impl Failed {
     }
 }
 
-/// Waits for `retry`, where everybody can see it, or until the user wants something else.
-pub(super) async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmError) {
-    let Retry {
-        number,
-        most,
-        delay_ms,
-    } = retry;
-    tracing::info!("retry {number}/{most} in {delay_ms} ms");
-    link.emit(AgentEvent::RetryStart {
-        attempt: number,
-        max_attempts: most,
-        delay_ms,
-        error: error.message.clone(),
-    })
-    .await;
-    link.phase(Phase::Retrying {
-        attempt: number,
-        max_attempts: most,
-        at: now_ms().saturating_add_unsigned(delay_ms),
-        reason: short_reason(reason(&turn.model, error)),
-    })
-    .await;
-    select! {
-        biased;
-        () = turn.interrupt.cancelled() => {}
-        () = sleep(Duration::from_millis(delay_ms)) => {}
-    }
-}
-
-/// Reports the end of the retries, if there were any.
-pub(super) async fn end_retries(link: &RunLink, retries: u32, final_error: Option<String>) {
-    if retries == 0 {
-        return;
-    }
-    match &final_error {
-        None => tracing::info!("retry {retries} succeeded"),
-        Some(error) => tracing::warn!("no answer after {retries} retries: {error}"),
-    }
-    link.emit(AgentEvent::RetryEnd {
-        attempt: retries,
-        final_error,
-    })
-    .await;
-}
-
 async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmError) {
     let (from, to) = ((from.full_id(), reason(from, error)), to.full_id());
     let text = format!(
@@ -221,21 +168,6 @@ async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmEr
         text,
     })
     .await;
-}
-
-/// What went wrong, without the name of the model.
-fn reason(model: &Model, error: &LlmError) -> String {
-    let about = format!("{}: ", model.full_id());
-    let text = error.message.strip_prefix(&about).unwrap_or(&error.message);
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
-/// The reason without the server's own message, which `RetryStart` has.
-fn short_reason(reason: String) -> String {
-    match reason.split_once(": ") {
-        Some((short, _)) => short.to_owned(),
-        None => reason,
-    }
 }
 
 /// The overflow of a conversation that was compacted before.
@@ -260,10 +192,4 @@ fn final_error(error: &LlmError, retries: u32) -> String {
     let mut error = error.clone();
     error.message = format!("{} (asked {} times)", error.message, retries + 1);
     error.to_string()
-}
-
-/// A random number between 0 and 1.
-pub(super) fn jitter_fraction() -> f64 {
-    let random = RandomState::new().hash_one(0);
-    random as f64 / u64::MAX as f64
 }
