@@ -10,8 +10,8 @@ use super::env::RunEnv;
 use super::link::{Leave, Opening, RunLink};
 use super::lookout::Lookout;
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
-use crate::llm::message::content_text;
 use crate::llm::Message;
+use crate::llm::message::content_text;
 
 const QUESTION: &str = "\
 [The conversation goes on from an earlier point. What was said since the message quoted at the end is \

@@ -22,7 +22,8 @@ pub(super) use compact::compact_now;
 pub(super) use env::RunEnv;
 pub(super) use leave_branch::leave_branch;
 pub(super) use link::{
-    BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Summary, TrialReport, Turn,
+    BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Summary, TrialReport,
+    Turn,
 };
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;
