@@ -38,7 +38,8 @@
 //! before any subscriber is told).
 //!
 //! `agent/process` starts commands and ends whole trees; `agent/tools` has a folder for each kind of
-//! tool; what a call may do ([`agent::Effects`]) is known before it runs. `agent/session` is the
+//! tool; what a call may do ([`agent::Effects`]) is known before it runs, and `agent/workspace` knows
+//! where the paths in it lead: inside, outside, to what is protected. `agent/session` is the
 //! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
 //! other programs see of an open one), and `agent/memory` the prompt that was stored with it;
 //! `memory/compaction` says when a conversation fills the window, where it is cut and what is asked for

@@ -15,3 +15,4 @@ mod process;
 mod tools;
 mod trial;
 mod tui;
+mod workspace;

@@ -14,6 +14,8 @@ pub mod toolbox;
 mod schema;
 mod violations;
 pub mod tools;
+pub mod workspace;
+mod paths;
 pub mod process;
 
 pub use actor::{Context, start};

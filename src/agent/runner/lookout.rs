@@ -16,9 +16,9 @@ use crate::agent::memory::{
     Environment, InstructionSources, Surroundings, SystemFiles, collect, instruction_files,
     project_root,
 };
+use crate::agent::paths::expand;
 use crate::agent::tool::Effects;
 use crate::agent::toolbox::{Lookup, Toolbox};
-use crate::agent::tools::expand;
 use crate::llm::{Message, Model, ToolCall};
 
 /// How long reading the files of the user and the project may take.

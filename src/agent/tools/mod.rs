@@ -1,6 +1,6 @@
 //! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
-//! `patch` (apply_patch), `search` (grep, find, ls). What several of them use is on top: `paths`,
-//! `open`, `kind`, `escape`, `call`, `typed` (arguments, parsed once).
+//! `patch` (apply_patch), `search` (grep, find, ls). What several of them use is on top: `open`,
+//! `kind`, `escape`, `call`, `typed` (arguments, parsed once).
 
 mod builtin;
 mod settings;
@@ -9,7 +9,6 @@ mod bash;
 mod edit;
 mod patch;
 mod search;
-mod paths;
 mod open;
 mod kind;
 mod escape;
@@ -18,6 +17,5 @@ mod typed;
 
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
-pub(super) use paths::{Purpose, expand, real, resolve};
 pub use read::{MAX_PICTURE_FILE, image_of};
 pub use settings::ToolSettings;

@@ -2,24 +2,20 @@
 //! that are tried on.
 
 use super::record::Trial;
-use crate::agent::tools::{Purpose, real, resolve};
+use crate::agent::workspace::{Access, destinations};
 
 /// The reason for the model why a call that writes these paths must not run. Asks the file
 /// system, which may block.
 pub(in crate::agent) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
     for raw in paths {
-        let cwd = trial.working_folder();
-        // How the tool reads it is not known here, so neither way may lead there.
-        for purpose in [Purpose::Existing, Purpose::MayBeNew] {
-            let path = resolve(raw, &cwd, purpose);
-            let real = real(&path).unwrap_or(path);
-            if let Some(copy) = trial.copy_of(&real) {
-                return Err(format!(
-                    "Not changed: {raw} is a file of the user outside this trial. Change its \
-                     copy: {}",
-                    copy.display()
-                ));
-            }
+        // A path that cannot be followed is none that a tool can write.
+        let destinations = destinations(&trial.working_folder(), raw, Access::Write);
+        let mut copies = destinations.iter().flatten();
+        if let Some(copy) = copies.find_map(|path| trial.copy_of(path)) {
+            return Err(format!(
+                "Not changed: {raw} is a file of the user outside this trial. Change its copy: {}",
+                copy.display()
+            ));
         }
     }
     Ok(())

@@ -13,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 use super::atomic::{self, Staged, WriteError};
 use super::diff;
 use super::seen_files::{Freshness, SeenFiles, Stamp, hash};
+use crate::agent::paths;
+use crate::agent::paths::Purpose;
 use crate::agent::tool::{ToolContext, ToolError};
-use crate::agent::tools::paths::Purpose;
-use crate::agent::tools::{call, kind, open, paths};
+use crate::agent::tools::{call, kind, open};
 
 /// Lines of a difference shown to the model.
 const MAX_DIFF_LINES: usize = 60;

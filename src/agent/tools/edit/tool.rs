@@ -9,11 +9,12 @@ use super::matching::Scope;
 use super::seen_files::SeenFiles;
 use super::text_edits::{TextEdits, apply_edits};
 use super::write;
+use crate::agent::paths;
+use crate::agent::paths::Purpose;
 use crate::agent::schema::Schema;
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::paths::Purpose;
+use crate::agent::tools::call;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, paths};
 use crate::llm::{EditFormat, ToolSpec};
 
 /// Edits files.

@@ -6,11 +6,12 @@ use serde_json::json;
 use super::diff;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::seen_files::SeenFiles;
+use crate::agent::paths;
+use crate::agent::paths::Purpose;
 use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::call;
 use crate::agent::tools::kind;
-use crate::agent::tools::paths::Purpose;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, paths};
 use crate::llm::ToolSpec;
 
 /// Larger files are replaced without showing what was there.

@@ -9,13 +9,14 @@ use serde_json::json;
 use super::commit::commit;
 use super::parse::{Change, Section, parse};
 use super::plan::{paths_of, plan, resolve};
+use crate::agent::paths;
 use crate::agent::tool::{
     Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
 };
+use crate::agent::tools::call;
 use crate::agent::tools::edit::locked_file::lock_files;
 use crate::agent::tools::edit::seen_files::SeenFiles;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, paths};
 use crate::llm::{CustomFormat, EditFormat, ToolSpec};
 
 /// What a custom tool's text must look like, for servers that hold their model to it.

@@ -16,12 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::page::{Page, Wanted};
 use super::pictures;
+use crate::agent::paths;
 use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::edit::seen_files::{MAX_TEXT, SeenFiles, Stamp};
 use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, escape, open, paths};
+use crate::agent::tools::{call, escape, open};
 use crate::llm::{Content, ToolSpec};
 
 /// What of a page goes into the details.

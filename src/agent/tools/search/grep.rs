@@ -18,10 +18,11 @@ use super::hits::{Hit, Hits, Line};
 use super::results::{Results, line_text};
 use super::root::SearchRoot;
 use super::walk::{self, Entry};
+use crate::agent::paths;
 use crate::agent::tool::{Details, Effects, MatchesDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, kind, open, paths};
+use crate::agent::tools::{call, kind, open};
 use crate::llm::ToolSpec;
 
 /// Files up to this size are searched in one piece.

@@ -14,7 +14,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
 use super::budget::{Budget, Omission};
-use crate::agent::tools::{open, paths};
+use crate::agent::paths;
+use crate::agent::tools::open;
 
 /// Larger ignore files are not used.
 const MAX_FILE: u64 = 1 << 20;

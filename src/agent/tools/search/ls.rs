@@ -10,10 +10,11 @@ use super::budget::{self, Budget, Limits};
 use super::hits::{Hit, Hits, Line};
 use super::results::Results;
 use super::root::SearchRoot;
+use crate::agent::paths;
 use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::open;
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{open, paths};
 use crate::llm::ToolSpec;
 
 /// Names shown when the call does not say.

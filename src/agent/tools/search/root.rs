@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::agent::paths;
 use crate::agent::tool::ToolError;
-use crate::agent::tools::{open, paths};
+use crate::agent::tools::open;
 
 /// The folder or file that is searched.
 pub struct SearchRoot {

@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::hits::Hits;
 use super::ignores::{IgnoreLoader, Rules};
 use super::root::SearchRoot;
-use crate::agent::tools::paths;
+use crate::agent::paths;
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;

@@ -64,7 +64,8 @@ pub fn readable(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
 
-/// The path behind all symbolic links, also when the last parts do not exist yet.
+/// The path behind all symbolic links, also when the last parts do not exist yet. There is no `..` in
+/// it: behind a folder that does not exist it means the folder above.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -78,10 +79,15 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
             path = path.parent().unwrap_or(Path::new("/")).join(target);
             continue;
         }
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Ok(path);
-        };
-        return Ok(real(parent)?.join(name));
+        let mut parts = path.components();
+        let last = parts.next_back();
+        let mut folder = real(parts.as_path())?;
+        match last {
+            Some(Component::Normal(name)) => folder.push(name),
+            Some(Component::ParentDir) => drop(folder.pop()),
+            _ => {}
+        }
+        return Ok(folder);
     }
     Err(io::Error::other("too many levels of symbolic links"))
 }

@@ -1,0 +1,159 @@
+//! Which places are protected, and which may not be written in a workspace, whatever the settings
+//! say. Data.
+
+/// Below the home folder: keys, tokens, passwords, cookies, and what was typed into shells. Files
+/// that build tools need and that hold a secret only now and then (`.gradle/gradle.properties`,
+/// `.m2/settings.xml`, `.config/pip`) are not among them: commands in the sandbox do not see these
+/// places at all.
+pub(super) const PROTECTED_IN_HOME: &[&str] = &[
+    // Keys and passwords.
+    ".ssh",
+    ".gnupg",
+    ".netrc",
+    ".password-store",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".config/op",
+    ".config/sops",
+    ".config/age",
+    ".vault-token",
+    ".pki",
+    "Library/Keychains",
+    // Clouds and hosts.
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/doctl",
+    ".config/rclone",
+    ".oci",
+    ".kube",
+    ".docker",
+    ".config/containers/auth.json",
+    ".terraform.d/credentials.tfrc.json",
+    ".terraformrc",
+    ".boto",
+    ".s3cfg",
+    ".databrickscfg",
+    ".huggingface",
+    ".cache/huggingface/token",
+    // Registries and version control.
+    ".git-credentials",
+    ".config/git/credentials",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".composer/auth.json",
+    ".config/composer/auth.json",
+    ".m2/settings-security.xml",
+    // Databases.
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    // Other agents.
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".config/github-copilot",
+    ".local/share/opencode/auth.json",
+    ".pi/agent/auth.json",
+    // Browsers, mail and messengers.
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".config/Signal",
+    "snap/firefox",
+    "snap/chromium",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/BraveSoftware",
+    "Library/Application Support/Microsoft Edge",
+    "Library/Application Support/Signal",
+    "Library/Cookies",
+    "Library/Safari",
+    "Library/Messages",
+    "Library/Mail",
+    // Wallets.
+    ".bitcoin",
+    ".ethereum",
+    ".electrum",
+    ".config/solana",
+    // What was typed: passwords stand in it more often than one thinks.
+    ".bash_history",
+    ".zsh_history",
+    ".local/share/fish/fish_history",
+    ".local/share/atuin",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+];
+
+/// Anywhere: what only root can read is readable to a tiller that runs as root, in a container.
+pub(super) const PROTECTED: &[&str] = &[
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/run/secrets",
+    "/root/.ssh",
+];
+
+/// Below the home folder: what runs by itself at the next login, shell or use of git. They are
+/// outside of every workspace but one that holds the home folder.
+pub(super) const START_UP_IN_HOME: &[&str] = &[
+    ".profile",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".inputrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".pam_environment",
+    ".gitconfig",
+    ".config/git",
+    ".config/fish",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/systemd",
+    ".config/plasma-workspace",
+    ".local/bin",
+    ".local/share/systemd",
+    "bin",
+    ".vimrc",
+    ".vim",
+    ".config/nvim",
+    ".emacs",
+    ".emacs.d",
+    ".config/emacs",
+    ".tmux.conf",
+    ".config/tmux",
+    ".cargo/config.toml",
+    ".cargo/bin",
+    "Library/LaunchAgents",
+];
+
+/// Names of folders and files that are read-only in a workspace, with all below them, at any depth.
+/// All of `.git`: besides hooks and config there are files in it that name another config
+/// (`commondir`, `modules`, `.git` itself where it is a file), and only git has something to write
+/// there.
+pub(super) const READ_ONLY_NAMES: &[&str] = &[".git", ".tiller"];

@@ -1,0 +1,173 @@
+//! The workspace: its folders, and what is protected. Made once, when all paths in it are resolved;
+//! afterwards a path is judged without asking the file system.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::builtin::{PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME};
+use super::git_folders::git_folders;
+use super::zone::Zone;
+use crate::agent::paths::real;
+
+/// What a workspace is made of: absolute paths, which need not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The folder the tools work in.
+    pub cwd: PathBuf,
+    /// Folders that belong to the workspace besides its own.
+    pub writable: Vec<PathBuf>,
+    /// What is protected besides the built-in list: files or folders.
+    pub protected: Vec<PathBuf>,
+    /// The home folder, if there is one.
+    pub home: Option<PathBuf>,
+    /// tiller's own folders: its settings, keys, sessions. Protected.
+    pub own: Vec<PathBuf>,
+    /// Folders in them that may be read: long outputs of commands.
+    pub readable: Vec<PathBuf>,
+}
+
+/// The workspace of a session. All paths in it are real: no link, no `..`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    places: Places,
+    /// The folders that belong to it; its own is the first.
+    roots: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
+    protected: Vec<FoldedPath>,
+    /// What may not be written although it is below a root.
+    read_only: Vec<FoldedPath>,
+}
+
+impl Workspace {
+    /// Resolves `places`. Asks the file system, which may block.
+    pub fn new(places: Places) -> Self {
+        let home = places.home.as_deref().map(resolved);
+        let root = root(&resolved(&places.cwd), home.as_deref());
+        let mut roots = vec![root];
+        roots.extend(places.writable.iter().map(|path| resolved(path)));
+        let in_home = |names: &[&str]| -> Vec<PathBuf> {
+            let homes = places.home.iter();
+            homes
+                .flat_map(|home| names.iter().map(|name| home.join(name)))
+                .collect()
+        };
+        let protected = in_home(PROTECTED_IN_HOME)
+            .into_iter()
+            .chain(PROTECTED.iter().map(PathBuf::from))
+            .chain(places.own.iter().chain(&places.protected).cloned());
+        let git = roots.iter().filter_map(|root| git_folders(root));
+        let read_only = in_home(START_UP_IN_HOME)
+            .into_iter()
+            .chain(git.flat_map(|(own, common)| [own, common]));
+        Self {
+            protected: folded_both(protected),
+            read_only: folded_both(read_only),
+            readable: places.readable.iter().map(|path| resolved(path)).collect(),
+            roots,
+            places,
+        }
+    }
+
+    /// The folders that belong to the workspace; its own is the first.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// The zone of `path`, which must be a real one (see `locate`). Where a protected place and a
+    /// folder of the workspace are nested, the inner one counts.
+    pub fn zone(&self, path: &Path) -> Zone {
+        let deepest = |paths: &[PathBuf]| {
+            let holding = paths.iter().filter(|root| path.starts_with(root));
+            holding.map(|root| root.components().count()).max()
+        };
+        let (root, readable) = (deepest(&self.roots), deepest(&self.readable));
+        let folded = FoldedPath::new(path);
+        let holding = self.protected.iter().filter(|it| folded.starts_with(it));
+        let protected = holding.map(|it| it.0.len()).max();
+        if is_of_a_process(path) || protected.is_some() && protected >= root.max(readable) {
+            return Zone::Protected;
+        }
+        match root {
+            None if readable.is_some() => Zone::ReadOnly,
+            None => Zone::Outside,
+            Some(root) if readable > Some(root) => Zone::ReadOnly,
+            Some(root) => {
+                // The name of the root itself counts too.
+                let mut names = folded.0.iter().skip(root.saturating_sub(1));
+                let by_name = names.any(|name| READ_ONLY_NAMES.contains(&name.as_str()));
+                let listed = || self.read_only.iter().any(|it| folded.starts_with(it));
+                if by_name || listed() {
+                    Zone::ReadOnly
+                } else {
+                    Zone::Inside
+                }
+            }
+        }
+    }
+}
+
+/// The repository around `cwd`, else `cwd`. Not a repository of the home folder or of one above it:
+/// somebody who keeps these in git does not want all projects to be one workspace.
+fn root(cwd: &Path, home: Option<&Path>) -> PathBuf {
+    let repository = cwd.ancestors().find(|it| it.join(".git").exists());
+    let own = |root: &&Path| home.is_none_or(|home| !home.starts_with(root));
+    repository.filter(own).unwrap_or(cwd).to_owned()
+}
+
+/// The real path, as far as it can be known.
+fn resolved(path: &Path) -> PathBuf {
+    real(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Paths as they are written and as they are behind links.
+fn folded_both(paths: impl Iterator<Item = PathBuf>) -> Vec<FoldedPath> {
+    let mut folded = BTreeSet::new();
+    for path in paths {
+        folded.insert(FoldedPath::new(&resolved(&path)));
+        folded.insert(FoldedPath::new(&path));
+    }
+    folded.into_iter().collect()
+}
+
+/// Whether it is in `/proc/PID`, where memory, environment and open files of programs are.
+fn is_of_a_process(path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix("/proc") else {
+        return false;
+    };
+    let first = below.components().next();
+    first.is_some_and(|it| it.as_os_str().as_bytes().iter().all(u8::is_ascii_digit))
+}
+
+/// The parts of a path in a form in which names are equal that some file system takes for the same:
+/// without regard to case, and to characters that are not shown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FoldedPath(Vec<String>);
+
+impl FoldedPath {
+    fn new(path: &Path) -> Self {
+        Self(path.components().map(|it| folded(it)).collect())
+    }
+
+    fn starts_with(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0)
+    }
+}
+
+fn folded(part: Component<'_>) -> String {
+    let name: &OsStr = part.as_os_str();
+    name.to_string_lossy()
+        .chars()
+        .filter(|c| !is_not_shown(*c))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Characters that HFS+ takes no account of.
+fn is_not_shown(c: char) -> bool {
+    matches!(
+        c,
+        '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+    )
+}

@@ -1,0 +1,3 @@
+//! The workspace: in which zone a path is.
+
+mod zones;
