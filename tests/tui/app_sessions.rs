@@ -442,6 +442,73 @@ fn refused(why: Refusal) -> Refused {
     }
 }
 
+/// Keys are answers only so long after a question appeared.
+const ANSWERS_MS: i64 = 400;
+
+/// The question is there for long enough.
+fn take_answers(tui: &mut TestTui) {
+    tui.now += ANSWERS_MS;
+    tui.send(Msg::Tick);
+}
+
+#[test]
+fn keys_typed_as_a_question_appears_are_no_answer() {
+    for way in 0..2 {
+        let mut tui = stored();
+        let asks = SessionResult::Opened(Err(refused(Refusal::InUse { pid: None })));
+        tui.send(result(asks));
+        tui.now += ANSWERS_MS - 1;
+        for key in ["enter", "esc", "down"] {
+            assert_eq!(tui.key(key), [], "{key}");
+        }
+        // A click is none either.
+        let frame = tui.frame();
+        assert!(!frame.contains("chooses"), "{frame}");
+        let row = frame.lines().position(|line| line.contains("Only read"));
+        let row = row.unwrap() as u16;
+        assert_eq!(tui.click(40, row), []);
+        // Who is typing goes on typing, and loses no letter.
+        for letter in ["y", "n", "1"] {
+            let effects = tui.key(letter);
+            assert!(effects.iter().all(|it| *it == Effect::Warm), "{effects:?}");
+            tui.now += ANSWERS_MS - 1;
+        }
+        assert_eq!(tui.text(), "yn1");
+        tui.send(Msg::Tick);
+        assert_eq!(tui.app.next_wake(), Some(tui.now + 1));
+        tui.now += 1;
+        tui.send(Msg::Tick);
+        assert!(tui.app.next_wake().is_none_or(|at| at > tui.now));
+        assert!(tui.frame().contains("chooses"));
+        let look = session(SessionEffect::Open(Choice::Look("/s/b.jsonl".into())));
+        let answered = if way == 0 { tui.key("1") } else { tui.click(40, row) };
+        assert_eq!(answered, [look]);
+    }
+}
+
+#[test]
+fn why_a_session_keeps_its_name_or_place_stands_in_the_list() {
+    let failed = || Err("it cannot be written: No space left on device".to_owned());
+    for answer in [
+        SessionResult::Renamed("/s/a.jsonl".into(), "Other".into(), failed()),
+        SessionResult::Removed("/s/a.jsonl".into(), failed().map(|()| PathBuf::new())),
+    ] {
+        let mut tui = stored();
+        listed(&mut tui, vec![row("a", "One", SessionState::Closed, 0)]);
+        tui.send(result(answer));
+        let frame = tui.frame();
+        let mut lines = frame.lines();
+        let in_the_box = lines.any(|line| {
+            line.starts_with('│') && line.contains("it cannot be written: No space left on device")
+        });
+        assert!(in_the_box, "{frame}");
+        assert_eq!(fitting(&tui), ["One"]);
+        // The next key has read it.
+        tui.key("down");
+        assert!(!tui.frame().contains("No space"), "{}", tui.frame());
+    }
+}
+
 #[test]
 fn a_session_that_cannot_be_opened_is_a_question() {
     let path = || PathBuf::from("/s/b.jsonl");
@@ -470,6 +537,7 @@ fn a_session_that_cannot_be_opened_is_a_question() {
         let mut tui = stored();
         let opened = SessionResult::Opened(Err(refused(why.clone())));
         tui.send(result(opened));
+        take_answers(&mut tui);
         let frame = tui.frame();
         assert!(
             frame.contains("“Write the docs”: it cannot be opened"),
@@ -485,6 +553,7 @@ fn a_session_that_cannot_be_opened_is_a_question() {
     // Going on in its own folder ends this program and starts another one.
     let mut tui = stored();
     tui.send(result(SessionResult::Opened(Err(refused(other())))));
+    take_answers(&mut tui);
     let exit = Effect::Terminal(TerminalEffect::Exit(ExitKind::Reopen(path())));
     assert_eq!(tui.key("enter"), [exit]);
 }
@@ -494,6 +563,7 @@ fn a_session_in_use_is_waited_for() {
     let mut tui = stored();
     let in_use = refused(Refusal::InUse { pid: None });
     tui.send(result(SessionResult::Opened(Err(in_use.clone()))));
+    take_answers(&mut tui);
     let wait = session(SessionEffect::Wait("/s/b.jsonl".into()));
     assert_eq!(tui.key("3"), [wait]);
     assert!(tui.frame().contains("as soon as it is free"));
@@ -502,6 +572,7 @@ fn a_session_in_use_is_waited_for() {
     assert!(!tui.frame().contains("as soon as it is free"));
     // When it is free, the conversation takes the place of the question.
     tui.send(result(SessionResult::Opened(Err(in_use))));
+    take_answers(&mut tui);
     tui.key("3");
     tui.agent(opened("Write the docs", None));
     assert!(tui.app.overlays.is_empty());
@@ -521,6 +592,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     tui.write("more");
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "more");
+    take_answers(&mut tui);
     let copy = session(SessionEffect::Open(Choice::Fork("/s/b.jsonl".into())));
     assert_eq!(tui.key("enter"), [copy]);
     assert_eq!(tui.text(), "more");
@@ -547,6 +619,7 @@ fn pasted_text_is_no_answer_to_how_a_session_is_opened() {
     assert!(tui.app.overlays.is_empty());
     // The question is gone, and so is the wait: no other session takes the place of this one.
     tui.send(result(SessionResult::Opened(Err(in_use))));
+    take_answers(&mut tui);
     tui.key("3");
     let stop = session(SessionEffect::StopWaiting);
     assert_eq!(tui.send(paste(" more")), [stop]);

@@ -159,6 +159,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     let before = std::fs::read(&file).unwrap();
     let second = open_with(&sandbox, &["-c", "kept"]);
     second.wait_for("“first”: another tiller has it open (process");
+    second.wait_for("opens nothing");
     second.keys("1");
     second.wait_for("❯ first");
     second.wait_for("─ read only ─");
@@ -166,6 +167,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     second.wait_for("│ kept");
     second.keys("<enter>");
     second.wait_for("Go on with a copy");
+    second.wait_for("opens nothing");
     second.keys("1");
     second.wait_gone("─ read only ─");
     second.wait_for("│ kept");
@@ -178,6 +180,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     let path = file.to_str().unwrap();
     let third = open_with(&sandbox, &["--session", path]);
     third.wait_for("“first”: another tiller has it open (process");
+    third.wait_for("opens nothing");
     third.keys("3");
     third.wait_for("as soon as it is free");
     leave(&first);
@@ -215,6 +218,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     });
     screen.keys("<enter>");
     screen.wait_for("works in");
+    screen.wait_for("opens nothing");
     screen.keys("<enter>");
     screen.wait_for("One.");
     screen.wait_until("its folder", |view| {
@@ -231,6 +235,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     );
     let screen = open_with(&sandbox, &["--session", path]);
     screen.wait_for("“first”: its folder is gone");
+    screen.wait_for("opens nothing");
     screen.keys("1");
     screen.wait_for("One.");
     screen.keys("second<enter>");

@@ -1,6 +1,7 @@
 //! The command line as typed. Only its form is checked here; what it means is decided in `boot`.
 
 mod run;
+mod reopen;
 mod commands;
 mod sessions;
 

@@ -194,18 +194,12 @@ async fn run_plan(
 }
 
 /// Becomes a tiller that goes on with `session` in the folder of that session, with that folder's
-/// settings and trust. Comes back only when that fails.
+/// settings and trust and the flags of this run. Comes back only when that fails.
 fn reopen(session: &Path, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
     let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
     let mut command = process::Command::new(program);
     command.arg("--session").arg(session);
-    if let Some(theme) = &args.theme {
-        command.arg("--theme").arg(theme);
-    }
-    if let Some(events) = &args.events {
-        command.arg("--events").arg(events);
-    }
-    command.args(args.config.iter().flat_map(|value| ["--config", value]));
+    command.args(args.for_other_folder());
     // This one's environment was cleared of keys.
     let error = command.env_clear().envs(env).exec();
     StartError::failed(format!(

@@ -425,9 +425,10 @@ impl App {
                 Some(self.stats.phase_since + (elapsed / 1000 + 1) * 1000)
             }
         };
-        let list = self.overlays.last().and_then(Overlay::next_wake);
+        let overlay = self.overlays.last();
+        let overlay = overlay.and_then(|top| top.next_wake(self.now));
         [
-            list,
+            overlay,
             hint,
             demo.filter(|at| *at > 0),
             second,

@@ -27,6 +27,7 @@ pub mod keymap;
 pub mod composer;
 pub mod transcript;
 pub mod overlay;
+pub mod answer_delay;
 pub(crate) mod timeline;
 
 pub(crate) mod layout;

@@ -92,9 +92,10 @@ impl Overlay {
         }
     }
 
-    /// When something is to be read for it (Unix ms), if anything is.
-    pub fn next_wake(&self) -> Option<i64> {
+    /// When something is to be read for it, or its keys begin to count (Unix ms), if anything is.
+    pub fn next_wake(&self, now: i64) -> Option<i64> {
         match self {
+            Self::Opening(opening) => opening.delay.next_wake(now),
             Self::Sessions(list) => list.due.next(),
             _ => None,
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::picker::Picker;
 use crate::app::sessions::{Refusal, Refused};
+use crate::app::tui::answer_delay::AnswerDelay;
 
 /// The question, or the wait that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Opening {
     pub picker: Picker,
     /// Whether it is waited for.
     pub waits: bool,
+    /// When keys choose.
+    pub delay: AnswerDelay,
 }
 
 /// A way to go on with a session.
@@ -36,8 +39,8 @@ pub enum Way {
 }
 
 impl Opening {
-    /// What is asked about a session that was not opened.
-    pub fn of(refused: &Refused) -> Self {
+    /// What is asked about a session that was not opened, from `now` on.
+    pub fn of(refused: &Refused, now: i64) -> Self {
         let ways = match &refused.why {
             Refusal::InUse { .. } => vec![Way::ReadOnly, Way::Copy, Way::Wait],
             Refusal::OtherFolder(folder) => {
@@ -51,16 +54,16 @@ impl Opening {
             label => format!("“{label}”"),
         };
         let reason = format!("{label}: {}", refused.reason);
-        Self::new(refused.path.clone(), reason, ways)
+        Self::new(refused.path.clone(), reason, ways, now)
     }
 
     /// What is asked when something is to be sent in a session that is only read.
-    pub fn of_read_only(path: PathBuf) -> Self {
+    pub fn of_read_only(path: PathBuf, now: i64) -> Self {
         let reason = "This session is open for reading only".to_owned();
-        Self::new(path, reason, vec![Way::Copy, Way::Open])
+        Self::new(path, reason, vec![Way::Copy, Way::Open], now)
     }
 
-    fn new(path: PathBuf, reason: String, ways: Vec<Way>) -> Self {
+    fn new(path: PathBuf, reason: String, ways: Vec<Way>, now: i64) -> Self {
         let mut picker = Picker::default();
         picker.set_matches((0..ways.len()).collect(), 0);
         Self {
@@ -69,6 +72,7 @@ impl Opening {
             ways,
             picker,
             waits: false,
+            delay: AnswerDelay::starting(now),
         }
     }
 

@@ -36,6 +36,8 @@ pub struct SessionPicker {
     pub preview: Option<Preview>,
     /// What the keys mean.
     pub mode: SessionMode,
+    /// Why what was asked for last was not done; until the next key.
+    pub error: Option<String>,
     /// When something is to be read (Unix ms).
     pub due: Due,
     /// The most sessions there were since it was opened, so that the box stays as high as it was.

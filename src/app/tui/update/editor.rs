@@ -1,6 +1,6 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
-use super::{overlay, sessions};
+use super::{list, sessions};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -22,7 +22,7 @@ pub fn act(app: &mut App, action: Action) {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
-    if overlay::paste(app, &text) {
+    if list::paste(app, &text) {
         return Vec::new();
     }
     // A question or the help must not swallow it: pasted text is typed text.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::overlay::list_press;
+use super::list;
 use crate::agent::session::{Iteration, IterationSummary};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -58,7 +58,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 app.overlays.pop();
                 Vec::new()
             }
-            _ => list_press(app, press, action),
+            _ => list::press(app, press, action, look_into),
         };
     };
     match action {
@@ -75,9 +75,11 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 /// Looks into the chosen iteration.
-pub fn look_into(app: &mut App, list: Box<IterationPicker>) -> Vec<Effect> {
+pub fn look_into(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Iterations(list)) = app.overlays.last() else {
+        return Vec::new();
+    };
     let chosen = list.picker.chosen();
-    app.overlays.push(Overlay::Iterations(list));
     chosen.map_or_else(Vec::new, |place| look_at(app, place))
 }
 

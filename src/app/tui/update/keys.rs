@@ -1,7 +1,7 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
 use super::command::{self, Command};
-use super::{editor, iterations, models, overlay, queue, scroll, sessions, stop, tree, trials};
+use super::{editor, iterations, list, models, overlay, queue, scroll, sessions, stop, tree, trials};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::init::init_prompt;
@@ -86,7 +86,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
         }
         Action::Trust => return trust(app, argument),
-        Action::HistorySearch => overlay::open_history(app),
+        Action::HistorySearch => list::open_history(app),
         Action::Models
         | Action::NextModel
         | Action::PreviousModel

@@ -11,6 +11,7 @@ mod tree;
 mod editor;
 mod scroll;
 mod overlay;
+mod list;
 mod refusal;
 mod iterations;
 mod models;

@@ -221,9 +221,11 @@ pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
 }
 
 /// Takes the selected entry; without one the list stays open.
-pub fn choose_entry(app: &mut App, picker: ModelPicker) -> Vec<Effect> {
+pub fn choose_entry(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Models(picker)) = app.overlays.last() else {
+        return Vec::new();
+    };
     let Some(entry) = picker.entry(&app.models.listing) else {
-        app.overlays.push(Overlay::Models(picker));
         return Vec::new();
     };
     let found = FoundModel {
@@ -231,5 +233,6 @@ pub fn choose_entry(app: &mut App, picker: ModelPicker) -> Vec<Effect> {
         thinking: None,
         key: entry.key.clone(),
     };
+    app.overlays.pop();
     choose(app, &found)
 }

@@ -1,7 +1,7 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, editor, iterations, keys, models, overlay, queue, scroll, sessions, stop, terminal,
+    agent, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, stop, terminal,
     tree, trials,
 };
 use crate::agent::NoticeLevel;
@@ -103,7 +103,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::Note(text) if app.transcript.is_empty() => app.start.notices.push(text),
         EffectResult::Note(text) => app.transcript.push_notice(NoticeLevel::Info, text),
-        EffectResult::History(older) => overlay::history_loaded(app, older),
+        EffectResult::History(older) => list::history_loaded(app, older),
         EffectResult::AbandonedTrials(found) => trials::abandoned(app, &found),
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),

@@ -1,6 +1,6 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
-use super::overlay::list_press;
+use super::list;
 use super::refusal::{is_busy, is_read_only};
 use crate::agent::{Leaving, NoticeLevel};
 use crate::app::action::Action;
@@ -92,12 +92,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Action::TreeFilter) => tree.cycle_filter(false),
         Some(Action::TreeFilterBack) => tree.cycle_filter(true),
         Some(Action::TreeLabel) => begin_label(tree),
-        Some(Action::FollowUp) => {
-            if let Some(Overlay::Tree(tree)) = app.overlays.pop() {
-                return choose(app, tree, Leaving::WithSummary);
-            }
-        }
-        _ => return list_press(app, press, action),
+        Some(Action::FollowUp) => return choose(app, Leaving::WithSummary),
+        _ => return list::press(app, press, action, |app| choose(app, Leaving::Silently)),
     }
     Vec::new()
 }
@@ -128,16 +124,19 @@ fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>
 }
 
 /// Goes on from the chosen entry; the branch that is left is summarised before, or not.
-pub fn choose(app: &mut App, tree: TreePicker, leaving: Leaving) -> Vec<Effect> {
+pub fn choose(app: &mut App, leaving: Leaving) -> Vec<Effect> {
+    let Some(Overlay::Tree(tree)) = app.overlays.last() else {
+        return Vec::new();
+    };
+    let purpose = tree.purpose;
     let Some(id) = tree.chosen().map(|chosen| chosen.id.clone()) else {
-        app.overlays.push(Overlay::Tree(tree));
         return Vec::new();
     };
     if is_busy(app) {
-        app.overlays.push(Overlay::Tree(tree));
         return Vec::new();
     }
-    match (tree.purpose, &app.status.session) {
+    app.overlays.pop();
+    match (purpose, &app.status.session) {
         (TreePurpose::Fork, Some(session)) => {
             let fork = Choice::ForkAt(session.file.clone(), id);
             app.arriving = Arriving::WithText;

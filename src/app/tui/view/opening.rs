@@ -24,10 +24,12 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
     let (title, note) = if opening.waits {
         ("Waiting", format!(" {esc} waits no longer "))
     } else {
-        (
-            "Open the session",
-            format!(" {enter} chooses · {esc} opens nothing "),
-        )
+        let note = if opening.delay.is_over(app.now) {
+            format!(" {enter} chooses · {esc} opens nothing ")
+        } else {
+            String::new()
+        };
+        ("Open the session", note)
     };
     let Some(area) = open(app, title, (columns, rows), &[note], room, buffer) else {
         return PopupDrawn::default();

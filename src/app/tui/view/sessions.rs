@@ -24,6 +24,8 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 const MAX_ROWS: u16 = 32;
 /// Rows for what is known of the chosen session.
 const PREVIEW_ROWS: u16 = 8;
+/// Rows for why something was not done, at most.
+const ERROR_ROWS: u16 = 4;
 /// Rows of the list at least, where a preview stands below it.
 const LIST_ROWS: u16 = 4;
 
@@ -46,6 +48,7 @@ pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) ->
     let Some(area) = open(app, title, size, &notes(app, list), room, buffer) else {
         return PopupDrawn::default();
     };
+    let area = draw_error(app, list, area, buffer);
     let caret = draw_head(app, list, area, buffer);
     let mut below = Rect {
         y: area.y + 1,
@@ -72,6 +75,24 @@ pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) ->
     PopupDrawn {
         caret: caret.map(|caret| (caret, area.y)),
         ..draw_rows(app, list, below, buffer)
+    }
+}
+
+/// Why something was not done, in the last rows; the space that is left above it.
+fn draw_error(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -> Rect {
+    let Some(error) = &list.error else {
+        return area;
+    };
+    let style = app.theme.popup.patch(app.theme.error);
+    let lines = StyledLine::wrapped(&visible_line(error), style, usize::from(area.width));
+    let rows = (lines.len() as u16).min(ERROR_ROWS).min(area.height - 1);
+    let left = area.height - rows;
+    for (y, line) in (area.y + left..area.bottom()).zip(&lines) {
+        line.draw(buffer, area.x, y, area.width);
+    }
+    Rect {
+        height: left,
+        ..area
     }
 }
 

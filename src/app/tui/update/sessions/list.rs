@@ -74,7 +74,7 @@ pub(super) fn renamed(app: &mut App, path: &Path, name: &str, renamed: Result<()
                 list.set_name(path, name, now);
             }
         }
-        Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
+        Err(error) => not_done(app, error),
     }
 }
 
@@ -88,7 +88,15 @@ pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, Strin
             }
             app.say(format!("Moved to {}", folder.display()), 2 * SAY_MS);
         }
-        Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
+        Err(error) => not_done(app, error),
+    }
+}
+
+/// Something could not be done: the open list says so, as the conversation is behind it.
+fn not_done(app: &mut App, error: String) {
+    match list(app) {
+        Some(list) => list.error = Some(error),
+        None => app.transcript.push_notice(NoticeLevel::Error, error),
     }
 }
 
@@ -127,6 +135,7 @@ pub fn look(app: &mut App) {
 /// A key that means something in this list only; none if it has no such meaning.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
     let list = list(app)?;
+    list.error = None;
     match &mut list.mode {
         SessionMode::Choosing => choosing(app, action?),
         SessionMode::Naming(_) => Some(naming(list, press, action)),

@@ -13,7 +13,7 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::update::refusal::is_busy;
-use crate::app::tui::update::stop;
+use crate::app::tui::update::{editor, stop};
 
 /// How long a refusal stays, in milliseconds.
 pub(super) const SAY_MS: i64 = 4000;
@@ -87,22 +87,29 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
 /// Asks how to go on with a session that was not opened.
 pub fn ask(app: &mut App, refused: &Refused) {
     app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
-    app.overlays.push(Overlay::Opening(Opening::of(refused)));
+    app.overlays.push(Overlay::Opening(Opening::of(refused, app.now)));
 }
 
 /// Asks how to go on with the session that is only read.
 pub fn ask_to_write(app: &mut App) {
     if let Some(session) = &app.status.session {
-        let opening = Opening::of_read_only(session.file.clone());
+        let opening = Opening::of_read_only(session.file.clone(), app.now);
         app.overlays.push(Overlay::Opening(opening));
     }
 }
 
-/// A key for the question.
+/// A key for the question. Text that comes too early for an answer is text for the editor.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
         return Vec::new();
     };
+    if !opening.delay.is_over(app.now) {
+        if let Some(c) = press.text() {
+            opening.delay.restart(app.now);
+            editor::insert(app, c);
+        }
+        return Vec::new();
+    }
     let digit = press.text().and_then(|c| c.to_digit(10));
     match (action, digit) {
         (Some(Action::Cancel | Action::Interrupt | Action::No), _) => {
@@ -134,7 +141,8 @@ pub fn choose_way(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
         return Vec::new();
     };
-    let Some(way) = opening.chosen().filter(|_| !opening.waits).cloned() else {
+    let takes = !opening.waits && opening.delay.is_over(app.now);
+    let Some(way) = opening.chosen().filter(|_| takes).cloned() else {
         return Vec::new();
     };
     let path = opening.path.clone();

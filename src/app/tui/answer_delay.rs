@@ -1,0 +1,35 @@
+//! The delay before keys answer a question that came by itself. A key pressed just after it appeared was
+//! meant for what was there before.
+
+/// How long after its appearance a question takes no answer, in milliseconds.
+const DELAY_MS: i64 = 400;
+
+/// Since when a question takes answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerDelay {
+    /// Unix ms.
+    end: i64,
+}
+
+impl AnswerDelay {
+    /// For a question that appears `now` (Unix ms).
+    pub fn starting(now: i64) -> Self {
+        let end = now + DELAY_MS;
+        Self { end }
+    }
+
+    /// Whether a key is an answer.
+    pub fn is_over(self, now: i64) -> bool {
+        now >= self.end
+    }
+
+    /// Begins anew: who is typing goes on typing.
+    pub fn restart(&mut self, now: i64) {
+        *self = Self::starting(now);
+    }
+
+    /// When keys begin to be answers (Unix ms), if they are none yet.
+    pub fn next_wake(self, now: i64) -> Option<i64> {
+        (!self.is_over(now)).then_some(self.end)
+    }
+}

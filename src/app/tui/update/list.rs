@@ -1,0 +1,70 @@
+//! What all lists over the screen have in common: moving, what is typed, finding what matches it.
+
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Overlay, Picker, SessionMode};
+
+/// A key that means the same in all lists; Enter does `choose`.
+pub fn press(
+    app: &mut App,
+    press: KeyPress,
+    action: Option<Action>,
+    choose: impl FnOnce(&mut App) -> Vec<Effect>,
+) -> Vec<Effect> {
+    match action {
+        Some(Action::Cancel | Action::Interrupt) => drop(app.overlays.pop()),
+        Some(Action::Submit) => return choose(app),
+        _ => {
+            let page = usize::from(app.areas.list.height.max(2) - 1);
+            let picker = app.overlays.last_mut().and_then(Overlay::picker);
+            if picker.is_some_and(|picker| picker.press(action, press.text(), page)) {
+                search(app);
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Opens the search through earlier prompts.
+pub fn open_history(app: &mut App) {
+    let picker = Picker::default();
+    app.overlays.push(Overlay::HistorySearch(picker));
+    search(app);
+}
+
+/// The prompts of earlier runs were read.
+pub fn history_loaded(app: &mut App, older: Vec<String>) {
+    app.composer.history_mut().merge(older);
+    if let Some(Overlay::HistorySearch(_)) = app.overlays.last() {
+        search(app);
+    }
+}
+
+/// Pastes into the query of the topmost overlay. Returns whether it has one.
+pub fn paste(app: &mut App, text: &str) -> bool {
+    let Some(picker) = app.overlays.last_mut().and_then(Overlay::query) else {
+        return false;
+    };
+    picker.type_text(text);
+    search(app);
+    true
+}
+
+/// Finds what matches the query of the topmost list.
+fn search(app: &mut App) {
+    match app.overlays.last_mut() {
+        Some(Overlay::HistorySearch(picker)) => {
+            let found = app.composer.history().search(picker.query()).collect();
+            picker.set_matches(found, 0);
+        }
+        Some(Overlay::Models(models)) => models.search(&app.models),
+        Some(Overlay::Iterations(list)) => list.search(&app.timeline),
+        Some(Overlay::Tree(tree)) => tree.search(),
+        Some(Overlay::Sessions(list)) if list.mode == SessionMode::Choosing => {
+            list.search(app.now);
+        }
+        _ => {}
+    }
+}
