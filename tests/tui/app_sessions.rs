@@ -481,7 +481,11 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
         assert!(tui.app.next_wake().is_none_or(|at| at > tui.now));
         assert!(tui.frame().contains("chooses"));
         let look = session(SessionEffect::Open(Choice::Look("/s/b.jsonl".into())));
-        let answered = if way == 0 { tui.key("1") } else { tui.click(40, row) };
+        let answered = if way == 0 {
+            tui.key("1")
+        } else {
+            tui.click(40, row)
+        };
         assert_eq!(answered, [look]);
     }
 }

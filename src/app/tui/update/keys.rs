@@ -1,7 +1,9 @@
 //! A key: to the topmost overlay, else to the action it means, else into the text.
 
 use super::command::{self, Command};
-use super::{editor, iterations, list, models, overlay, queue, scroll, sessions, stop, tree, trials};
+use super::{
+    editor, iterations, list, models, overlay, queue, scroll, sessions, stop, tree, trials,
+};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::init::init_prompt;

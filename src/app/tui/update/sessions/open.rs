@@ -87,7 +87,8 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
 /// Asks how to go on with a session that was not opened.
 pub fn ask(app: &mut App, refused: &Refused) {
     app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
-    app.overlays.push(Overlay::Opening(Opening::of(refused, app.now)));
+    app.overlays
+        .push(Overlay::Opening(Opening::of(refused, app.now)));
 }
 
 /// Asks how to go on with the session that is only read.
