@@ -54,8 +54,8 @@ pub enum AgentEvent {
     },
     /// One model call and its tools begin.
     TurnStart {
-        /// Number of the iteration, from 1.
-        iteration: u32,
+        /// Number of the iteration on the way to it in the session, from 1.
+        iteration: usize,
     },
     /// One model call and its tools ended.
     TurnEnd {

@@ -18,7 +18,7 @@ pub mod workspace;
 mod paths;
 pub mod process;
 
-pub use actor::{Context, start};
+pub use actor::start;
 pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
     RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent, TrialStep, is_from_user,

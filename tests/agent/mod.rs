@@ -4,7 +4,7 @@
 mod fixture;
 
 mod compaction;
-mod context;
+mod iterations;
 mod prompt;
 mod text;
 mod tools;

@@ -13,7 +13,12 @@ use tiller::llm::{AssistantMessage, Message, StopReason, Usage};
 
 use super::app_kit::TestTui;
 
-fn turn(tui: &mut TestTui, iteration: u32, input: u64, calls: &[(&str, ToolStatus, Option<u64>)]) {
+fn turn(
+    tui: &mut TestTui,
+    iteration: usize,
+    input: u64,
+    calls: &[(&str, ToolStatus, Option<u64>)],
+) {
     tui.agent(AgentEvent::TurnStart { iteration });
     tui.wait(1_250);
     tui.agent(AgentEvent::ApiCallEnd {
@@ -118,7 +123,6 @@ fn stored(numbers: std::ops::RangeInclusive<usize>) -> Arc<[IterationSummary]> {
         number,
         began: 1_000,
         ended: Some(3_000),
-        answered: Some(number as i64),
         prompt: format!("prompt {number}"),
         ..IterationSummary::default()
     };
@@ -133,20 +137,18 @@ fn the_file_and_what_was_heard_of_make_one_list() {
         file: "/s/x.jsonl".into(),
         ..SessionInfo::default()
     });
-    turn(&mut tui, 1, 10, &[]);
-    turn(&mut tui, 2, 20, &[]);
+    // The screen has the session open since its iteration 9,999.
+    turn(&mut tui, 9_999, 10, &[]);
+    turn(&mut tui, 10_000, 20, &[]);
     let effects = tui.key("alt+i");
     assert_eq!(effects, [Effect::ReadIterations("/s/x.jsonl".into())]);
     assert!(tui.frame().contains("reading …"));
-    let mut rows = stored(1..=10_000).to_vec();
-    // The answers of `turn` have the clock 0, as the last one of the file.
-    rows.last_mut().unwrap().answered = Some(0);
-    done(&mut tui, EffectResult::Iterations(Ok(rows.into())));
-    let timeline_of_two = list(&mut tui).picker.matches().len();
-    assert_eq!(timeline_of_two, 10_000, "both are in the file");
+    done(&mut tui, EffectResult::Iterations(Ok(stored(1..=10_000))));
+    let rows = list(&mut tui).picker.matches().len();
+    assert_eq!(rows, 10_000, "both are in the file");
     assert_eq!(list(&mut tui).picker.chosen(), Some(9_999));
     assert!(tui.frame().contains("10000"));
-    turn(&mut tui, 3, 30, &[("ls", ToolStatus::Ok, None)]);
+    turn(&mut tui, 10_001, 30, &[("ls", ToolStatus::Ok, None)]);
     let frame = tui.frame();
     assert!(frame.contains("10001") && frame.contains("  ls"), "{frame}");
     tui.key("ctrl+home");
@@ -154,6 +156,30 @@ fn the_file_and_what_was_heard_of_make_one_list() {
     tui.write("77");
     let frame = tui.frame();
     assert!(frame.contains("❯ prompt 9977") && !frame.contains("❯ prompt 9978"));
+}
+
+/// As the file counts them: an attempt that said something and failed is an iteration.
+#[test]
+fn another_attempt_of_a_turn_has_a_number_of_its_own() {
+    let mut tui = TestTui::new(110, 24);
+    let asked = || AgentEvent::ApiCallStart {
+        model: "lab/m".into(),
+    };
+    let failed = Arc::new(Message::Assistant(AssistantMessage {
+        stop_reason: StopReason::Error,
+        ..AssistantMessage::default()
+    }));
+    tui.agent(AgentEvent::TurnStart { iteration: 7 });
+    tui.agent(asked());
+    tui.agent(AgentEvent::MessageEnd { message: failed });
+    tui.agent(asked());
+    tui.agent(asked());
+    turn(&mut tui, 9, 20, &[]);
+    tui.key("alt+i");
+    let frame = tui.frame();
+    let numbered = |n: usize| frame.contains(&format!("    {n} "));
+    assert!(numbered(7) && numbered(8) && numbered(9), "{frame}");
+    assert_eq!(list(&mut tui).picker.matches().len(), 3);
 }
 
 #[test]
@@ -166,9 +192,9 @@ fn an_iteration_is_looked_into() {
     });
     tui.key("alt+i");
     done(&mut tui, EffectResult::Iterations(Ok(stored(1..=3))));
-    assert_eq!(tui.key("enter"), [Effect::ReadIteration(file.clone(), 2)]);
+    assert_eq!(tui.key("enter"), [Effect::ReadIteration(file.clone(), 3)]);
     assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading …"));
-    assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 1)]);
+    assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 2)]);
     // What comes late for another one is not shown.
     let said: Vec<String> = (0..300)
         .map(|line| format!("line {line} \u{1b}[2J"))
@@ -186,10 +212,10 @@ fn an_iteration_is_looked_into() {
     });
     done(
         &mut tui,
-        EffectResult::Iteration(2, Ok(Arc::clone(&iteration))),
+        EffectResult::Iteration(3, Ok(Arc::clone(&iteration))),
     );
     assert!(tui.frame().contains("Reading …"));
-    done(&mut tui, EffectResult::Iteration(1, Ok(iteration)));
+    done(&mut tui, EffectResult::Iteration(2, Ok(iteration)));
     let frame = tui.frame();
     assert!(
         frame.contains("look at it") && frame.contains("line 3 ␛[2J"),
@@ -200,7 +226,7 @@ fn an_iteration_is_looked_into() {
     tui.key("right");
     done(
         &mut tui,
-        EffectResult::Iteration(2, Err("It is gone".into())),
+        EffectResult::Iteration(3, Err("It is gone".into())),
     );
     assert!(tui.frame().contains("It is gone"));
     tui.key("esc");

@@ -1,85 +1,21 @@
-//! The conversation, held once and flat. An iteration is a view of a stretch of it: one model call
-//! with what led to it and the tool results that came of it. Holds no limit: whoever asks brings it
-//! (A12).
+//! The conversation, held once and flat, and what is left to answer in it. Its iterations are a view
+//! of the session (`session::Iteration`); limits are with whoever asks (A12).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
+use crate::llm::{Content, Message, StopReason, ToolResultMessage};
 
 /// What happened so far.
 #[derive(Clone, Debug, Default)]
-pub struct Context {
+pub(super) struct Context {
     messages: Vec<Arc<Message>>,
-    bounds: Vec<Bounds>,
-}
-
-/// Where an iteration begins, and when.
-#[derive(Clone, Debug)]
-struct Bounds {
-    start: usize,
-    started_at: Timestamp,
-    completed_at: Option<Timestamp>,
-}
-
-/// One iteration: a view.
-#[derive(Clone, Copy, Debug)]
-pub struct Iteration<'a> {
-    /// From 1.
-    pub number: u32,
-    /// Its messages, in order.
-    pub messages: &'a [Arc<Message>],
-    /// When it began (UTC).
-    pub started_at: Timestamp,
-    /// When it ended (UTC); none while it runs.
-    pub completed_at: Option<Timestamp>,
-}
-
-impl<'a> Iteration<'a> {
-    /// The tool calls made in it, in order.
-    pub fn tool_calls(&self) -> impl Iterator<Item = &'a ToolCall> + use<'a> {
-        let answers = self.messages.iter().filter_map(|message| match &**message {
-            Message::Assistant(answer) => Some(answer),
-            _ => None,
-        });
-        answers.flat_map(crate::llm::AssistantMessage::tool_calls)
-    }
 }
 
 impl Context {
-    /// Appends a message to the current iteration; the first one opens it.
+    /// Appends a message.
     pub fn push(&mut self, message: Arc<Message>) {
-        if self.bounds.is_empty() {
-            self.begin_iteration();
-        }
         self.messages.push(message);
-    }
-
-    /// Opens the next iteration and returns its number. One that is still empty is used instead.
-    pub fn begin_iteration(&mut self) -> u32 {
-        let start = self.messages.len();
-        let fresh = |bounds: &Bounds| bounds.completed_at.is_none() && bounds.start == start;
-        if !self.bounds.last().is_some_and(fresh) {
-            self.complete_iteration();
-            self.bounds.push(Bounds {
-                start,
-                started_at: Timestamp::now(),
-                completed_at: None,
-            });
-        }
-        self.bounds.len() as u32
-    }
-
-    /// Completes the current iteration, unless it is complete.
-    pub fn complete_iteration(&mut self) {
-        if let Some(bounds) = self.bounds.last_mut()
-            && bounds.completed_at.is_none()
-        {
-            // Clocks may step back; an iteration never ends before it began.
-            bounds.completed_at = Some(Timestamp::now().max(bounds.started_at));
-        }
     }
 
     /// Lets go of the details of results from the message `from` on, which the screen reads from the
@@ -104,21 +40,6 @@ impl Context {
     /// All messages, in order.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
-    }
-
-    /// The iterations, in order.
-    pub fn iterations(&self) -> impl ExactSizeIterator<Item = Iteration<'_>> {
-        (0..self.bounds.len()).map(|index| {
-            let bounds = &self.bounds[index];
-            let next = self.bounds.get(index + 1);
-            let end = next.map_or(self.messages.len(), |next| next.start);
-            Iteration {
-                number: index as u32 + 1,
-                messages: &self.messages[bounds.start..end],
-                started_at: bounds.started_at,
-                completed_at: bounds.completed_at,
-            }
-        })
     }
 
     /// Whether a model has something to answer: the last word is the user's or a tool's, or the
@@ -162,5 +83,37 @@ impl Context {
                 }))
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{AssistantMessage, ToolCall};
+
+    #[test]
+    fn calls_without_result_are_found() {
+        let call = |id: &str| {
+            Content::ToolCall(ToolCall {
+                id: id.into(),
+                ..ToolCall::default()
+            })
+        };
+        let mut context = Context::default();
+        context.push(Arc::new(Message::user("hi", 0)));
+        assert!(context.missing_results(1).is_empty());
+        context.push(Arc::new(Message::Assistant(AssistantMessage {
+            content: vec![call("a"), call("b")],
+            stop_reason: StopReason::ToolUse,
+            ..AssistantMessage::default()
+        })));
+        let missing = context.missing_results(1);
+        assert_eq!(missing.len(), 2);
+        context.push(Arc::clone(&missing[0]));
+        let missing = context.missing_results(1);
+        assert!(matches!(&*missing[0], Message::ToolResult(m) if m.tool_call_id == "b"));
+        assert!(context.awaits_model());
+        context.push(Arc::clone(&missing[0]));
+        assert!(context.missing_results(1).is_empty());
     }
 }

@@ -165,7 +165,6 @@ impl Conversation {
                     self.view.push(node, Arc::clone(message));
                 }
             }
-            AgentEvent::TurnEnd { .. } => self.context.complete_iteration(),
             _ => {
                 for body in Body::of_event(&event) {
                     self.store(body);

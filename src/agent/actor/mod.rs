@@ -14,5 +14,4 @@ mod context;
 mod queue;
 mod subscribers;
 
-pub use context::Context;
 pub use task::start;

@@ -397,7 +397,6 @@ impl Actor {
         for message in self.conversation.context.missing_results(now_ms()) {
             self.conversation.publish_whole(message);
         }
-        self.conversation.context.complete_iteration();
         let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
         let limited = matches!(outcome, RunOutcome::LimitReached { .. });
         if aborted {

@@ -16,7 +16,7 @@ impl Actor {
         }
         run.check_limit(self.rules.max_iterations)?;
         run.calls += 1;
-        let iteration = self.conversation.context.begin_iteration();
+        let iteration = self.conversation.session.tree().next_iteration();
         self.conversation.send(AgentEvent::TurnStart { iteration });
         self.deliver(advice);
         let mut turn = self.next_turn()?;

@@ -119,21 +119,6 @@ impl History {
                 continue;
             };
             match &*body {
-                Body::Message { message } => {
-                    let mut message = Arc::clone(message);
-                    drop(body);
-                    if let Some(message) = Arc::get_mut(&mut message) {
-                        slim(message);
-                    }
-                    self.push(*node, message);
-                }
-                Body::CustomMessage(custom) => {
-                    let origin = Some(custom.custom_type.clone());
-                    self.push(*node, user(custom.content.clone(), origin));
-                }
-                Body::BranchSummary(branch) => {
-                    self.push(*node, summary(BRANCH_LEFT, &branch.summary));
-                }
                 Body::ContextEdit(edit) => {
                     if let Some(target) = session.tree().find(&edit.target_id) {
                         self.edit(target, edit.replacement.as_ref());
@@ -146,7 +131,16 @@ impl History {
                         ..prompt
                     }));
                 }
-                _ => {}
+                said => {
+                    let Some(mut message) = message_of(said) else {
+                        continue;
+                    };
+                    drop(body);
+                    if let Some(message) = Arc::get_mut(&mut message) {
+                        slim(message);
+                    }
+                    self.push(*node, message);
+                }
             }
         }
     }
@@ -186,6 +180,20 @@ impl History {
     pub(in crate::agent) fn push(&mut self, node: NodeId, message: Arc<Message>) {
         self.nodes.push(node);
         self.messages.push(message);
+    }
+}
+
+/// The message that an entry is for a model, if it is one: what was said, or a summary of a branch
+/// that was left.
+pub(super) fn message_of(body: &Body) -> Option<Arc<Message>> {
+    match body {
+        Body::Message { message } => Some(Arc::clone(message)),
+        Body::CustomMessage(custom) => {
+            let origin = Some(custom.custom_type.clone());
+            Some(user(custom.content.clone(), origin))
+        }
+        Body::BranchSummary(branch) => Some(summary(BRANCH_LEFT, &branch.summary)),
+        _ => None,
     }
 }
 

@@ -17,8 +17,6 @@ pub struct IterationSummary {
     pub began: i64,
     /// When it ended (Unix ms); none while it is under way.
     pub ended: Option<i64>,
-    /// The timestamp of its answer (Unix ms), which tells it from others; none without one.
-    pub answered: Option<i64>,
     /// Milliseconds to the first token, where that is known.
     pub first_token_ms: Option<u64>,
     /// Tokens and cost of its answer.
@@ -52,10 +50,7 @@ impl IterationSummary {
                 let line = line.unwrap_or_default().trim();
                 line[..line.floor_char_boundary(PROMPT)].clone_into(&mut self.prompt);
             }
-            Message::Assistant(answer) => {
-                self.usage = answer.usage.clone();
-                self.answered = Some(answer.timestamp);
-            }
+            Message::Assistant(answer) => self.usage = answer.usage.clone(),
             _ => {}
         }
     }

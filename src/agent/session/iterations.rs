@@ -1,5 +1,6 @@
-//! The iterations of a stored session: a view over the branch it is on. Each is one model call, with
-//! the messages that led to it and the results of its tool calls; nothing of it is stored twice.
+//! The iterations of a session: a view over the path to its leaf. Each is one model call, with the
+//! messages that led to it and the results of its tool calls; nothing of it is stored twice. Each
+//! answer of a model counts, also one that failed or cannot be read, so numbers need no text.
 
 use std::sync::Arc;
 
@@ -7,9 +8,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::entry::{Body, Kind};
-use super::tree::NodeId;
+use super::history::message_of;
+use super::tree::{NodeId, Tree};
 use super::view::SessionView;
-use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage};
+use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage};
 
 /// One model call, with what led to it and its results.
 #[derive(Clone, Debug, Serialize)]
@@ -45,13 +47,28 @@ pub struct IterationCall {
     pub duration_ms: Option<u64>,
 }
 
+impl Tree {
+    /// The number of the iteration that begins with the next model call at the leaf.
+    pub fn next_iteration(&self) -> usize {
+        let path = self
+            .leaf()
+            .into_iter()
+            .flat_map(|leaf| self.ancestors(leaf));
+        1 + path.filter(|node| self.is_answer(*node)).count()
+    }
+
+    fn is_answer(&self, node: NodeId) -> bool {
+        self.node(node).kind == Kind::Assistant
+    }
+}
+
 impl SessionView {
     /// One iteration, counted from 1; none when there are fewer. Reads no more than that and the one
     /// before it.
     pub fn iteration(&self, number: usize) -> Option<Iteration> {
         let before = number.checked_sub(1)?;
         let branch = self.branch();
-        let is_answer = |at: &usize| self.tree().node(branch[*at]).kind == Kind::Assistant;
+        let is_answer = |at: &usize| self.tree().is_answer(branch[*at]);
         let (given, start) = match before.checked_sub(1) {
             None => (0, 0),
             Some(given) => (given, (0..branch.len()).filter(is_answer).nth(given)?),
@@ -105,7 +122,7 @@ struct ModelCall {
 impl Fold {
     /// Takes an entry; gives the iteration that ended before it.
     fn entry(&mut self, view: &SessionView, node: NodeId) -> Option<Iteration> {
-        let is_answer = view.tree().node(node).kind == Kind::Assistant;
+        let is_answer = view.tree().is_answer(node);
         let stored = match view.entry(node) {
             Ok(stored) if !is_answer || stored.body.is_some() => stored,
             _ if is_answer => return self.damaged(),
@@ -115,25 +132,18 @@ impl Fold {
             self.call.note(data, &stored.timestamp);
             return None;
         }
-        let message = match stored.body? {
-            Body::Message { message } => message,
-            Body::CustomMessage(custom) => Arc::new(Message::User(UserMessage {
-                content: custom.content,
-                origin: Some(custom.custom_type),
-                timestamp: 0,
-            })),
-            _ => return None,
-        };
+        let message = message_of(&stored.body?)?;
         let id = view.tree().id(node).to_owned();
         let done = match &*message {
-            Message::ToolResult(result) => {
+            Message::ToolResult(result) if self.current.is_some() => {
                 if let Some(current) = &mut self.current {
                     current.result(result);
                     current.add(Arc::clone(&message), id);
                 }
                 None
             }
-            Message::User(_) => {
+            // A result of no answer leads to the next one.
+            Message::User(_) | Message::ToolResult(_) => {
                 let done = self.complete(true);
                 self.leading.push(message);
                 self.entries.push(id);

@@ -81,7 +81,7 @@ pub enum Effect {
     Tree(TreeEffect),
     /// Read the figures of all iterations of the session in this file.
     ReadIterations(PathBuf),
-    /// Read one of them, counted from 0.
+    /// Read one of them, counted from 1.
     ReadIteration(PathBuf, usize),
     /// Read the git branch of the folder.
     ReadBranch,

@@ -116,8 +116,8 @@ impl EffectRunner {
             Effect::ReadIterations(file) => self.block(move || {
                 EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))
             }),
-            Effect::ReadIteration(file, place) => {
-                self.block(move || EffectResult::Iteration(place, iteration(&file, place)));
+            Effect::ReadIteration(file, number) => {
+                self.block(move || EffectResult::Iteration(number, iteration(&file, number)));
             }
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
@@ -321,8 +321,8 @@ fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
     }
 }
 
-fn iteration(file: &Path, place: usize) -> Result<Arc<Iteration>, String> {
+fn iteration(file: &Path, number: usize) -> Result<Arc<Iteration>, String> {
     let view = SessionView::open(file).map_err(|error| error.to_string())?;
-    let iteration = view.iteration(place + 1).map(Arc::new);
+    let iteration = view.iteration(number).map(Arc::new);
     iteration.ok_or_else(|| String::from("It is not in the session's file yet"))
 }

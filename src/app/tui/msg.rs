@@ -68,7 +68,7 @@ pub enum EffectResult {
     Page(LoadedPage),
     /// The figures of all iterations, or why they cannot be read.
     Iterations(Result<Arc<[IterationSummary]>, String>),
-    /// An iteration, counted from 0, or why it cannot be read.
+    /// An iteration, counted from 1, or why it cannot be read.
     Iteration(usize, Result<Arc<Iteration>, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),

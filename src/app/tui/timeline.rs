@@ -3,31 +3,40 @@
 
 use crate::agent::AgentEvent;
 use crate::agent::session::{CallSummary, IterationSummary};
+use crate::llm::Message;
 
 /// The iterations so far, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timeline(Vec<IterationSummary>);
+pub struct Timeline {
+    steps: Vec<IterationSummary>,
+    /// The last one has its answer.
+    answered: bool,
+}
 
 impl Timeline {
     pub fn steps(&self) -> &[IterationSummary] {
-        &self.0
+        &self.steps
     }
 
     /// Takes in an event that happened at `time` (Unix ms).
     pub fn apply(&mut self, event: &AgentEvent, time: i64) {
-        if let AgentEvent::TurnStart { iteration } = event {
-            self.0.push(IterationSummary {
-                number: *iteration as usize,
-                began: time,
-                ..IterationSummary::default()
-            });
+        match event {
+            AgentEvent::TurnStart { iteration } => self.begin(*iteration, time),
+            AgentEvent::ApiCallStart { .. } => self.answer_again(time),
+            AgentEvent::MessageEnd { message } if matches!(**message, Message::User(_)) => {
+                self.answer_again(time);
+            }
+            _ => {}
         }
-        let Some(step) = self.0.last_mut() else {
+        let Some(step) = self.steps.last_mut() else {
             return;
         };
         match event {
             AgentEvent::ApiCallEnd { first_token_ms, .. } => step.first_token_ms = *first_token_ms,
-            AgentEvent::MessageEnd { message } => step.message(message),
+            AgentEvent::MessageEnd { message } => {
+                step.message(message);
+                self.answered |= matches!(**message, Message::Assistant(_));
+            }
             AgentEvent::ToolStart { call_id, name, .. } => step.calls.push(CallSummary {
                 id: call_id.clone(),
                 name: name.clone(),
@@ -52,5 +61,27 @@ impl Timeline {
             }
             _ => {}
         }
+    }
+
+    /// An answer that failed counts by itself: the next attempt of the turn is another iteration.
+    fn answer_again(&mut self, time: i64) {
+        if let Some(step) = self.steps.last()
+            && self.answered
+            && step.ended.is_none()
+        {
+            self.begin(step.number + 1, time);
+        }
+    }
+
+    fn begin(&mut self, number: usize, time: i64) {
+        if let Some(before) = self.steps.last_mut() {
+            before.ended.get_or_insert(time);
+        }
+        self.answered = false;
+        self.steps.push(IterationSummary {
+            number,
+            began: time,
+            ..IterationSummary::default()
+        });
     }
 }

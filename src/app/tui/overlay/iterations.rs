@@ -14,8 +14,6 @@ pub struct IterationPicker {
     pub picker: Picker,
     /// What the file has; none until it was read.
     stored: Option<Arc<[IterationSummary]>>,
-    /// How many of those that were heard of the file has too.
-    heard: usize,
     /// Why the file cannot be read.
     pub error: Option<String>,
     /// The iteration that is looked into.
@@ -25,8 +23,8 @@ pub struct IterationPicker {
 /// An iteration that is looked into.
 #[derive(Clone, Debug)]
 pub struct OpenedIteration {
-    /// Which one, counted from 0.
-    pub place: usize,
+    /// Which one, counted from 1.
+    pub number: usize,
     /// What it holds, or why that cannot be read; none until it was.
     pub content: Option<Result<Arc<Iteration>, String>>,
     /// How far it is scrolled.
@@ -35,7 +33,7 @@ pub struct OpenedIteration {
 
 impl PartialEq for OpenedIteration {
     fn eq(&self, other: &Self) -> bool {
-        (self.place, self.pager) == (other.place, other.pager)
+        (self.number, self.pager) == (other.number, other.pager)
     }
 }
 
@@ -50,16 +48,8 @@ impl IterationPicker {
 
     /// The file was read.
     pub fn read(&mut self, stored: Arc<[IterationSummary]>, timeline: &Timeline) {
-        // The clock of the answer tells iterations apart: numbers begin anew with each program.
-        let last = stored.iter().rev().find_map(|it| it.answered);
-        let steps = timeline.steps();
-        let known = last.and_then(|last| steps.iter().rposition(|it| it.answered == Some(last)));
-        self.heard = known.map_or(0, |at| at + 1);
-        // What led to a call that was not answered yet is in the file, and in what was heard of.
-        let open = stored.last().is_some_and(|it| it.answered.is_none());
-        let whole = stored.len() - usize::from(open && self.heard < steps.len());
         let from_end = self.count(timeline) - self.picker.selected().min(self.count(timeline));
-        self.stored = Some(stored.iter().take(whole).cloned().collect());
+        self.stored = Some(stored);
         self.search(timeline);
         self.picker
             .select(self.picker.matches().len().saturating_sub(from_end));
@@ -72,16 +62,28 @@ impl IterationPicker {
 
     /// How many there are.
     pub fn count(&self, timeline: &Timeline) -> usize {
-        self.stored().len() + timeline.steps().len().saturating_sub(self.heard)
+        self.before(timeline).len() + timeline.steps().len()
     }
 
     /// One of them, counted from 0.
     pub fn row<'a>(&'a self, timeline: &'a Timeline, place: usize) -> Option<&'a IterationSummary> {
-        let stored = self.stored();
-        match place.checked_sub(stored.len()) {
-            None => stored.get(place),
-            Some(behind) => timeline.steps().get(self.heard + behind),
+        let before = self.before(timeline);
+        match place.checked_sub(before.len()) {
+            None => before.get(place),
+            Some(behind) => timeline.steps().get(behind),
         }
+    }
+
+    /// The one with this number, and the number of the last.
+    pub fn numbered<'a>(
+        &'a self,
+        timeline: &'a Timeline,
+        number: usize,
+    ) -> (Option<&'a IterationSummary>, usize) {
+        let place = (0..self.count(timeline)).rev();
+        let rows = || place.clone().filter_map(|place| self.row(timeline, place));
+        let last = rows().next().map_or(number, |row| row.number);
+        (rows().find(|row| row.number == number), last)
     }
 
     /// Something was heard of: the last stays chosen if it was.
@@ -115,7 +117,11 @@ impl IterationPicker {
         self.picker.set_matches(found, usize::MAX);
     }
 
-    fn stored(&self) -> &[IterationSummary] {
-        self.stored.as_deref().unwrap_or_default()
+    /// What the file has of before the first that was heard of.
+    fn before(&self, timeline: &Timeline) -> &[IterationSummary] {
+        let stored = self.stored.as_deref().unwrap_or_default();
+        let heard = timeline.steps().first().map(|step| step.number);
+        let before = heard.map_or(stored.len(), |first| first.saturating_sub(1));
+        &stored[..before.min(stored.len())]
     }
 }

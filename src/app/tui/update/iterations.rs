@@ -38,10 +38,10 @@ pub fn refresh(app: &mut App) {
 }
 
 /// What an iteration holds was read.
-pub fn looked_into(app: &mut App, place: usize, content: Result<Arc<Iteration>, String>) {
+pub fn looked_into(app: &mut App, number: usize, content: Result<Arc<Iteration>, String>) {
     if let Some(Overlay::Iterations(list)) = app.overlays.last_mut()
         && let Some(opened) = &mut list.opened
-        && opened.place == place
+        && opened.number == number
     {
         opened.content = Some(content);
     }
@@ -97,14 +97,17 @@ fn look_at(app: &mut App, place: usize) -> Vec<Effect> {
     let Some(Overlay::Iterations(list)) = app.overlays.last_mut() else {
         return Vec::new();
     };
+    let Some(number) = list.row(&app.timeline, place).map(|row| row.number) else {
+        return Vec::new();
+    };
     if let Some(opened) = &list.opened
-        && opened.place == place
+        && opened.number == number
     {
         return Vec::new();
     }
     let file = app.status.session.as_ref().map(|session| &session.file);
     list.opened = Some(OpenedIteration {
-        place,
+        number,
         content: match file {
             Some(_) => None,
             None => Some(Err(String::from(
@@ -113,6 +116,6 @@ fn look_at(app: &mut App, place: usize) -> Vec<Effect> {
         },
         pager: Pager::default(),
     });
-    let read = |file: &std::path::PathBuf| Effect::ReadIteration(file.clone(), place);
+    let read = |file: &std::path::PathBuf| Effect::ReadIteration(file.clone(), number);
     file.map(read).into_iter().collect()
 }

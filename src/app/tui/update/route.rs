@@ -87,7 +87,9 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Edited(given, left) => editor::edited(app, &given, left),
         EffectResult::Page(page) => app.transcript.insert(page),
         EffectResult::Iterations(stored) => iterations::read(app, stored),
-        EffectResult::Iteration(place, content) => iterations::looked_into(app, place, content),
+        EffectResult::Iteration(number, content) => {
+            iterations::looked_into(app, number, content);
+        }
         EffectResult::Branch(branch) => app.status.branch = branch,
         EffectResult::Models(listing) => models::listed(app, listing),
         EffectResult::Model(found) => return models::found(app, found),

@@ -69,9 +69,7 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     };
     let drawn = draw_matches(app, &list.picker, none, below, buffer, |place, style| {
         let row = list.row(&app.timeline, place);
-        row.map_or_else(StyledLine::new, |row| {
-            columns.line(app, place + 1, row, style)
-        })
+        row.map_or_else(StyledLine::new, |row| columns.line(app, row, style))
     });
     PopupDrawn {
         caret: Some((caret, area.y)),
@@ -110,7 +108,7 @@ impl Columns {
         line.with(format!("  {:>7}  calls", "cost"), style)
     }
 
-    fn line(&self, app: &App, number: usize, row: &IterationSummary, base: Style) -> StyledLine {
+    fn line(&self, app: &App, row: &IterationSummary, base: Style) -> StyledLine {
         let theme = &app.theme;
         // Colors of their own would be hard to read on the chosen row's ground.
         let tone = |style| {
@@ -121,7 +119,7 @@ impl Columns {
             }
         };
         let quiet = tone(theme.dim);
-        let mut line = StyledLine::of(format!("{number:>5}  {:>10}", took(app, row)), base);
+        let mut line = StyledLine::of(format!("{:>5}  {:>10}", row.number, took(app, row)), base);
         if self.first_token {
             let first = row.first_token_ms.map(measured).unwrap_or_default();
             line.push(format!("  {first:>9}"), quiet);
@@ -202,11 +200,8 @@ fn draw_opened(
         format!(" {left} {right} the one before, the next · {close} back "),
         format!(" {close} back "),
     ];
-    let title = format!(
-        "Iteration {} of {}",
-        opened.place + 1,
-        list.count(&app.timeline)
-    );
+    let (row, last) = list.numbered(&app.timeline, opened.number);
+    let title = format!("Iteration {} of {last}", opened.number);
     let size = (
         list_columns(room),
         usize::from(room.height.saturating_sub(2)),
@@ -220,14 +215,14 @@ fn draw_opened(
         columns,
         lines: Vec::new(),
     };
-    if let Some(row) = list.row(&app.timeline, opened.place) {
+    if let Some(row) = row {
         text.lines.push(Columns::of(columns).header(text.quiet()));
         let row = IterationSummary {
             prompt: String::new(),
             ..row.clone()
         };
         text.lines
-            .push(Columns::of(columns).line(app, opened.place + 1, &row, app.theme.popup));
+            .push(Columns::of(columns).line(app, &row, app.theme.popup));
     }
     match &opened.content {
         None => text.note("Reading …"),
