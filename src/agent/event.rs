@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::session::SessionBranch;
+use super::session::{HistoryFacts, SessionBranch};
 use super::tool::Details;
 use super::trial::{Kept, Trial};
 use crate::llm::message::content_text;
@@ -144,7 +144,7 @@ pub enum AgentEvent {
     /// Another session took the place of the one before.
     SessionOpened {
         /// Its conversation so far, as a model reads it.
-        messages: Vec<Arc<Message>>,
+        facts: Arc<HistoryFacts>,
         /// The same as the user reads it.
         branch: Arc<SessionBranch>,
         /// Its file; none for one that is not stored.
@@ -159,7 +159,7 @@ pub enum AgentEvent {
     /// The conversation goes on from another entry of its session.
     Moved {
         /// It, up to there, as a model reads it.
-        messages: Vec<Arc<Message>>,
+        facts: Arc<HistoryFacts>,
         /// The same as the user reads it.
         branch: Arc<SessionBranch>,
         /// The prompt that was chosen: it may be edited and sent again from there.

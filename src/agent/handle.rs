@@ -10,8 +10,8 @@ use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
 use super::rules::LoopRules;
-use super::session::{History, Session, SessionBranch, SessionSnapshot};
-use crate::llm::{Content, Message, Model, ThinkingLevel};
+use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
+use crate::llm::{Content, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;
@@ -70,7 +70,7 @@ pub enum SlowReader {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The conversation so far, as a model reads it.
-    pub messages: Vec<Arc<Message>>,
+    pub facts: HistoryFacts,
     /// The same as the user reads it.
     pub branch: Arc<SessionBranch>,
     /// What the agent does.
@@ -243,8 +243,8 @@ pub enum Leaving {
 pub struct OpenSession {
     /// Where the conversation is stored from now on.
     pub session: Session,
-    /// The conversation at its leaf, as [`Session::history`] gives it.
-    pub history: History,
+    /// The conversation at its leaf, as [`Session::facts`] gives it.
+    pub facts: HistoryFacts,
     /// Folder for outputs too long for the model.
     pub spill_dir: PathBuf,
     /// The model it goes on with; none keeps the one in use.

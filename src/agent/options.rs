@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::memory::{InstructionSources, Today};
 use super::process::Processes;
 use super::rules::LoopRules;
-use super::session::{History, Session};
+use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
 use crate::llm::{Model, Provider, ThinkingLevel};
 
@@ -37,8 +37,8 @@ pub struct AgentOptions {
     pub today: Today,
     /// Where the conversation is stored.
     pub session: Session,
-    /// The conversation at its leaf, as [`Session::history`] gives it.
-    pub history: History,
+    /// The conversation at its leaf, as [`Session::facts`] gives it.
+    pub facts: HistoryFacts,
     /// Folder for outputs too long for the model (`CALL.txt`); made when needed.
     pub spill_dir: PathBuf,
     /// Where trials are kept; none where the session could be lost, and a trial with it.

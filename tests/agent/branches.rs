@@ -26,12 +26,12 @@ fn id_of(agent: &TestAgent, text: &str) -> String {
 
 async fn moved(agent: &mut TestAgent) -> (Vec<String>, Option<String>) {
     let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
-    let AgentEvent::Moved {
-        messages, prompt, ..
-    } = agent.until(moved).await
-    else {
+    let AgentEvent::Moved { facts, prompt, .. } = agent.until(moved).await else {
         unreachable!()
     };
+    let (session, _) = Session::look(&agent.session).unwrap();
+    let messages = session.history().messages;
+    assert_eq!(facts.count, messages.len());
     let messages = messages.iter().map(|it| fixture::message_line(it));
     (messages.collect(), prompt.as_deref().map(content_text))
 }

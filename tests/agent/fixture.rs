@@ -473,7 +473,7 @@ impl Setup {
                 .today
                 .unwrap_or_else(|| Arc::new(|| jiff::civil::date(2026, 11, 22))),
             spill_dir: path.with_extension(""),
-            history: session.history(),
+            facts: session.facts(),
             session,
             trials: Some(folder.path().join("try")),
             rules: self.rules,
@@ -628,14 +628,12 @@ fn line(event: &AgentEvent) -> Option<String> {
             format!("returned {}", texts.join(" | "))
         }
         AgentEvent::State(state) => format!("state {state:?}"),
-        AgentEvent::SessionOpened { messages, .. } => {
-            format!("session of {} messages", messages.len())
+        AgentEvent::SessionOpened { facts, .. } => {
+            format!("session of {} messages", facts.count)
         }
-        AgentEvent::Moved {
-            messages, prompt, ..
-        } => {
+        AgentEvent::Moved { facts, prompt, .. } => {
             let again = prompt.as_deref().map(tiller::llm::message::content_text);
-            format!("moved to {} messages, again {again:?}", messages.len())
+            format!("moved to {} messages, again {again:?}", facts.count)
         }
         AgentEvent::ModelChanged { model, thinking } => {
             format!("model {} {thinking}", model.full_id())

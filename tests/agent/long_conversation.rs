@@ -1,13 +1,15 @@
 //! Conversations that outgrow the window, over the wires: the server counts tokens, refuses what is
 //! too long, and holds each request against the rules of its vendor and against its prefix.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tiller::agent::{
     AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RetryRules, RunOutcome,
 };
 use tiller::llm::{Model, WindowSource};
 
-use super::fixture::{Act, Setup, TestAgent};
+use super::fixture::{Act, Setup, TestAgent, call, say};
 use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Reply, Said, Script, Wire};
 
@@ -16,7 +18,7 @@ const QUESTION: &str = "about to be shortened";
 
 fn start(server: &ModelServer, wire: Wire, window: u64, results: &str) -> TestAgent {
     Setup {
-        provider: Some(std::sync::Arc::new(kit::wires(server))),
+        provider: Some(Arc::new(kit::wires(server))),
         model: Some(Model {
             context_window: window,
             window_source: WindowSource::Model,
@@ -236,5 +238,47 @@ async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
                 (outcome, _) => panic!("{name}: {outcome:?}"),
             }
         }
+    }
+}
+
+/// What a run held is read again from the session by the next one, where it is large.
+#[tokio::test]
+async fn a_conversation_that_was_let_go_of_goes_on_in_the_same_words() {
+    for (lines, held) in [(10, true), (80_000, false)] {
+        let read = call(&[("a", "read", json!({"file_path": "a.rs"}))]);
+        let text = "line of a file\n".repeat(lines);
+        let mut agent = Setup {
+            answers: vec![read, say("One."), say("Two."), say("Three.")],
+            tools: vec![("read", true, Act::Succeed(text))],
+            rules: LoopRules {
+                compaction: CompactionRules {
+                    enabled: false,
+                    ..CompactionRules::default()
+                },
+                ..LoopRules::default()
+            },
+            ..Setup::default()
+        }
+        .start();
+        for text in ["First", "Second", "Third"] {
+            assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
+        }
+        let requests = agent.script.requests();
+        let said = |at: usize| {
+            let messages = requests[at].messages.iter();
+            messages.map(|it| (it.text(), it.content().len()))
+        };
+        for at in 1..4 {
+            let before: Vec<_> = said(at - 1).collect();
+            assert_eq!(said(at).take(before.len()).collect::<Vec<_>>(), before);
+            assert_eq!(requests[at].system, requests[0].system);
+        }
+        let same = |at: usize| {
+            let (one, other) = (&requests[at - 1].messages[0], &requests[at].messages[0]);
+            Arc::ptr_eq(one, other)
+        };
+        assert!(same(1), "one run");
+        assert_eq!([same(2), same(3)], [held, held], "{lines} lines");
+        assert_eq!(requests[3].messages.len(), 7, "{lines} lines");
     }
 }

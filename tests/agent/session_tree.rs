@@ -515,7 +515,7 @@ async fn a_running_agent_goes_on_with_another_session() {
         OpenSession {
             model: None,
             thinking: None,
-            history: session.history(),
+            facts: session.facts(),
             spill_dir: stored.path.with_extension(""),
             session,
         }
@@ -552,7 +552,7 @@ async fn no_other_session_is_opened_while_a_run_is_under_way() {
     agent.handle.open(OpenSession {
         model: None,
         thinking: None,
-        history: session.history(),
+        facts: session.facts(),
         spill_dir: "/nonexistent".into(),
         session,
     });
@@ -590,7 +590,7 @@ async fn another_session_goes_on_with_its_model_and_level_and_stays_as_it_is_unt
     agent.handle.open(OpenSession {
         model: None,
         thinking: session.thinking(),
-        history: session.history(),
+        facts: session.facts(),
         spill_dir: stored.path.with_extension(""),
         session,
     });
@@ -622,7 +622,7 @@ async fn a_new_session_says_which_model_it_is_on() {
     agent.handle.open(OpenSession {
         model: None,
         thinking: None,
-        history: session.history(),
+        facts: session.facts(),
         spill_dir: path.with_extension(""),
         session,
     });
@@ -653,7 +653,7 @@ async fn a_session_that_is_only_read_takes_no_message() {
     agent.handle.open(OpenSession {
         model: None,
         thinking: None,
-        history: session.history(),
+        facts: session.facts(),
         spill_dir: stored.path.with_extension(""),
         session,
     });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::memory::InstructionSources;
 use tiller::agent::process::Processes;
-use tiller::agent::session::{History, Session};
+use tiller::agent::session::{HistoryFacts, Session};
 use tiller::agent::{self, AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, Toolbox};
 use tiller::llm::{Content, Provider, ThinkingLevel};
 
@@ -97,7 +97,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         instructions: InstructionSources::default(),
         today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
         session: Session::create(Path::new("/dev/full"), Path::new("/")),
-        history: History::default(),
+        facts: HistoryFacts::default(),
         spill_dir: "/nonexistent".into(),
         trials: None,
         rules: LoopRules::default(),

@@ -421,7 +421,7 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
     let root = agent.folder.path().join("sessions");
     let opened = |event: &AgentEvent| matches!(event, AgentEvent::SessionOpened { .. });
     let open = |session: Session| OpenSession {
-        history: session.history(),
+        facts: session.facts(),
         spill_dir: agent.folder.path().join("spill"),
         session,
         model: None,
@@ -445,7 +445,7 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
         None
     );
     let open = OpenSession {
-        history: session.history(),
+        facts: session.facts(),
         spill_dir: agent.folder.path().join("spill"),
         session,
         model: None,

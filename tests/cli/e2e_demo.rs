@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tiller::agent::memory::InstructionSources;
 use tiller::agent::process::{Orphans, Processes};
-use tiller::agent::session::{History, Session};
+use tiller::agent::session::{HistoryFacts, Session};
 use tiller::agent::{
     AgentEvent, AgentOptions, LoopRules, RunOutcome, SlowReader, ToolSettings, ToolStatus, Toolbox,
     tools,
@@ -51,7 +51,7 @@ async fn the_show_tells_the_truth() {
         instructions: InstructionSources::default(),
         today: Arc::new(|| jiff::civil::date(2026, 11, 22)),
         session: Session::unstored(scratch.path()),
-        history: History::default(),
+        facts: HistoryFacts::default(),
         spill_dir: spill.path().to_owned(),
         trials: None,
         rules: LoopRules::default(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tiller::agent::session::HistoryFacts;
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, Snapshot};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
@@ -329,7 +330,7 @@ fn missed_events_are_made_up_for() {
     let messages = vec![Arc::new(message), Arc::new(answer)];
     let effects = tui.send(Msg::Resubscribed(Arc::new(Snapshot {
         branch: branch(&messages),
-        messages,
+        facts: HistoryFacts::of(&messages),
         state: RunState::Idle,
         steering: Vec::new(),
         follow_up: queued(QueueKind::FollowUp, &["then this"]),

@@ -71,7 +71,7 @@ fn list(tui: &mut TestTui) {
 
 fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
     AgentEvent::SessionOpened {
-        messages: Vec::new(),
+        facts: Arc::default(),
         branch: branch(&[Arc::new(Message::user(first_prompt, 1))]),
         path: Some("/s/b.jsonl".into()),
         name: name.map(str::to_owned),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use tiller::agent::session::{Body, NodeId, Session};
+use tiller::agent::session::{Body, HistoryFacts, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving, Phase};
 use tiller::app::branches::{Outline, compare};
 use tiller::app::sessions::Choice;
@@ -222,7 +222,7 @@ fn a_prompt_comes_into_the_editor_and_the_draft_into_the_history() {
     tui.write("my draft");
     let messages = vec![Arc::new(Message::user("Fix the login", 1))];
     let moved = |prompt: Option<&str>| AgentEvent::Moved {
-        messages: messages.clone(),
+        facts: Arc::new(HistoryFacts::of(&messages)),
         branch: branch(&messages),
         prompt: prompt.map(|prompt| vec![Content::text(prompt)]),
     };

@@ -132,13 +132,12 @@ impl Conversation {
 
     /// The conversation is the one at the leaf from now on.
     fn moved(&mut self, prompt: Option<Vec<Content>>, model: &Model, thinking: ThinkingLevel) {
-        let history = self.session.history();
-        let messages = history.messages.clone();
-        self.restart(history);
+        let facts = self.session.facts();
+        self.restart(facts.clone());
         self.store_model(model, thinking);
         let branch = self.branch();
         (self.subscribers).send(AgentEvent::Moved {
-            messages,
+            facts: Arc::new(facts),
             branch,
             prompt,
         });

@@ -43,15 +43,13 @@ impl Actor {
         let model = Arc::clone(self.asked());
         let rules = &self.rules.compaction;
         let compacts = rules.enabled && !self.conversation.keeps_whole;
+        let messages = self.conversation.for_model().to_vec();
         let prompt = self.conversation.prompts.in_force(model.edit_format);
         let prompt = prompt.cloned().unwrap_or_default();
-        ContextUsage::of(
-            &model,
-            rules,
-            compacts,
-            &prompt,
-            self.conversation.for_model(),
-        )
+        if matches!(self.activity, Activity::Idle) {
+            self.conversation.rest();
+        }
+        ContextUsage::of(&model, rules, compacts, &prompt, &messages)
     }
 
     /// The turn as it is, with a prompt in force for whatever model is chosen by now, for a call that

@@ -1,9 +1,11 @@
-//! The conversation, held once and flat, and what is left to answer in it. Its iterations are a view
+//! The conversation from the end of what was said before the last run, and what is left to answer in
+//! it. Its iterations are a view
 //! of the session (`session::Iteration`); limits are with whoever asks (A12).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::agent::session::end_of;
 use crate::llm::{Content, Message, StopReason, ToolResultMessage};
 
 /// What happened so far.
@@ -13,9 +15,25 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// A conversation that goes on from `end`.
+    pub fn ending_with(end: &[Arc<Message>]) -> Self {
+        let messages = end.to_vec();
+        Self { messages }
+    }
+
     /// Appends a message.
     pub fn push(&mut self, message: Arc<Message>) {
         self.messages.push(message);
+    }
+
+    /// Lets go of all but the end of the conversation: it stands in the session.
+    pub fn keep_end(&mut self) {
+        self.messages = self.end().to_vec();
+    }
+
+    /// The end of the conversation: what comes next depends on nothing before it.
+    pub fn end(&self) -> &[Arc<Message>] {
+        &self.messages[end_of(&self.messages)..]
     }
 
     /// Lets go of the details of results from the message `from` on, which the screen reads from the
@@ -37,7 +55,7 @@ impl Context {
         slim
     }
 
-    /// All messages, in order.
+    /// The messages that are held, in order.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::subscribers::Subscribers;
+use super::view::View;
 use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, now_ms};
 use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
 use crate::agent::memory::{
@@ -15,7 +16,8 @@ use crate::agent::memory::{
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
 use crate::agent::session::{
-    Body, History, Presence, PresenceRecord, SaveNotice, Session, SessionBranch, SessionState,
+    Body, History, HistoryFacts, Presence, PresenceRecord, SaveNotice, Session, SessionBranch,
+    SessionState,
 };
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
@@ -23,10 +25,12 @@ use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage
 
 /// The conversation, stored and published.
 pub(super) struct Conversation {
-    /// Its messages since the agent began, also those that a summary stands for now.
+    /// Its messages since the last run began, and the end of what was said before.
     pub context: Context,
-    /// What the model reads of it, and the entries of that.
-    view: History,
+    /// What the model reads of it.
+    view: View,
+    /// What it took so far.
+    spent: HistoryFacts,
     /// The user has undone a compaction: none is made by itself.
     pub keeps_whole: bool,
     /// What the requests begin with.
@@ -46,15 +50,12 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// The conversation of `view`, which goes on in `session`.
-    pub fn new(session: Session, prompts: SessionPrompts, view: History) -> Self {
-        let mut context = Context::default();
-        for message in &view.messages {
-            context.push(Arc::clone(message));
-        }
+    /// The conversation of `facts`, which goes on in `session`.
+    pub fn new(session: Session, prompts: SessionPrompts, facts: HistoryFacts) -> Self {
         Self {
-            context,
-            view,
+            context: Context::ending_with(&facts.last),
+            view: View::default(),
+            spent: facts.without_end(),
             keeps_whole: false,
             prompts,
             instructions: InstructionSources::default(),
@@ -67,14 +68,13 @@ impl Conversation {
     }
 
     /// Goes on with another session, which will call `model` next. Gives back the one before.
-    pub fn open(&mut self, session: Session, history: History, model: &Model) -> Session {
-        let messages = history.messages.clone();
-        self.restart(history);
+    pub fn open(&mut self, session: Session, facts: HistoryFacts, model: &Model) -> Session {
+        self.restart(facts.clone());
         self.presence = None;
         let before = std::mem::replace(&mut self.session, session);
         self.appear(model);
         self.subscribers.send(AgentEvent::SessionOpened {
-            messages,
+            facts: Arc::new(facts),
             branch: Arc::new(self.session.branch()),
             path: self.session.path().map(Path::to_owned),
             name: self.session.tree().name().map(str::to_owned),
@@ -90,15 +90,33 @@ impl Conversation {
     }
 
     /// The conversation is this one from now on.
-    pub fn restart(&mut self, mut history: History) {
-        let prompts = std::mem::take(&mut history.prompts);
-        self.prompts.restart(prompts, &history.messages);
-        self.context = Context::default();
-        for message in &history.messages {
-            self.context.push(Arc::clone(message));
-        }
-        self.view = history;
+    pub fn restart(&mut self, facts: HistoryFacts) {
+        self.prompts.restart();
+        self.context = Context::ending_with(&facts.last);
+        self.view = View::default();
+        self.spent = facts.without_end();
         self.keeps_whole = false;
+    }
+
+    /// What is known of the conversation without reading it.
+    pub fn facts(&self) -> HistoryFacts {
+        HistoryFacts {
+            last: self.context.end().to_vec(),
+            ..self.spent.clone()
+        }
+    }
+
+    /// Lets go of what stands in the session, until a run needs it.
+    pub fn rest(&mut self) {
+        if self.session.path().is_some() {
+            self.context.keep_end();
+            self.view.rest(&self.session);
+        }
+    }
+
+    /// What the model reads, and the entries of that.
+    fn view(&mut self) -> &mut History {
+        self.view.read(&self.session, &mut self.prompts)
     }
 
     /// Names the session.
@@ -158,11 +176,12 @@ impl Conversation {
         match &event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
+                self.spent.count(std::slice::from_ref(message));
                 self.store(Body::Message {
                     message: Arc::clone(message),
                 });
                 if let Some(node) = self.session.tree().leaf() {
-                    self.view.push(node, Arc::clone(message));
+                    self.view.push(node, message);
                 }
             }
             _ => {
@@ -181,11 +200,7 @@ impl Conversation {
             return;
         }
         let slim = self.context.forget_details(from);
-        for message in &mut self.view.messages {
-            if let Some(without) = slim.get(&Arc::as_ptr(message)) {
-                *message = Arc::clone(without);
-            }
-        }
+        self.view.replace(&slim);
     }
 
     /// Stores and hands out a message that is whole from its start.
@@ -219,8 +234,9 @@ impl Conversation {
     ) {
         let (user_spoke, format) = (!due.is_empty(), model.edit_format);
         let silent = !user_spoke && self.awaits_user(model);
+        let view = self.view.read(&self.session, &mut self.prompts);
         if user_spoke || silent {
-            let mut notes = self.prompts.notes(&self.view.messages, format, toolbox);
+            let mut notes = self.prompts.notes(&view.messages, format, toolbox);
             notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
             self.tell_model(notes, Some(NOTE_ORIGIN));
         } else {
@@ -233,17 +249,18 @@ impl Conversation {
         for queued in due {
             self.tell_model(queued.content, queued.origin.as_deref());
         }
-        let messages = self.view.messages.len();
+        let messages = self.view().messages.len();
         let begun = self.prompts.begin(format, toolbox, messages, user_spoke);
         self.store_prompt(begun);
     }
 
     /// What a run that calls `model` first is started with.
-    pub fn opening(&self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
+    pub fn opening(&mut self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
+        let messages = self.view().messages.clone();
         Opening {
             begins: (self.prompts).is_due(model.edit_format, toolbox, true),
             model: Arc::clone(model),
-            messages: self.view.messages.clone(),
+            messages,
             instructions: self.instructions.clone(),
             toolbox: Arc::clone(toolbox),
         }
@@ -260,13 +277,13 @@ impl Conversation {
     }
 
     /// What the model reads.
-    pub fn for_model(&self) -> &[Arc<Message>] {
-        &self.view.messages
+    pub fn for_model(&mut self) -> &[Arc<Message>] {
+        &self.view().messages
     }
 
     /// Readies the prompt of a call of `model` that says nothing new.
     pub fn ready_prompt(&mut self, model: &Model, toolbox: &Toolbox) {
-        let messages = self.view.messages.len();
+        let messages = self.view().messages.len();
         let begun = (self.prompts).begin(model.edit_format, toolbox, messages, false);
         self.store_prompt(begun);
     }
@@ -274,14 +291,15 @@ impl Conversation {
     /// Puts `summary` in the place of what stands before its kept messages, for a model with this
     /// window. What it stands for stays in the session.
     pub fn compact(&mut self, summary: Summary, model: &Model, window: &Window) {
-        let Some(first_kept) = self.view.nodes.get(summary.kept_from) else {
+        let view = self.view.read(&self.session, &mut self.prompts);
+        let Some(first_kept) = view.nodes.get(summary.kept_from) else {
             return;
         };
         let usage = summary.usage;
         let first_kept_entry_id = self.session.tree().id(*first_kept).to_owned();
         let before = self.session.last_compaction();
         let before = before.and_then(|compaction| compaction.details);
-        let (replaced, kept) = self.view.messages.split_at(summary.kept_from);
+        let (replaced, kept) = view.messages.split_at(summary.kept_from);
         let mut carried = Carried::of(before.as_ref(), replaced);
         carried.fit(window.summary());
         let text = carried.append_to(&summary.text, window.summary());
@@ -314,10 +332,10 @@ impl Conversation {
     /// Leaves these results out of what the model reads. They stay in the session.
     pub fn prune(&mut self, pruned: Vec<Pruned>) {
         for Pruned { at, content } in pruned {
-            let Some(node) = self.view.nodes.get(at) else {
+            let Some(node) = self.view().nodes.get(at).copied() else {
                 continue;
             };
-            let target_id = self.session.tree().id(*node).to_owned();
+            let target_id = self.session.tree().id(node).to_owned();
             let replacement = Some(Replacement { content });
             self.store(Body::ContextEdit(ContextEdit {
                 target_id,
@@ -330,15 +348,13 @@ impl Conversation {
     /// Reads what the model reads back from the session, so that one that is opened again goes on
     /// from the same bytes.
     fn read_view(&mut self) {
-        let mut view = self.session.history();
-        self.prompts
-            .restore(std::mem::take(&mut view.prompts), &view.messages);
-        self.view = view;
+        self.view = View::default();
+        self.view();
     }
 
     /// Sends the thinking so far no more to models that edit in `format`.
     pub fn drop_thinking(&mut self, format: EditFormat) {
-        let messages = self.view.messages.len();
+        let messages = self.view().messages.len();
         let begun = self.prompts.drop_thinking(format, messages);
         self.store_prompt(begun);
     }

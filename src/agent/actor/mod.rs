@@ -3,6 +3,7 @@
 
 mod task;
 mod turns;
+mod view;
 mod compaction;
 mod external;
 mod trial;

@@ -66,9 +66,7 @@ impl Actor {
             files: SystemFiles::default(),
             instructions: String::new(),
         };
-        let history = options.history;
-        let prompts = history.prompts.clone();
-        let prompts = SessionPrompts::new(renderer, options.today, prompts, &history.messages);
+        let prompts = SessionPrompts::new(renderer, options.today);
         let env = RunEnv {
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
@@ -79,7 +77,7 @@ impl Actor {
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
         };
-        let mut conversation = Conversation::new(options.session, prompts, history);
+        let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
         let mut actor = Self {
             env: Arc::new(env),
@@ -212,7 +210,7 @@ impl Actor {
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
         self.env = Arc::new(self.env.for_session(open.session.id(), open.spill_dir));
-        let mut before = (self.conversation).open(open.session, open.history, &self.model);
+        let mut before = (self.conversation).open(open.session, open.facts, &self.model);
         self.conversation.send(AgentEvent::ModelChanged {
             model: Arc::clone(&self.model),
             thinking: self.thinking,
@@ -432,6 +430,7 @@ impl Actor {
             self.compact(request);
         }
         if self.activity.run().is_none() {
+            self.conversation.rest();
             self.conversation.send(AgentEvent::AgentSettled { aborted });
         }
     }
@@ -462,7 +461,7 @@ impl Actor {
     fn snapshot(&self) -> Snapshot {
         let (steering, follow_up) = self.queues.shown();
         Snapshot {
-            messages: self.conversation.context.messages().to_vec(),
+            facts: self.conversation.facts(),
             branch: self.conversation.branch(),
             state: self.state.clone(),
             steering,

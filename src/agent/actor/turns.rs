@@ -48,12 +48,13 @@ impl Actor {
     /// The run's next turn: everything as it is now, and a fresh way to cut it short.
     pub(super) fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
         let model = Arc::clone(self.asked());
+        let messages = self.conversation.for_model().to_vec();
         let prompt = self.conversation.prompts.in_force(model.edit_format);
         let run = self.activity.live_run()?;
         run.interrupt = run.cancel.child_token();
         Ok(Turn {
             interrupt: run.interrupt.clone(),
-            messages: self.conversation.for_model().to_vec(),
+            messages,
             prompt: prompt.cloned().unwrap_or_default(),
             thinking: self.thinking,
             toolbox: Arc::clone(&self.toolbox),

@@ -143,15 +143,10 @@ pub(in crate::agent) struct SessionPrompts {
 }
 
 impl SessionPrompts {
-    /// The prompts of a conversation of `messages`, with those that are `stored` in the order of
-    /// their entries; `renderer` makes those that are still missing.
-    pub fn new(
-        renderer: SystemPrompt,
-        today: Today,
-        stored: Vec<SessionPrompt>,
-        messages: &[Arc<Message>],
-    ) -> Self {
-        let mut prompts = Self {
+    /// The prompts of a conversation that is still to be read; `renderer` makes those that are not
+    /// stored.
+    pub fn new(renderer: SystemPrompt, today: Today) -> Self {
+        Self {
             place: renderer.cwd.clone(),
             news: Vec::new(),
             renderer,
@@ -161,12 +156,11 @@ impl SessionPrompts {
             instructions: Vec::new(),
             untrusted: None,
             known_instructions: BTreeMap::new(),
-        };
-        prompts.restore(stored, messages);
-        prompts
+        }
     }
 
-    /// Takes these in place of all before: the conversation is `messages` now.
+    /// Takes these in place of all before: the conversation is `messages`, with those that are
+    /// `stored` in the order of their entries.
     pub fn restore(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
         self.in_force.clear();
         for prompt in stored {
@@ -181,13 +175,13 @@ impl SessionPrompts {
         }
     }
 
-    /// The same for another conversation.
-    pub fn restart(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
+    /// Begins anew for another conversation that is still to be read.
+    pub fn restart(&mut self) {
         let (renderer, today) = (self.renderer.clone(), Arc::clone(&self.today));
         let place = self.place.clone();
         *self = Self {
             place,
-            ..Self::new(renderer, today, stored, messages)
+            ..Self::new(renderer, today)
         };
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::branch::SessionBranch;
 use super::entry::{Body, Compaction, Kind, Replacement};
+use super::history_facts::{HistoryFacts, begins_end};
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::memory::SessionPrompt;
@@ -27,6 +28,8 @@ pub struct History {
     pub prompts: Vec<SessionPrompt>,
     /// Entries on the path that could not be read.
     pub damaged: usize,
+    /// Where only the end is kept: what stood before it.
+    pub(super) folded: Option<HistoryFacts>,
 }
 
 impl Session {
@@ -48,9 +51,14 @@ impl Session {
 
     /// The conversation at the leaf.
     pub fn history(&self) -> History {
+        let mut history = History::default();
+        self.read_history(&mut history);
+        history
+    }
+
+    pub(super) fn read_history(&self, history: &mut History) {
         let tree = self.tree();
         let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let mut history = History::default();
         let compacted = path
             .iter()
             .rposition(|node| tree.node(*node).kind == Kind::Compaction);
@@ -62,8 +70,7 @@ impl Session {
             }
         });
         let Some((at, node, compaction)) = compaction else {
-            history.read(self, &path);
-            return history;
+            return history.read(self, &path);
         };
         let kept = tree.find(&compaction.first_kept_entry_id);
         let first_kept = path[..at].iter().position(|node| Some(*node) == kept);
@@ -83,8 +90,10 @@ impl Session {
                 answer.usage = Usage::default();
             }
         }
+        if let Some(folded) = &mut history.folded {
+            (folded.usage, folded.context_tokens) = (Usage::default(), 0);
+        }
         history.read(self, &path[at + 1..]);
-        history
     }
 
     /// What the user said first on the way to the leaf; none where nothing was said.
@@ -178,8 +187,24 @@ impl History {
 
     /// Appends the message of the entry at `node`.
     pub(in crate::agent) fn push(&mut self, node: NodeId, message: Arc<Message>) {
+        if let Some(folded) = &mut self.folded
+            && begins_end(&message)
+        {
+            folded.count(&self.messages);
+            self.nodes.clear();
+            self.messages.clear();
+        }
         self.nodes.push(node);
         self.messages.push(message);
+    }
+
+    /// What is known of one of which only the end was kept.
+    pub(super) fn into_facts(self) -> HistoryFacts {
+        let mut facts = self.folded.unwrap_or_default();
+        facts.count(&self.messages);
+        facts.last = self.messages;
+        facts.damaged = self.damaged;
+        facts
     }
 }
 

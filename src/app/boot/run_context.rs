@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::agent::memory::InstructionSources;
 use crate::agent::process::Processes;
 use crate::agent::session::folder::folder_for;
-use crate::agent::session::{History, Session, SessionBranch};
+use crate::agent::session::{HistoryFacts, Session, SessionBranch};
 use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
@@ -22,7 +22,7 @@ use crate::app::tui::app::{Access, SessionInfo, Start, Status};
 use crate::app::{keys, log, tui};
 use crate::llm::local::LocalServer;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
-use crate::llm::{Client, Message, Model, Provider, ThinkingLevel};
+use crate::llm::{Client, Model, Provider, ThinkingLevel};
 
 /// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
 pub(super) struct RunContext {
@@ -47,7 +47,7 @@ impl RunContext {
         resumed: Option<Opened>,
         dirs: &Dirs,
         env: &HashMap<String, String>,
-    ) -> Result<(Self, Session, History), StartError> {
+    ) -> Result<(Self, Session, HistoryFacts), StartError> {
         let (scratch, model, thinking) = match &plan.model {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
@@ -73,7 +73,7 @@ impl RunContext {
         };
         let Opened {
             session,
-            history,
+            facts,
             mut notices,
             prompt: _,
         } = opened;
@@ -110,13 +110,13 @@ impl RunContext {
             spill_dir,
             notices,
         };
-        Ok((context, session, history))
+        Ok((context, session, facts))
     }
 
     pub fn start_agent(
         &self,
         session: Session,
-        history: History,
+        facts: HistoryFacts,
         plan: &Plan,
         dirs: &Dirs,
         env: &HashMap<String, String>,
@@ -156,7 +156,7 @@ impl RunContext {
             },
             today: Arc::new(|| jiff::Zoned::now().date()),
             session,
-            history,
+            facts,
             spill_dir: self.spill_dir.clone(),
             trials: self.session_file.is_some().then(|| dirs.trials()),
             rules: settings.rules.clone(),
@@ -166,7 +166,7 @@ impl RunContext {
     pub fn screen(
         &self,
         plan: &Plan,
-        history: (Arc<SessionBranch>, Vec<Arc<Message>>),
+        history: (Arc<SessionBranch>, HistoryFacts),
         dirs: &Dirs,
         handle: AgentHandle,
     ) -> tui::TuiOptions {

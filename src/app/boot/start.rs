@@ -152,11 +152,11 @@ async fn run_plan(
     let events = plan.loaded.args.events.as_deref();
     let events = events.map(EventsFile::open).transpose()?;
     let resumed = plan.loaded.resumed.take();
-    let (context, session, history) = RunContext::new(&plan, resumed, dirs, env)?;
+    let (context, session, facts) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
-    let shown = (Arc::new(session.branch()), history.messages.clone());
+    let shown = (Arc::new(session.branch()), facts.clone());
     let is_stored = session.root().is_some();
-    let handle = context.start_agent(session, history, &plan, dirs, env)?;
+    let handle = context.start_agent(session, facts, &plan, dirs, env)?;
     let events = events.map(|file| file.follow(&header, &handle));
     let when_idle = match plan.front_end {
         FrontEnd::Screen => WhenIdle::Start,

@@ -8,7 +8,7 @@ use super::find::find;
 use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
-    Body, History, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial,
+    Body, HistoryFacts, OpenError, Session, SessionView, StoredSession, live_sessions, ready_trial,
     sessions_in,
 };
 use crate::app::args::RunArgs;
@@ -43,7 +43,7 @@ pub struct Opened {
     /// The session.
     pub session: Session,
     /// The conversation at its leaf.
-    pub history: History,
+    pub facts: HistoryFacts,
     /// What the user should read about it.
     pub notices: Vec<String>,
     /// The prompt it was forked before.
@@ -197,9 +197,9 @@ impl Choice {
             let node = node.ok_or_else(|| Refused::no_entry(path, at))?;
             notices.extend(session.go_to(Some(node)).map(|(_, notice)| notice));
         }
-        let history = session.history();
-        if history.damaged > 0 {
-            let entries = plural(history.damaged as u64, "entry", "entries");
+        let facts = session.facts();
+        if facts.damaged > 0 {
+            let entries = plural(facts.damaged as u64, "entry", "entries");
             notices.push(format!(
                 "{entries} of the conversation cannot be read; the file keeps them as they are: {}",
                 path.display()
@@ -207,7 +207,7 @@ impl Choice {
         }
         Ok(Opened {
             session,
-            history,
+            facts,
             notices,
             prompt: None,
         })
@@ -224,7 +224,7 @@ impl Opened {
         let (session, notices) =
             Session::fork_at(root, &view, cwd, leaf).map_err(|error| failed(&error))?;
         Ok(Self {
-            history: session.history(),
+            facts: session.facts(),
             session,
             notices,
             prompt: prompt.map(|prompt| content_text(&prompt)),
@@ -235,7 +235,7 @@ impl Opened {
     pub fn with_trial(mut self, trials: &Path) -> Self {
         if let Some(notice) = ready_trial(&mut self.session, trials) {
             self.notices.push(notice);
-            self.history = self.session.history();
+            self.facts = self.session.facts();
         }
         self
     }
@@ -255,7 +255,7 @@ impl Opened {
             session.append(Body::SessionInfo { name });
         }
         Ok(Self {
-            history: session.history(),
+            facts: session.facts(),
             session,
             notices,
             prompt: None,
@@ -266,7 +266,7 @@ impl Opened {
     pub fn new(root: &Path, cwd: &Path) -> Self {
         Self {
             session: Session::create(root, cwd),
-            history: History::default(),
+            facts: HistoryFacts::default(),
             notices: Vec::new(),
             prompt: None,
         }
@@ -289,7 +289,7 @@ impl Opened {
     pub fn unstored(cwd: &Path) -> Self {
         Self {
             session: Session::unstored(cwd),
-            history: History::default(),
+            facts: HistoryFacts::default(),
             notices: Vec::new(),
             prompt: None,
         }

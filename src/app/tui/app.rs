@@ -16,14 +16,14 @@ use super::overlay::{ModelsState, Overlay};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
-use crate::agent::session::SessionBranch;
+use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
 use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
 use crate::app::sessions::Refused;
 use crate::llm::message::content_text;
-use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
+use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may be on the screen only.
 const SAVE_DRAFT_MS: i64 = 300;
@@ -89,7 +89,7 @@ pub struct Start {
     /// until the first frame is drawn).
     pub demo: Option<(String, i64)>,
     /// The conversation so far, of a session that goes on, as the user and as a model reads it.
-    pub history: (Arc<SessionBranch>, Vec<Arc<Message>>),
+    pub history: (Arc<SessionBranch>, HistoryFacts),
     /// Whether the list of sessions is opened.
     pub resume: bool,
     /// The session that was asked for and not opened: how to go on is asked.

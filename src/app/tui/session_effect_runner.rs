@@ -44,7 +44,7 @@ impl OpenEffect {
     async fn go_on(self, opened: Opened) {
         let Opened {
             session,
-            history,
+            facts,
             mut notices,
             prompt,
         } = opened;
@@ -57,7 +57,7 @@ impl OpenEffect {
             thinking: session.thinking(),
             spill_dir: session.path().unwrap_or(&self.root).with_extension(""),
             session,
-            history,
+            facts,
             model,
         });
         if let Some(prompt) = prompt {

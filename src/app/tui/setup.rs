@@ -23,9 +23,9 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     let mut app = App::new(size, now, keymap, theme, options.status.clone());
     app.adaptive_theme = (options.theme.is_none() && rich).then_some(depth);
     app.start = std::mem::take(&mut options.start);
-    let (branch, messages) = std::mem::take(&mut app.start.history);
+    let (branch, facts) = std::mem::take(&mut app.start.history);
     if !branch.is_empty() {
-        update::show(&mut app, &branch, &messages);
+        update::show(&mut app, &branch, &facts);
     }
     Ok(app)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{iterations, sessions, tree, trials};
-use crate::agent::session::SessionBranch;
+use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
@@ -51,14 +51,14 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             }
         }
         AgentEvent::SessionOpened {
-            messages,
+            facts,
             branch,
             path,
             name,
             first_prompt,
             read_only,
         } => {
-            show(app, branch, messages);
+            show(app, branch, facts);
             let same = app.status.session.as_ref().map(|session| &session.file) == path.as_ref();
             if !same {
                 trials::left(app);
@@ -88,16 +88,16 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             add(&mut app.status.total, usage);
         }
         AgentEvent::Moved {
-            messages,
+            facts,
             branch,
             prompt,
         } => {
             let spent = app.status.total.clone();
-            show(app, branch, messages);
+            show(app, branch, facts);
             app.status.total = spent;
             app.timeline = Timeline::default();
             tree::moved(app, prompt.as_deref());
-            let last = messages.last().map(AsRef::as_ref);
+            let last = facts.last.last().map(AsRef::as_ref);
             if prompt.is_none() && !matches!(last, None | Some(Message::Assistant(_))) {
                 app.resume = Some(Resume::Unanswered);
             }
@@ -138,7 +138,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
-    show(app, &snapshot.branch, &snapshot.messages);
+    show(app, &snapshot.branch, &snapshot.facts);
     for (class, fold) in folds {
         app.transcript.set_all(class, fold);
     }
@@ -151,17 +151,12 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Shows a conversation in place of the one so far. `messages` are those of it that a model reads.
-pub fn show(app: &mut App, branch: &Arc<SessionBranch>, messages: &[Arc<Message>]) {
+/// Shows a conversation in place of the one so far.
+pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     let transcript = Transcript::of_branch(Arc::clone(branch));
     app.transcript.replace(transcript);
-    app.status.total = Usage::default();
-    app.status.context = 0;
-    for message in messages {
-        if let Message::Assistant(message) = &**message {
-            account(&mut app.status, message);
-        }
-    }
+    app.status.total = facts.usage.clone();
+    app.status.context = facts.context_tokens;
 }
 
 /// No event will come any more.

@@ -1,0 +1,65 @@
+//! What the model reads of the conversation. It stands in the session, so it is held only while a run
+//! needs it: read when one begins, let go of where none goes on and it is large.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::agent::memory::SessionPrompts;
+use crate::agent::session::{History, NodeId, Place, Session};
+use crate::llm::Message;
+
+/// Bytes of entries that are held while nothing runs: so much is read again unnoticed.
+const HELD: u64 = 1024 * 1024;
+
+/// What the model reads of the conversation, and the entries of that.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    /// None while nobody has read it.
+    history: Option<History>,
+    /// The prompts were read with it before, and what they say has been kept up to date since.
+    knows_prompts: bool,
+}
+
+impl View {
+    /// The conversation, read from `session` where that is still to be done.
+    pub fn read(&mut self, session: &Session, prompts: &mut SessionPrompts) -> &mut History {
+        let knows_prompts = std::mem::replace(&mut self.knows_prompts, true);
+        self.history.get_or_insert_with(|| {
+            let mut history = session.history();
+            let stored = std::mem::take(&mut history.prompts);
+            if !knows_prompts {
+                prompts.restore(stored, &history.messages);
+            }
+            history
+        })
+    }
+
+    /// Takes in a message that was stored at `node`. Where nobody has read the others, it is read with
+    /// them.
+    pub fn push(&mut self, node: NodeId, message: &Arc<Message>) {
+        if let Some(history) = &mut self.history {
+            history.push(node, Arc::clone(message));
+        }
+    }
+
+    /// Puts messages in the place of others that say the same.
+    pub fn replace(&mut self, others: &HashMap<*const Message, Arc<Message>>) {
+        for message in self.history.iter_mut().flat_map(|it| &mut it.messages) {
+            if let Some(other) = others.get(&Arc::as_ptr(message)) {
+                *message = Arc::clone(other);
+            }
+        }
+    }
+
+    /// Lets go of a conversation that is large, and all in the file of `session`.
+    pub fn rest(&mut self, session: &Session) {
+        let nodes = self.history.iter().flat_map(|history| &history.nodes);
+        let bytes = nodes.map(|node| match session.tree().node(*node).place {
+            Place::File { length, .. } => Some(u64::from(length)),
+            Place::Memory(_) => None,
+        });
+        if bytes.sum::<Option<u64>>().is_some_and(|bytes| bytes > HELD) {
+            self.history = None;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What is known of a conversation that nobody goes on with yet: what it took and how it ends. Holds
+//! no message but the last, so a long past costs nothing until a run reads it.
+
+use std::sync::Arc;
+
+use super::history::History;
+use super::store::Session;
+use crate::llm::{Message, StopReason, Usage};
+
+/// A conversation without its messages.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryFacts {
+    /// How many messages a model reads.
+    pub count: usize,
+    /// What the answers among them took.
+    pub usage: Usage,
+    /// Tokens in the window at the last answer that says so.
+    pub context_tokens: u64,
+    /// Its end: the last message of the user or call of tools, and what came of it.
+    pub last: Vec<Arc<Message>>,
+    /// Entries on the path that could not be read.
+    pub damaged: usize,
+}
+
+impl Session {
+    /// The conversation at the leaf, of which only the end is kept.
+    pub fn facts(&self) -> HistoryFacts {
+        let mut history = History {
+            folded: Some(HistoryFacts::default()),
+            ..History::default()
+        };
+        self.read_history(&mut history);
+        history.into_facts()
+    }
+}
+
+impl HistoryFacts {
+    /// The facts of these messages.
+    pub fn of(messages: &[Arc<Message>]) -> Self {
+        let mut facts = Self::default();
+        facts.count(messages);
+        facts.last = messages[end_of(messages)..].to_vec();
+        facts
+    }
+
+    /// The same but for how it ends.
+    pub(in crate::agent) fn without_end(self) -> Self {
+        let last = Vec::new();
+        Self { last, ..self }
+    }
+
+    /// Counts `messages` in.
+    pub(in crate::agent) fn count(&mut self, messages: &[Arc<Message>]) {
+        self.count += messages.len();
+        for message in messages {
+            if let Message::Assistant(answer) = &**message {
+                self.usage.add(&answer.usage);
+                let whole = !matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted);
+                if whole && answer.usage.context_tokens() > 0 {
+                    self.context_tokens = answer.usage.context_tokens();
+                }
+            }
+        }
+    }
+}
+
+/// Whether what comes next depends on nothing before `message`.
+pub(super) fn begins_end(message: &Message) -> bool {
+    match message {
+        Message::User(_) => true,
+        Message::Assistant(answer) => {
+            answer.stop_reason == StopReason::ToolUse && answer.tool_calls().next().is_some()
+        }
+        Message::ToolResult(_) => false,
+    }
+}
+
+/// Where the end of these messages begins: what comes next depends on nothing before it.
+pub(in crate::agent) fn end_of(messages: &[Arc<Message>]) -> usize {
+    let begins = |message: &Arc<Message>| begins_end(message);
+    messages.iter().rposition(begins).unwrap_or(0)
+}
