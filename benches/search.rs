@@ -148,6 +148,8 @@ fn call(
 ) -> Duration {
     let details = Arc::new(Details::Text(tiller::agent::tool::TextDetails::default()));
     let context = ToolContext {
+            call_id: String::from("call"),
+            asker: tiller::agent::Asker::deaf(),
         cwd: cwd.to_path_buf(),
         spill_file: cwd.join("spill"),
         cancel: CancellationToken::new(),

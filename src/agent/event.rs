@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::question::Question;
 use super::session::{HistoryFacts, SessionBranch};
 use super::tool::Details;
 use super::trial::{Kept, Trial};
@@ -132,6 +133,11 @@ pub enum AgentEvent {
         steering: Vec<Queued>,
         /// Delivered when the agent would stop.
         follow_up: Vec<Queued>,
+    },
+    /// The questions that calls wait with changed; all of them, in the order they were asked.
+    Questions {
+        /// Those that wait for an answer.
+        open: Vec<Arc<Question>>,
     },
     /// Queued messages go back to the user, who puts them before the draft: after an abort
     /// (steering first) or because they asked.

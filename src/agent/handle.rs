@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
+use super::question::{Answer, Question};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -75,6 +76,8 @@ pub struct Snapshot {
     pub branch: Arc<SessionBranch>,
     /// What the agent does.
     pub state: RunState,
+    /// Questions that wait for an answer.
+    pub questions: Vec<Arc<Question>>,
     /// Messages that wait to be delivered between tool calls.
     pub steering: Vec<Queued>,
     /// Messages that wait for the end of the run.
@@ -107,6 +110,8 @@ pub enum Command {
     },
     /// Goes on after the iteration limit.
     Continue,
+    /// Answers the question with this id; ignored when it waits no more.
+    Answer(u64, Answer),
     /// The model from the next call on.
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
@@ -321,6 +326,11 @@ impl AgentHandle {
     /// Goes on after the iteration limit.
     pub fn go_on(&self) {
         self.send(Command::Continue);
+    }
+
+    /// Answers the question with this id; nothing happens when it waits no more.
+    pub fn answer(&self, id: u64, answer: Answer) {
+        self.send(Command::Answer(id, answer));
     }
 
     /// Changes the model from the next call on.

@@ -10,6 +10,7 @@ pub mod session;
 pub mod memory;
 pub mod trial;
 pub mod tool;
+pub mod question;
 pub mod toolbox;
 mod schema;
 mod violations;
@@ -29,6 +30,7 @@ pub use handle::{
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::AgentOptions;
+pub use question::{Answer, Asker, ChoiceSubject, PermissionSubject, Question, Subject};
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, Toolbox};

@@ -43,6 +43,8 @@ pub struct AgentOptions {
     pub spill_dir: PathBuf,
     /// Where trials are kept; none where the session could be lost, and a trial with it.
     pub trials: Option<PathBuf>,
+    /// Whether somebody can answer questions; else each is refused.
+    pub has_user: bool,
     /// The rules of the loop.
     pub rules: LoopRules,
 }

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::process::Processes;
+use super::question::Asker;
 use super::schema::Schema;
 use crate::llm::{Content, EditFormat, ToolSpec};
 
@@ -95,6 +96,8 @@ impl Effects {
 /// What a call knows of its surroundings.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
+    /// The call's id.
+    pub call_id: String,
     /// The folder that relative paths are relative to.
     pub cwd: PathBuf,
     /// Where output too long for the model may be written whole; the folder may not exist yet.
@@ -105,6 +108,8 @@ pub struct ToolContext {
     pub progress: Progress,
     /// The scope of the processes that the call starts: they end with the run.
     pub processes: Processes,
+    /// Asks the user.
+    pub asker: Asker,
     /// What the call was allowed to do: the tool's effects with these arguments.
     pub effects: Effects,
 }

@@ -111,6 +111,10 @@ pub enum Action {
     CompareBranches,
     /// Edit the last prompt and send it again.
     EditPrompt,
+    /// Let the call run that waits for permission, this once.
+    AllowOnce,
+    /// Refuse it.
+    RefuseCall,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -196,6 +200,8 @@ pub enum Scope {
     Pager,
     /// In a question.
     Question,
+    /// On the empty editor while a call waits for permission.
+    Permission,
     /// On the empty editor while a trial is open and no run is under way.
     Trial,
 }
@@ -300,6 +306,8 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),
     argument(row(CompareBranches, "compare_branches", "Compare two branches since they parted: prompts, calls, time, tokens, cost, files. A and B are labels or ids as the tree shows them; without any: this branch and the one it parted from last", Looking), "diff", "A B"),
     row(EditPrompt, "edit_prompt", "Take the last prompt back into the editor; sent again it is another branch", Talking),
+    within(Scope::Permission, row(AllowOnce, "allow_once", "While a call waits for permission: let it run, this once. Counts on the empty editor; whatever else is typed and sent refuses the call and tells the model why", Talking)),
+    within(Scope::Permission, row(RefuseCall, "refuse_call", "While a call waits for permission: refuse it; the run goes on", Talking)),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
     row(Left, "left", "Move left", Writing),
     row(Right, "right", "Move right", Writing),

@@ -155,6 +155,7 @@ impl Recorder {
             AgentEvent::Notice { level, text } => {
                 json!({"type": "notice", "level": level, "text": text})
             }
+            AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }
             | AgentEvent::QueueReturned { .. }

@@ -395,6 +395,7 @@ pub struct Setup {
     pub provider: Option<Arc<dyn Provider>>,
     pub model: Option<Model>,
     pub toolbox: Option<Toolbox>,
+    pub has_user: bool,
     pub processes: Option<Processes>,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
@@ -476,6 +477,7 @@ impl Setup {
             facts: session.facts(),
             session,
             trials: Some(folder.path().join("try")),
+            has_user: self.has_user,
             rules: self.rules,
         });
         TestAgent {
@@ -620,6 +622,7 @@ fn line(event: &AgentEvent) -> Option<String> {
             steering,
             follow_up,
         } => format!("queue {} {}", steering.len(), follow_up.len()),
+        AgentEvent::Questions { open } => format!("questions {}", open.len()),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<_> = messages
                 .iter()

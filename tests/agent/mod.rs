@@ -6,6 +6,7 @@ mod fixture;
 mod compaction;
 mod iterations;
 mod prompt;
+mod questions;
 mod text;
 mod tools;
 mod details;

@@ -54,6 +54,7 @@ async fn the_show_tells_the_truth() {
         facts: HistoryFacts::default(),
         spill_dir: spill.path().to_owned(),
         trials: None,
+        has_user: true,
         rules: LoopRules::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

@@ -90,6 +90,8 @@ impl BashTool {
         let cancel = CancellationToken::new();
         let (progress, watcher) = Progress::new(Arc::new(self.tool.preview(&args)));
         let context = ToolContext {
+            call_id: String::from("call"),
+            asker: tiller::agent::Asker::deaf(),
             cwd: self.folder.path().to_owned(),
             spill_file: self.spill_file(),
             cancel: cancel.clone(),

@@ -76,6 +76,8 @@ impl TestTools {
     pub fn context(&self) -> ToolContext {
         let details = Arc::new(Details::Text(TextDetails::default()));
         ToolContext {
+            call_id: String::from("call"),
+            asker: tiller::agent::Asker::deaf(),
             cwd: self.cwd.clone(),
             spill_file: self.dir.path().join("spill.txt"),
             cancel: CancellationToken::new(),

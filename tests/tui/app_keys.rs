@@ -332,6 +332,7 @@ fn missed_events_are_made_up_for() {
         branch: branch(&messages),
         facts: HistoryFacts::of(&messages),
         state: RunState::Idle,
+        questions: Vec::new(),
         steering: Vec::new(),
         follow_up: queued(QueueKind::FollowUp, &["then this"]),
     })));

@@ -5,6 +5,7 @@ mod app_keys;
 mod app_context;
 mod app_frames;
 mod app_storm;
+mod app_questions;
 mod app_retry;
 mod app_sessions;
 mod app_timeline;

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::event::{QueueKind, RunOutcome};
 use crate::agent::process::Processes;
+use crate::agent::question::Asker;
 use crate::agent::runner::{RunLink, RunMessage};
 use crate::llm::{Content, Model};
 
@@ -62,6 +63,7 @@ impl Run {
     pub fn start<F>(
         cancel: CancellationToken,
         processes: Processes,
+        asker: Asker,
         first_message: usize,
         silent: bool,
         task: impl FnOnce(RunLink) -> F,
@@ -69,7 +71,7 @@ impl Run {
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
-        let (link, messages) = RunLink::new(cancel.clone(), processes.clone());
+        let (link, messages) = RunLink::new(cancel.clone(), processes.clone(), asker);
         Self {
             messages,
             task: tokio::spawn(task(link)),

@@ -13,6 +13,7 @@ mod conversation;
 mod branches;
 mod context;
 mod queue;
+mod questions;
 mod subscribers;
 
 pub use task::start;

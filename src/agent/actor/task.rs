@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
+use super::questions::Questions;
 use super::queue::Queues;
 use crate::agent::event::{AgentEvent, NoticeLevel, Queued, RunOutcome, RunState, now_ms};
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
@@ -40,6 +41,7 @@ pub(super) struct Actor {
     pub(super) processes: Processes,
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
+    pub(super) questions: Questions,
     pub(super) activity: Activity,
     /// The same as subscribers know it.
     pub(super) state: RunState,
@@ -84,6 +86,7 @@ impl Actor {
             processes: options.processes,
             conversation,
             queues: Queues::default(),
+            questions: Questions::new(options.has_user),
             activity: Activity::Idle,
             state: RunState::Idle,
             model,
@@ -111,6 +114,7 @@ impl Actor {
                 command = commands.recv(), if !leaving => self.on_command(command),
                 dropped = self.conversation.subscribers.catch_up(), if self.conversation.subscribers.behind() => self.conversation.on_dropped(dropped),
                 report = self.activity.next_message(), if reading => self.on_message(report).await,
+                asked = self.questions.next() => self.on_asked(asked),
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
@@ -177,6 +181,7 @@ impl Actor {
             Some(Command::Open(open)) => self.open(*open),
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::SetRules(rules)) => self.rules = Arc::from(rules),
+            Some(Command::Answer(id, answer)) => self.answer(id, answer),
             Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
             Some(Command::Uncompact) => self.uncompact(),
@@ -344,13 +349,13 @@ impl Actor {
         self.conversation.store_model(&self.model, self.thinking);
         let first = self.conversation.context.messages().len();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
-        self.activity = Activity::Running(Run::start(cancel, processes, first, silent, task));
+        self.activity = Activity::Running(Run::start(cancel, processes, self.questions.asker.clone(), first, silent, task));
     }
 
     async fn on_message(&mut self, report: Option<RunMessage>) {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
-            Some(RunMessage::Phase(phase)) => self.enter(RunState::Running { phase }),
+            Some(RunMessage::Phase(phase)) => self.enter_phase(phase),
             Some(RunMessage::Surroundings(found)) => {
                 self.conversation.set_surroundings(found);
             }
@@ -384,6 +389,7 @@ impl Actor {
             return;
         };
         self.current.end();
+        self.close_questions();
         let mut outcome = run.task.await.unwrap_or_else(|error| {
             let message = format!("Internal error: {error}");
             RunOutcome::Failed { message }
@@ -464,6 +470,7 @@ impl Actor {
             facts: self.conversation.facts(),
             branch: self.conversation.branch(),
             state: self.state.clone(),
+            questions: self.questions.open(),
             steering,
             follow_up,
         }

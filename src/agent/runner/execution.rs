@@ -72,11 +72,13 @@ pub(super) async fn execute(
     };
     let (progress, mut live) = Progress::new(preview);
     let context = ToolContext {
+        call_id: call.id.clone(),
         cwd: env.cwd.clone(),
         spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
         cancel: turn.interrupt.child_token(),
         progress,
         processes: link.processes.clone(),
+        asker: link.asker.clone(),
         effects: allowed.effects,
     };
     let (tool, args) = (allowed.tool, allowed.args);

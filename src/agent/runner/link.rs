@@ -12,6 +12,7 @@ use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunO
 use crate::agent::memory::compaction::Pruned;
 use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
 use crate::agent::process::Processes;
+use crate::agent::question::Asker;
 use crate::agent::rules::LoopRules;
 use crate::agent::session::NodeId;
 use crate::agent::toolbox::Toolbox;
@@ -28,6 +29,8 @@ pub(in crate::agent) struct RunLink {
     cancel: CancellationToken,
     /// The scope of what its calls start.
     pub processes: Processes,
+    /// Asks the user.
+    pub asker: Asker,
 }
 
 /// What the run says to the actor. The actor reads these in order, so an answer to a question
@@ -162,12 +165,14 @@ impl RunLink {
     pub fn new(
         cancel: CancellationToken,
         processes: Processes,
+        asker: Asker,
     ) -> (Self, mpsc::Receiver<RunMessage>) {
         let (messages, receiver) = mpsc::channel(MESSAGE_BUFFER);
         let link = Self {
             messages,
             cancel,
             processes,
+            asker,
         };
         (link, receiver)
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ask::AskUser;
 use super::bash;
 use super::edit::seen_files::SeenFiles;
 use super::edit::{Edit, Write};
@@ -25,5 +26,6 @@ pub fn builtin(settings: &ToolSettings) -> Vec<Arc<dyn Tool>> {
         typed(Grep(settings.clone())),
         typed(Find(settings.clone())),
         typed(Ls(settings.clone())),
+        typed(AskUser),
     ]
 }

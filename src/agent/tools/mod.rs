@@ -1,6 +1,6 @@
 //! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
-//! `patch` (apply_patch), `search` (grep, find, ls). What several of them use is on top: `open`,
-//! `kind`, `escape`, `call`, `typed` (arguments, parsed once).
+//! `patch` (apply_patch), `search` (grep, find, ls), `ask` (ask_user). What several of them use is
+//! on top: `open`, `kind`, `escape`, `call`, `typed` (arguments, parsed once).
 
 mod builtin;
 mod settings;
@@ -9,6 +9,7 @@ mod bash;
 mod edit;
 mod patch;
 mod search;
+mod ask;
 mod open;
 mod kind;
 mod escape;

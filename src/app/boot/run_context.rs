@@ -14,7 +14,7 @@ use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
-use crate::app::plan::{Loaded, Plan};
+use crate::app::plan::{FrontEnd, Loaded, Plan};
 use crate::app::project::Project;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{Opened, title_of};
@@ -159,6 +159,7 @@ impl RunContext {
             facts,
             spill_dir: self.spill_dir.clone(),
             trials: self.session_file.is_some().then(|| dirs.trials()),
+            has_user: plan.front_end == FrontEnd::Screen,
             rules: settings.rules.clone(),
         }))
     }

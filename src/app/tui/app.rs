@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 
+use super::answer_delay::AnswerDelay;
 use super::composer::{Composer, SavedDraft};
 use super::input::MouseEvent;
 use super::keymap::Keymap;
@@ -18,7 +19,7 @@ use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
-use crate::agent::{Phase, QueueKind, Queued, RunOutcome, RunState};
+use crate::agent::{Phase, Question, QueueKind, Queued, RunOutcome, RunState, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
 use crate::app::sessions::Refused;
@@ -54,6 +55,10 @@ pub struct App {
     pub trial: Option<OpenTrial>,
     /// Messages that wait, in the order they go out.
     pub(crate) queue: Vec<Queued>,
+    /// What calls wait with; the first one is in the strip.
+    pub(crate) questions: Vec<Arc<Question>>,
+    /// When keys answer it.
+    pub(crate) answer_delay: AnswerDelay,
     /// The status line's facts.
     pub status: Status,
     /// The models there are, and those that were used.
@@ -298,6 +303,8 @@ impl App {
             timeline: Timeline::default(),
             trial: None,
             queue: Vec::new(),
+            questions: Vec::new(),
+            answer_delay: AnswerDelay::starting(now),
             models: ModelsState::new(Arc::clone(&status.model)),
             status,
             presses: LastPressed::default(),
@@ -317,9 +324,28 @@ impl App {
     pub fn scope(&self) -> Scope {
         match self.overlays.last() {
             Some(top) => top.scope(),
+            None if self.asks_permission() => Scope::Permission,
             None if self.trial_asks() => Scope::Trial,
             None => Scope::Everywhere,
         }
+    }
+
+    /// The question in the strip, once the user has had time to see it.
+    pub fn seen_question(&self) -> Option<&Question> {
+        let question = self.questions.first()?;
+        self.answer_delay.is_over(self.now).then_some(question)
+    }
+
+    /// The same, when a key may answer it. What is being typed is never an answer.
+    pub fn asks(&self) -> Option<&Question> {
+        let free = self.composer.is_empty() && self.overlays.is_empty();
+        self.seen_question().filter(|_| free)
+    }
+
+    /// Whether a key decides if a call may run.
+    fn asks_permission(&self) -> bool {
+        let question = self.asks();
+        question.is_some_and(|question| matches!(question.subject, Subject::Permission(_)))
     }
 
     /// Whether a key decides what becomes of the trial. What is being typed is never an answer.

@@ -9,7 +9,7 @@ use super::options::ExitKind;
 use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
 use crate::agent::trial::Trial;
-use crate::agent::{Leaving, QueueKind};
+use crate::agent::{Answer, Leaving, QueueKind};
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
@@ -43,6 +43,8 @@ pub enum Effect {
     SteerNow,
     /// Take the waiting messages back.
     TakeBack,
+    /// Answer the question with this id.
+    Answer(u64, Answer),
     /// Stop the run; while processes still die, kill them.
     Abort,
     /// Go on after the iteration limit.

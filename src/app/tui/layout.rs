@@ -10,6 +10,8 @@ pub struct Areas {
     /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
     pub queue: Rect,
+    /// What is asked.
+    pub question: Rect,
     pub activity: Rect,
     /// The editor with its border, if it has one.
     pub editor: Rect,
@@ -32,6 +34,7 @@ pub struct Wanted {
     /// Rows of the editor's text.
     pub editor_rows: u16,
     pub queue_rows: u16,
+    pub question_rows: u16,
     /// Whether there is something to say in the activity line.
     pub activity: bool,
 }
@@ -59,6 +62,9 @@ impl Areas {
         let spare = size
             .height
             .saturating_sub(text_rows + frame_rows + activity_rows + status_rows);
+        // What is asked comes before what is looked at.
+        let question_rows = take(wanted.question_rows.min(spare - spare / 4));
+        let spare = spare - question_rows;
         let queue_rows = take(wanted.queue_rows.min(QUEUE_ROWS).min(spare / 2));
         // Air below the conversation; a line when something waits.
         let rule_rows = take(u16::from(
@@ -75,6 +81,7 @@ impl Areas {
         let transcript = row(transcript_rows);
         let rule = row(rule_rows);
         let queue = row(queue_rows);
+        let question = row(question_rows);
         let activity = row(activity_rows);
         let editor = row(text_rows + frame_rows);
         let text = if border {
@@ -92,6 +99,7 @@ impl Areas {
             transcript,
             rule,
             queue,
+            question,
             activity,
             editor,
             text,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{iterations, sessions, tree, trials};
+use super::{iterations, questions, sessions, tree, trials};
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
@@ -40,6 +40,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             steering,
             follow_up,
         } => app.set_queue(steering, follow_up),
+        AgentEvent::Questions { open } => questions::set(app, open),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<String> = messages
                 .iter()
@@ -148,6 +149,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     );
     app.set_queue(&snapshot.steering, &snapshot.follow_up);
     app.set_run(snapshot.state.clone());
+    questions::set(app, &snapshot.questions);
     Vec::new()
 }
 

@@ -2,7 +2,7 @@
 
 use super::command::{self, Command};
 use super::{
-    editor, iterations, list, models, overlay, queue, scroll, sessions, stop, tree, trials,
+    editor, iterations, list, models, overlay, questions, queue, scroll, sessions, stop, tree, trials,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -38,6 +38,9 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         Some(action) => act(app, action, ""),
         None => {
             if let Some(c) = press.text() {
+                if let Some(effects) = questions::choose(app, c) {
+                    return effects;
+                }
                 editor::insert(app, c);
             }
             Vec::new()
@@ -87,6 +90,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Init => {
             return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
         }
+        Action::AllowOnce | Action::RefuseCall => return questions::act(app, action),
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => list::open_history(app),
         Action::Models

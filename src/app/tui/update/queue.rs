@@ -1,7 +1,7 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
 use super::refusal::is_gone;
-use super::sessions;
+use super::{questions, sessions};
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -80,6 +80,11 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             Action::FollowUp => Vec::new(),
             _ => go_on(app),
         };
+    }
+    if action == Action::Submit
+        && let Some(effects) = questions::answer_in_words(app, take)
+    {
+        return effects;
     }
     let content = vec![Content::text(take(app))];
     match action {

@@ -4,6 +4,7 @@ mod screen;
 
 pub mod transcript;
 mod queue;
+mod question;
 mod activity;
 mod editor;
 mod status;

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::transcript::TranscriptCache;
-use super::{activity, editor, overlay, queue, status, transcript, welcome};
+use super::{activity, editor, overlay, question, queue, status, transcript, welcome};
 use crate::app::tui::app::App;
 use crate::app::tui::layout::{Areas, Wanted};
 use crate::app::tui::text::width;
@@ -31,8 +31,10 @@ pub struct ScreenDrawn {
 /// Paints the whole screen into `buffer`, which must be blank.
 pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDrawn {
     let layout = app.composer.layout();
+    let asked = question::rows(app, buffer.area.width);
     let wanted = Wanted {
         editor_rows: layout.rows.len() as u16,
+        question_rows: asked.len() as u16,
         queue_rows: app.queue.len() as u16,
         activity: activity::has_something(app),
     };
@@ -50,6 +52,7 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
         areas.pill = pill(app, &drawn, areas.transcript, buffer);
     }
     queue::draw(app, areas.rule, areas.queue, buffer);
+    question::draw(&asked, areas.question, buffer);
     activity::draw(app, areas.activity, buffer);
     let caret = editor::draw(app, &layout, &areas, buffer);
     status::draw(app, areas.status, buffer);

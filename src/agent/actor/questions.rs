@@ -1,0 +1,114 @@
+//! Questions that calls of the run wait with. The first one asked is the first to be answered on
+//! the screen, but any may be answered at any time.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::task::Actor;
+use crate::agent::event::{AgentEvent, Phase, RunState};
+use crate::agent::question::{Answer, Asked, Asker, Question};
+
+pub(super) struct Questions {
+    /// What calls ask through.
+    pub asker: Asker,
+    asked: mpsc::UnboundedReceiver<Asked>,
+    /// Whether there is somebody to answer.
+    has_user: bool,
+    open: Vec<(Arc<Question>, oneshot::Sender<Answer>)>,
+    /// What the run waits for beside the answers.
+    phase: Option<Phase>,
+}
+
+impl Questions {
+    pub fn new(has_user: bool) -> Self {
+        let (asker, asked) = Asker::new();
+        Self {
+            asker,
+            asked,
+            has_user,
+            open: Vec::new(),
+            phase: None,
+        }
+    }
+
+    /// What a call has to say about questions. Waits for it.
+    pub async fn next(&mut self) -> Option<Asked> {
+        self.asked.recv().await
+    }
+
+    /// The questions that wait, in the order they were asked.
+    pub fn open(&self) -> Vec<Arc<Question>> {
+        let questions = self.open.iter().map(|(question, _)| Arc::clone(question));
+        questions.collect()
+    }
+}
+
+impl Actor {
+    pub(super) fn on_asked(&mut self, asked: Option<Asked>) {
+        match asked {
+            // One whose run is over gets no answer.
+            Some(Asked::Put(question, reply)) => {
+                let waits = self.activity.live_run().is_ok() && self.questions.has_user;
+                if waits && !reply.is_closed() {
+                    self.questions.open.push((Arc::new(question), reply));
+                    self.show_questions();
+                }
+            }
+            Some(Asked::Withdrawn(id)) => self.close(|question| question.id == id),
+            None => {}
+        }
+    }
+
+    /// Gives `answer` to the call that waits with the question `id`, if it still does.
+    pub(super) fn answer(&mut self, id: u64, answer: Answer) {
+        let mut open = self.questions.open.iter();
+        if let Some(place) = open.position(|(question, _)| question.id == id) {
+            let (_, reply) = self.questions.open.remove(place);
+            let _ = reply.send(answer);
+            self.show_questions();
+        }
+    }
+
+    /// Nobody waits for an answer any more.
+    pub(super) fn close_questions(&mut self) {
+        self.close(|_| true);
+    }
+
+    fn close(&mut self, ends: impl Fn(&Question) -> bool) {
+        let before = self.questions.open.len();
+        self.questions.open.retain(|(question, _)| !ends(question));
+        if self.questions.open.len() < before {
+            self.show_questions();
+        }
+    }
+
+    /// The run waits for something else; as long as a question is open, for its answer first.
+    pub(super) fn enter_phase(&mut self, phase: Phase) {
+        if self.questions.open.is_empty() {
+            self.enter(RunState::Running { phase });
+        } else {
+            self.questions.phase = Some(phase);
+        }
+    }
+
+    fn show_questions(&mut self) {
+        let open = self.questions.open();
+        let asking = !open.is_empty();
+        self.conversation.send(AgentEvent::Questions { open });
+        match &self.state {
+            RunState::Running { phase } if asking && *phase != Phase::Asking => {
+                self.questions.phase = Some(phase.clone());
+                self.enter(RunState::Running {
+                    phase: Phase::Asking,
+                });
+            }
+            RunState::Running { .. } if !asking => {
+                if let Some(phase) = self.questions.phase.take() {
+                    self.enter(RunState::Running { phase });
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a run asks the user, and waits for. Whoever asks is not told where the user is: at the
+//! screen, or behind another program that answers through [`AgentHandle`](super::AgentHandle).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::tool::Details;
+
+/// Something the user is asked. The call that asks stands still until there is an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// Rises by one with each question of this agent; an answer names it.
+    pub id: u64,
+    /// The call that waits.
+    pub call_id: String,
+    /// Its tool.
+    pub tool: String,
+    /// What is asked.
+    pub subject: Subject,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Subject {
+    /// Whether the call may run.
+    Permission(PermissionSubject),
+    /// Something only the user knows.
+    Choice(ChoiceSubject),
+}
+
+/// A call that does not run unless the user allows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionSubject {
+    /// Why it is asked, in a sentence without a full stop.
+    pub reason: String,
+    /// What would be done, as the screen shows it: the command, or the diff.
+    pub details: Arc<Details>,
+}
+
+/// A question of the model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChoiceSubject {
+    /// The question.
+    pub question: String,
+    /// The answers it offers, at most four; any other text is an answer too.
+    pub choices: Vec<String>,
+}
+
+/// What the user said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The call may run, this once.
+    Allow,
+    /// The call must not run.
+    Refuse {
+        /// Why, or what to do instead.
+        reason: Option<String>,
+    },
+    /// The answer to a [`ChoiceSubject`].
+    Reply(String),
+}
+
+/// From a call to the agent: a question, or that nobody waits for its answer any more.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// A question.
+    Put(Question, oneshot::Sender<Answer>),
+    /// The call was cut short.
+    Withdrawn(u64),
+}
+
+/// Asks the user. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    sender: mpsc::UnboundedSender<Asked>,
+    next: Arc<AtomicU64>,
+}
+
+impl Asker {
+    /// An asker, and the end that its questions come out of.
+    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Asked>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let next = Arc::default();
+        (Self { sender, next }, receiver)
+    }
+
+    /// An asker that nobody listens to: every question is refused.
+    pub fn deaf() -> Self {
+        Self::new().0
+    }
+
+    /// Asks, and waits for the answer. None when `cancel` fires first, or nobody can be asked.
+    pub async fn ask(
+        &self,
+        call_id: &str,
+        tool: &str,
+        subject: Subject,
+        cancel: &CancellationToken,
+    ) -> Option<Answer> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let question = Question {
+            id,
+            call_id: call_id.to_owned(),
+            tool: tool.to_owned(),
+            subject,
+        };
+        let (reply, answer) = oneshot::channel();
+        self.sender.send(Asked::Put(question, reply)).ok()?;
+        if let Some(answer) = cancel.run_until_cancelled(answer).await {
+            return answer.ok();
+        }
+        let _ = self.sender.send(Asked::Withdrawn(id));
+        None
+    }
+}

@@ -1,0 +1,95 @@
+//! The `ask_user` tool: a question that only the user can answer. The run waits for it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::agent::question::{Answer, ChoiceSubject, Subject};
+use crate::agent::tool::{Details, Effects, OtherDetails, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::typed::{self, TypedTool};
+use crate::agent::tools::{call, paths};
+use crate::llm::ToolSpec;
+
+/// Its name.
+const NAME: &str = "ask_user";
+
+/// Choices a question may offer.
+const MOST_CHOICES: usize = 4;
+
+/// Asks the user.
+pub struct AskUser;
+
+/// The arguments of a call.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    question: String,
+    choices: Vec<String>,
+}
+
+impl TypedTool for AskUser {
+    type Args = Args;
+
+    fn spec(&self) -> ToolSpec {
+        typed::spec(
+            NAME,
+            "Ask the user and wait for the answer. Only for a decision that is theirs and that \
+             nothing here tells; offer choices where you can, the likeliest first. They may answer \
+             in their own words.",
+            &["question"],
+            json!({
+                "question": {"type": "string", "description": "One question, in a sentence"},
+                "choices": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "maxItems": MOST_CHOICES,
+                    "description": "Answers to choose from, each a few words"
+                }
+            }),
+        )
+    }
+
+    fn effects(&self, _args: Args) -> Effects {
+        Effects::default()
+    }
+
+    fn preview(&self, args: Args) -> Details {
+        details(&args, None)
+    }
+
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let choices = args.choices.iter().map(|choice| choice.trim());
+        let choices = choices.filter(|choice| !choice.is_empty());
+        let subject = Subject::Choice(ChoiceSubject {
+            question: args.question.trim().to_owned(),
+            choices: choices.take(MOST_CHOICES).map(str::to_owned).collect(),
+        });
+        let asker = &context.asker;
+        let answer = asker.ask(&context.call_id, NAME, subject, &context.cancel);
+        match answer.await {
+            Some(Answer::Reply(text)) => {
+                let shown = details(&args, Some(&text));
+                Ok(ToolOutput::new(format!("The user answered: {text}"), shown))
+            }
+            Some(Answer::Refuse { reason: Some(text) }) => {
+                let shown = details(&args, Some(&text));
+                let text = format!("The user did not choose, but said: {text}");
+                Ok(ToolOutput::new(text, shown))
+            }
+            Some(_) => Err(ToolError::new(
+                "The user did not answer. Go on with what you think best, or stop.",
+            )),
+            None if context.cancel.is_cancelled() => Err(call::cancelled()),
+            None => Err(ToolError::new(
+                "Nobody can be asked here: no user is at a screen. Decide yourself and say what \
+                 you assumed.",
+            )),
+        }
+    }
+}
+
+fn details(args: &Args, answer: Option<&str>) -> Details {
+    Details::Other(OtherDetails {
+        title: paths::readable(args.question.trim().as_ref()),
+        value: answer.map_or(Value::Null, |answer| json!(paths::readable(answer.as_ref()))),
+    })
+}

@@ -1,0 +1,63 @@
+//! Questions that calls wait with: the first of them stands in the strip above the editor. What is
+//! being typed is never an answer by itself: keys answer on the empty editor only, and not until the
+//! user has had time to see what is asked.
+
+use std::sync::Arc;
+
+use crate::agent::{Answer, Question, Subject};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+
+/// The questions that wait are these now.
+pub fn set(app: &mut App, open: &[Arc<Question>]) {
+    let first = |questions: &[Arc<Question>]| questions.first().map(|question| question.id);
+    if first(&app.questions) != first(open) {
+        app.answer_delay.restart(app.now);
+    }
+    app.questions = open.to_vec();
+}
+
+/// A key that answers whether a call may run.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    let answer = match action {
+        Action::AllowOnce => Answer::Allow,
+        _ => Answer::Refuse { reason: None },
+    };
+    give(app, answer)
+}
+
+/// A character typed on the empty editor: the number of a choice, or nothing of ours.
+pub fn choose(app: &mut App, typed: char) -> Option<Vec<Effect>> {
+    let Subject::Choice(subject) = &app.asks()?.subject else {
+        return None;
+    };
+    let number = typed.to_digit(10)? as usize;
+    let choice = subject.choices.get(number.checked_sub(1)?)?.clone();
+    Some(give(app, Answer::Reply(choice)))
+}
+
+/// Enter with a text in the editor: the answer in the user's own words, or why the call must not
+/// run. None when nothing was asked that the user could have seen; then the text is a message.
+pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> String) -> Option<Vec<Effect>> {
+    let question = app.seen_question()?;
+    let is_choice = matches!(question.subject, Subject::Choice(_));
+    let text = take(app);
+    let answer = if is_choice {
+        Answer::Reply(text)
+    } else {
+        Answer::Refuse { reason: Some(text) }
+    };
+    Some(give(app, answer))
+}
+
+/// Answers the question in the strip.
+fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
+    let Some(question) = app.questions.first().cloned() else {
+        return Vec::new();
+    };
+    // The next one shows at once; what the agent says of those that wait follows.
+    let rest = app.questions[1..].to_vec();
+    set(app, &rest);
+    vec![Effect::Answer(question.id, answer)]
+}

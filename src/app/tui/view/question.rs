@@ -1,0 +1,179 @@
+//! The question strip: what a call waits with, why it is asked, and how to answer.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::line::StyledLine;
+use crate::agent::tool::{Details, DiffDetails};
+use crate::agent::{ChoiceSubject, PermissionSubject, Question, Subject};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::theme::Theme;
+
+/// Rows of a command or of a diff at most.
+const BODY_ROWS: usize = 12;
+
+/// Columns that stand left of the body.
+const MARGIN: usize = 5;
+
+/// The strip's rows on a screen of so many columns, the first and the last one being those that must
+/// not be missing; none when nothing is asked.
+pub fn rows(app: &App, columns: u16) -> Vec<StyledLine> {
+    let Some(question) = app.questions.first() else {
+        return Vec::new();
+    };
+    let columns = usize::from(columns);
+    let mut rows = match &question.subject {
+        Subject::Permission(subject) => permission(app, question, subject, columns),
+        Subject::Choice(subject) => choice(app, subject, columns),
+    };
+    if let [first, ..] = rows.as_mut_slice()
+        && app.questions.len() > 1
+    {
+        first.push(format!("  1 of {}", app.questions.len()), app.theme.dim);
+    }
+    rows
+}
+
+/// Draws as many of `rows` as fit; the answers are always among them.
+pub fn draw(rows: &[StyledLine], area: Rect, buffer: &mut Buffer) {
+    let height = usize::from(area.height);
+    let hidden = rows.len().saturating_sub(height);
+    let shown = rows.iter().enumerate().filter(|(at, _)| {
+        // What gives way is the end of the body.
+        let last = rows.len() - 1;
+        *at == last || *at + hidden < last || hidden == 0
+    });
+    for (y, (_, row)) in shown.take(height).enumerate() {
+        row.draw(buffer, area.x + 1, area.y + y as u16, area.width.saturating_sub(2));
+    }
+}
+
+fn permission(
+    app: &App,
+    question: &Question,
+    subject: &PermissionSubject,
+    columns: usize,
+) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let asks = match &*subject.details {
+        Details::Command(_) => String::from("Run this command?"),
+        Details::Diff(diff) if diff.files.is_empty() => {
+            format!("Change {}?", diff.path)
+        }
+        Details::Diff(diff) => format!("Change {} files?", 1 + diff.files.len()),
+        _ => format!("Allow {}?", question.tool),
+    };
+    let mut rows = head(theme, &asks, &format!("  {}", subject.reason), columns);
+    rows.extend(body(theme, &subject.details, columns));
+    rows.push(answers(app));
+    rows
+}
+
+/// What is asked, and behind it or below it why.
+fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine> {
+    let head = StyledLine::of("? ", theme.warning).with(asks, theme.strong);
+    let with_why = head.clone().with(why, theme.activity);
+    if with_why.width() + 2 <= columns {
+        return vec![with_why];
+    }
+    let room = columns.saturating_sub(MARGIN).max(8);
+    let rest = StyledLine::wrapped(why.trim_start(), theme.activity, room);
+    let below = rest.into_iter().map(|row| StyledLine::of("  ", theme.activity).then(&row));
+    std::iter::once(head).chain(below).collect()
+}
+
+fn answers(app: &App) -> StyledLine {
+    let theme = &app.theme;
+    let offers = [(Action::AllowOnce, "once"), (Action::RefuseCall, "no")];
+    let mut line = StyledLine::of("  ", theme.activity);
+    for (action, what) in offers {
+        line.push(app.key(action), theme.key_hint);
+        line.push(format!(" {what} · "), theme.activity);
+    }
+    line.with("or type why not", theme.activity)
+}
+
+/// What would be done, on a rail.
+fn body(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledLine> {
+    let room = columns.saturating_sub(MARGIN + 1).max(8);
+    let mut lines = Vec::new();
+    match details {
+        Details::Command(command) => {
+            for line in command.command.lines() {
+                lines.extend(StyledLine::wrapped(line, theme.text, room));
+            }
+        }
+        Details::Diff(diff) => {
+            for file in std::iter::once(diff).chain(&diff.files) {
+                if !diff.files.is_empty() {
+                    lines.push(StyledLine::of(file.path.as_str(), theme.strong));
+                }
+                lines.extend(diff_lines(theme, file));
+            }
+        }
+        Details::Other(other) => {
+            lines.extend(StyledLine::wrapped(&other.title, theme.text, room));
+            let value = serde_json::to_string(&other.value).unwrap_or_default();
+            if !other.value.is_null() {
+                lines.extend(StyledLine::wrapped(&value, theme.tool_output, room));
+            }
+        }
+        Details::Text(text) => lines.push(StyledLine::of(text.path.as_str(), theme.text)),
+        Details::Matches(matches) => {
+            let what = format!("{} in {}", matches.pattern, matches.path);
+            lines.push(StyledLine::of(what, theme.text));
+        }
+        Details::Files(files) => {
+            let what = format!("{} in {}", files.pattern, files.path);
+            lines.push(StyledLine::of(what.trim_start(), theme.text));
+        }
+        Details::Attachment(file) => lines.push(StyledLine::of(file.path.as_str(), theme.text)),
+    }
+    let hidden = lines.len().saturating_sub(BODY_ROWS);
+    if hidden > 0 {
+        lines.truncate(BODY_ROWS - 1);
+        let more = format!("… {} more lines, above in the conversation", hidden + 1);
+        lines.push(StyledLine::of(more, theme.fold_hint));
+    }
+    let rail = |line: StyledLine| StyledLine::of("  │ ", theme.tool_running).then(&line);
+    lines.into_iter().map(rail).collect()
+}
+
+fn diff_lines(theme: &Theme, file: &DiffDetails) -> Vec<StyledLine> {
+    let style = |line: &str| -> Style {
+        match line.as_bytes().first() {
+            Some(b'+') => theme.diff_added,
+            Some(b'-') => theme.diff_removed,
+            _ => theme.dim,
+        }
+    };
+    let lines = file.diff.lines();
+    lines.map(|line| StyledLine::of(line, style(line))).collect()
+}
+
+fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let room = columns.saturating_sub(MARGIN).max(8);
+    let mark = |at: usize| StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning);
+    let question = StyledLine::wrapped(&subject.question, theme.strong, room);
+    let question = question.iter().enumerate();
+    let mut rows: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
+    for (number, choice) in subject.choices.iter().enumerate() {
+        for (at, row) in StyledLine::wrapped(choice, theme.text, room).iter().enumerate() {
+            let number = match at {
+                0 => format!("  {} ", number + 1),
+                _ => String::from("    "),
+            };
+            rows.push(StyledLine::of(number, theme.key_hint).then(row));
+        }
+    }
+    let how = match subject.choices.len() {
+        0 => "  type an answer, Enter sends it",
+        1 => "  its number chooses · or type an answer, Enter sends it",
+        _ => "  a number chooses · or type an answer, Enter sends it",
+    };
+    rows.push(StyledLine::of(how, theme.activity));
+    rows
+}

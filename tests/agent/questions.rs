@@ -1,0 +1,132 @@
+//! Questions that calls wait with, and their answers.
+
+use serde_json::{Value, json};
+use tiller::agent::tools::{ToolSettings, builtin};
+use tiller::agent::{AgentEvent, Answer, Phase, Question, RunOutcome, RunState, Subject, Toolbox};
+
+use super::fixture::*;
+
+fn asking(has_user: bool, questions: &[(&str, Value)]) -> TestAgent {
+    let calls: Vec<_> = questions
+        .iter()
+        .map(|(id, args)| (*id, "ask_user", args.clone()))
+        .collect();
+    Setup {
+        answers: vec![call(&calls), say("Thanks."), say("Later.")],
+        toolbox: Some(Toolbox::new(builtin(&ToolSettings::default()))),
+        has_user,
+        ..Setup::default()
+    }
+    .start()
+}
+
+fn database() -> Value {
+    json!({"question": "Which database?", "choices": ["Postgres", "SQLite"]})
+}
+
+/// The questions that are open when `count` of them are.
+async fn open(agent: &mut TestAgent, count: usize) -> Vec<Question> {
+    let is_it = |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if open.len() == count);
+    let AgentEvent::Questions { open } = agent.until(is_it).await else {
+        unreachable!()
+    };
+    open.iter().map(|question| Question::clone(question)).collect()
+}
+
+fn asks(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::State(RunState::Running { phase }) if *phase == Phase::Asking)
+}
+
+#[tokio::test]
+async fn an_answer_of_each_kind_reaches_the_model() {
+    for (answer, told) in [
+        (
+            Answer::Reply("SQLite".into()),
+            "c1: The user answered: SQLite",
+        ),
+        (
+            Answer::Refuse {
+                reason: Some("none at all".into()),
+            },
+            "c1: The user did not choose, but said: none at all",
+        ),
+        (
+            Answer::Refuse { reason: None },
+            "c1!: The user did not answer. Go on with what you think best, or stop.",
+        ),
+    ] {
+        let mut agent = asking(true, &[("c1", database())]);
+        agent.prompt("Go");
+        let questions = open(&mut agent, 1).await;
+        assert_eq!((&*questions[0].call_id, &*questions[0].tool), ("c1", "ask_user"));
+        let Subject::Choice(choice) = &questions[0].subject else {
+            panic!("{questions:?}")
+        };
+        assert_eq!(choice.question, "Which database?");
+        assert_eq!(choice.choices, ["Postgres", "SQLite"]);
+        agent.until(asks).await;
+        agent.handle.answer(questions[0].id, answer.clone());
+        assert_eq!(open(&mut agent, 0).await, []);
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        assert_eq!(agent.request(1).last().unwrap(), told, "{answer:?}");
+        // A late answer of another front end changes nothing.
+        agent.handle.answer(questions[0].id, answer);
+        agent.prompt("More");
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+    }
+}
+
+#[tokio::test]
+async fn several_questions_wait_and_may_be_answered_in_any_order() {
+    let mut agent = asking(
+        true,
+        &[
+            ("c1", json!({"question": "A?"})),
+            ("c2", json!({"question": "B?"})),
+        ],
+    );
+    agent.prompt("Go");
+    let questions = open(&mut agent, 2).await;
+    let of = |call: &str| {
+        let mut questions = questions.iter();
+        questions.find(|it| it.call_id == call).unwrap().id
+    };
+    let (first, second) = (of("c1"), of("c2"));
+    agent.handle.answer(second, Answer::Reply("b".into()));
+    let left = open(&mut agent, 1).await;
+    assert_eq!(left[0].id, first);
+    agent.handle.answer(first, Answer::Reply("a".into()));
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(
+        agent.request(1)[2..],
+        ["c1: The user answered: a", "c2: The user answered: b"]
+    );
+}
+
+#[tokio::test]
+async fn an_abort_takes_the_question_away_and_steering_now_too() {
+    let mut agent = asking(true, &[("c1", database())]);
+    agent.prompt("Go");
+    open(&mut agent, 1).await;
+    agent.handle.abort();
+    assert_eq!(open(&mut agent, 0).await, []);
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+
+    let mut agent = asking(true, &[("c1", database())]);
+    agent.prompt("Go");
+    open(&mut agent, 1).await;
+    agent.steer("never mind");
+    agent.handle.steer_now();
+    assert_eq!(open(&mut agent, 0).await, []);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.request(1).last().unwrap(), "user: never mind");
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_the_model_is_told_so() {
+    let mut agent = asking(false, &[("c1", database())]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let told = agent.request(1).pop().unwrap();
+    assert!(told.starts_with("c1!: Nobody can be asked here"), "{told}");
+}
