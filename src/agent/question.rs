@@ -84,17 +84,19 @@ pub struct Asker {
     next: Arc<AtomicU64>,
 }
 
+impl Default for Asker {
+    /// One that nobody listens to.
+    fn default() -> Self {
+        Self::new().0
+    }
+}
+
 impl Asker {
     /// An asker, and the end that its questions come out of.
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Asked>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let next = Arc::default();
         (Self { sender, next }, receiver)
-    }
-
-    /// An asker that nobody listens to: every question is refused.
-    pub fn deaf() -> Self {
-        Self::new().0
     }
 
     /// Asks, and waits for the answer. None when `cancel` fires first, or nobody can be asked.

@@ -91,7 +91,7 @@ impl BashTool {
         let (progress, watcher) = Progress::new(Arc::new(self.tool.preview(&args)));
         let context = ToolContext {
             call_id: String::from("call"),
-            asker: tiller::agent::Asker::deaf(),
+            asker: tiller::agent::Asker::default(),
             cwd: self.folder.path().to_owned(),
             spill_file: self.spill_file(),
             cancel: cancel.clone(),

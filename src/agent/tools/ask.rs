@@ -32,17 +32,16 @@ impl TypedTool for AskUser {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             NAME,
-            "Ask the user and wait for the answer. Only for a decision that is theirs and that \
-             nothing here tells; offer choices where you can, the likeliest first. They may answer \
-             in their own words.",
+            "Ask the user and wait for the answer: only for a decision that is theirs. They may \
+             answer in their own words.",
             &["question"],
             json!({
-                "question": {"type": "string", "description": "One question, in a sentence"},
+                "question": {"type": "string"},
                 "choices": {
                     "type": "array",
                     "items": {"type": "string"},
                     "maxItems": MOST_CHOICES,
-                    "description": "Answers to choose from, each a few words"
+                    "description": "Likeliest first"
                 }
             }),
         )
