@@ -148,8 +148,8 @@ fn call(
 ) -> Duration {
     let details = Arc::new(Details::Text(tiller::agent::tool::TextDetails::default()));
     let context = ToolContext {
-            call_id: String::from("call"),
-            asker: tiller::agent::Asker::default(),
+        call_id: String::from("call"),
+        asker: tiller::agent::Asker::default(),
         cwd: cwd.to_path_buf(),
         spill_file: cwd.join("spill"),
         cancel: CancellationToken::new(),

@@ -26,11 +26,14 @@ fn database() -> Value {
 
 /// The questions that are open when `count` of them are.
 async fn open(agent: &mut TestAgent, count: usize) -> Vec<Question> {
-    let is_it = |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if open.len() == count);
+    let is_it =
+        |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if open.len() == count);
     let AgentEvent::Questions { open } = agent.until(is_it).await else {
         unreachable!()
     };
-    open.iter().map(|question| Question::clone(question)).collect()
+    open.iter()
+        .map(|question| Question::clone(question))
+        .collect()
 }
 
 fn asks(event: &AgentEvent) -> bool {
@@ -58,7 +61,10 @@ async fn an_answer_of_each_kind_reaches_the_model() {
         let mut agent = asking(true, &[("c1", database())]);
         agent.prompt("Go");
         let questions = open(&mut agent, 1).await;
-        assert_eq!((&*questions[0].call_id, &*questions[0].tool), ("c1", "ask_user"));
+        assert_eq!(
+            (&*questions[0].call_id, &*questions[0].tool),
+            ("c1", "ask_user")
+        );
         let Subject::Choice(choice) = &questions[0].subject else {
             panic!("{questions:?}")
         };

@@ -102,7 +102,10 @@ fn keys_answer_on_the_empty_editor_only_and_not_at_once() {
     let mut tui = asked(&[command(1, "make")]);
     assert_eq!(tui.key("n"), refused);
     let mut tui = asked(&[choice(1)]);
-    assert_eq!(tui.key("2"), [Effect::Answer(1, Answer::Reply("SQLite".into()))]);
+    assert_eq!(
+        tui.key("2"),
+        [Effect::Answer(1, Answer::Reply("SQLite".into()))]
+    );
 
     // Typed as it appeared.
     for question in [command(1, "make"), choice(1)] {
@@ -130,7 +133,10 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
     assert_eq!(tui.app.composer.text(), "");
     let mut tui = asked(&[choice(1)]);
     tui.write("none");
-    assert_eq!(tui.key("enter"), [Effect::Answer(1, Answer::Reply("none".into()))]);
+    assert_eq!(
+        tui.key("enter"),
+        [Effect::Answer(1, Answer::Reply("none".into()))]
+    );
 
     // Sent before it could be read, it is a message like any other.
     let mut tui = TestTui::new(90, 24);
@@ -146,7 +152,10 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
     tui.write("then test");
     assert_eq!(
         tui.key("alt+enter"),
-        [Effect::Queue(QueueKind::FollowUp, vec![Content::text("then test")])]
+        [Effect::Queue(
+            QueueKind::FollowUp,
+            vec![Content::text("then test")]
+        )]
     );
     assert_eq!(tui.key("esc"), [Effect::Abort]);
 }

@@ -349,7 +349,14 @@ impl Actor {
         self.conversation.store_model(&self.model, self.thinking);
         let first = self.conversation.context.messages().len();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
-        self.activity = Activity::Running(Run::start(cancel, processes, self.questions.asker.clone(), first, silent, task));
+        self.activity = Activity::Running(Run::start(
+            cancel,
+            processes,
+            self.questions.asker.clone(),
+            first,
+            silent,
+            task,
+        ));
     }
 
     async fn on_message(&mut self, report: Option<RunMessage>) {

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::agent::paths;
 use crate::agent::question::{Answer, ChoiceSubject, Subject};
 use crate::agent::tool::{Details, Effects, OtherDetails, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::call;
 use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, paths};
 use crate::llm::ToolSpec;
 
 /// Its name.
@@ -89,6 +90,8 @@ impl TypedTool for AskUser {
 fn details(args: &Args, answer: Option<&str>) -> Details {
     Details::Other(OtherDetails {
         title: paths::readable(args.question.trim().as_ref()),
-        value: answer.map_or(Value::Null, |answer| json!(paths::readable(answer.as_ref()))),
+        value: answer.map_or(Value::Null, |answer| {
+            json!(paths::readable(answer.as_ref()))
+        }),
     })
 }

@@ -46,7 +46,12 @@ pub fn draw(rows: &[StyledLine], area: Rect, buffer: &mut Buffer) {
         *at == last || *at + hidden < last || hidden == 0
     });
     for (y, (_, row)) in shown.take(height).enumerate() {
-        row.draw(buffer, area.x + 1, area.y + y as u16, area.width.saturating_sub(2));
+        row.draw(
+            buffer,
+            area.x + 1,
+            area.y + y as u16,
+            area.width.saturating_sub(2),
+        );
     }
 }
 
@@ -80,7 +85,9 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     }
     let room = columns.saturating_sub(MARGIN).max(8);
     let rest = StyledLine::wrapped(why.trim_start(), theme.activity, room);
-    let below = rest.into_iter().map(|row| StyledLine::of("  ", theme.activity).then(&row));
+    let below = rest
+        .into_iter()
+        .map(|row| StyledLine::of("  ", theme.activity).then(&row));
     std::iter::once(head).chain(below).collect()
 }
 
@@ -150,7 +157,9 @@ fn diff_lines(theme: &Theme, file: &DiffDetails) -> Vec<StyledLine> {
         }
     };
     let lines = file.diff.lines();
-    lines.map(|line| StyledLine::of(line, style(line))).collect()
+    lines
+        .map(|line| StyledLine::of(line, style(line)))
+        .collect()
 }
 
 fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine> {
@@ -161,7 +170,10 @@ fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine>
     let question = question.iter().enumerate();
     let mut rows: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
     for (number, choice) in subject.choices.iter().enumerate() {
-        for (at, row) in StyledLine::wrapped(choice, theme.text, room).iter().enumerate() {
+        for (at, row) in StyledLine::wrapped(choice, theme.text, room)
+            .iter()
+            .enumerate()
+        {
             let number = match at {
                 0 => format!("  {} ", number + 1),
                 _ => String::from("    "),
