@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::budget::BudgetReached;
 use super::question::Question;
 use super::session::{HistoryFacts, SessionBranch};
 use super::tool::Details;
@@ -300,6 +301,8 @@ pub enum RunOutcome {
         /// The limit.
         limit: u32,
     },
+    /// What the session may spend is spent.
+    BudgetReached(BudgetReached),
 }
 
 impl RunOutcome {

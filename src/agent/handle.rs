@@ -112,6 +112,8 @@ pub enum Command {
     Continue,
     /// Answers the question with this id; ignored when it waits no more.
     Answer(u64, Answer),
+    /// Allows the session to spend a budget more, where one is used up.
+    RaiseBudget,
     /// The model from the next call on.
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
@@ -331,6 +333,11 @@ impl AgentHandle {
     /// Answers the question with this id; nothing happens when it waits no more.
     pub fn answer(&self, id: u64, answer: Answer) {
         self.send(Command::Answer(id, answer));
+    }
+
+    /// Allows the session to spend as much again, where its budget is used up.
+    pub fn raise_budget(&self) {
+        self.send(Command::RaiseBudget);
     }
 
     /// Changes the model from the next call on.

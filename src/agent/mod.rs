@@ -2,6 +2,7 @@
 
 pub mod options;
 pub mod rules;
+pub mod budget;
 pub mod handle;
 pub mod event;
 mod actor;
@@ -20,6 +21,7 @@ mod paths;
 pub mod process;
 
 pub use actor::start;
+pub use budget::{Account, Budget, BudgetLimit, BudgetReached};
 pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
     RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent, TrialStep, is_from_user,

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::budget::Budget;
 use super::memory::{InstructionSources, Today};
 use super::process::Processes;
 use super::rules::LoopRules;
@@ -47,4 +48,6 @@ pub struct AgentOptions {
     pub has_user: bool,
     /// The rules of the loop.
     pub rules: LoopRules,
+    /// What each of its sessions may spend.
+    pub budget: Budget,
 }

@@ -338,32 +338,11 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
 /// All layers of settings for a run.
 fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {
     let mut layers = layers(dirs, Some(trust), &args.config)?;
-    let mut flag = |name, key, value: Option<toml::Value>| match value {
-        Some(value) => layers.add_flag(name, key, value).map_err(StartError::usage),
-        None => Ok(()),
-    };
-    flag(
-        "--model",
-        "models.default",
-        args.model.clone().map(Into::into),
-    )?;
-    flag(
-        "--thinking",
-        "models.thinking",
-        args.thinking.map(|level| level.as_str().into()),
-    )?;
-    flag("--tools", "tools.set", args.tools.clone().map(Into::into))?;
-    flag("--theme", "ui.theme", args.theme.clone().map(Into::into))?;
-    flag(
-        "--permission",
-        "permission.mode",
-        args.permission.map(|mode| mode.as_str().into()),
-    )?;
-    flag(
-        "--max-iterations",
-        "agent.max_iterations",
-        args.max_iterations.map(|limit| i64::from(limit).into()),
-    )?;
+    for (flag, key, value) in args.settings() {
+        layers
+            .add_flag(flag, key, value)
+            .map_err(StartError::usage)?;
+    }
     Ok(layers)
 }
 

@@ -16,8 +16,9 @@ use tiller::agent::process::Processes;
 use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
-    self, AgentEvent, AgentHandle, AgentOptions, Details, Effects, Event, LoopRules, RetryRules,
-    RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox, TrialEvent,
+    self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LoopRules,
+    RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
+    TrialEvent,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -390,6 +391,7 @@ pub struct Setup {
     pub loaded_window: Option<u64>,
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
+    pub budget: Budget,
     pub fallback: Vec<Model>,
     /// Speaks in place of the script.
     pub provider: Option<Arc<dyn Provider>>,
@@ -479,6 +481,7 @@ impl Setup {
             trials: Some(folder.path().join("try")),
             has_user: self.has_user,
             rules: self.rules,
+            budget: self.budget,
         });
         TestAgent {
             events: handle.subscribe(SlowReader::Drop),

@@ -15,6 +15,7 @@ mod abort;
 mod failures;
 mod instructions;
 mod lifecycle;
+mod budget;
 mod limits;
 mod long_conversation;
 mod loop_guard;

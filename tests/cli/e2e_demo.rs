@@ -56,6 +56,7 @@ async fn the_show_tells_the_truth() {
         trials: None,
         has_user: true,
         rules: LoopRules::default(),
+        budget: tiller::agent::Budget::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);
     handle.prompt(vec![Content::text(prompt)]);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use tiller::agent::session::HistoryFacts;
-use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, Snapshot};
+use tiller::agent::{
+    AgentEvent, BudgetLimit, BudgetReached, Phase, QueueKind, RunOutcome, RunState, Snapshot,
+};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Effect, TerminalEffect, TreeEffect};
@@ -127,6 +129,27 @@ fn at_the_limit_enter_goes_on() {
         tui.now += 1000;
         assert_eq!(tui.key(key), [], "only once");
     }
+}
+
+#[test]
+fn at_the_budget_enter_raises_it_and_goes_on() {
+    let mut tui = busy();
+    let (limit, next) = (BudgetLimit::Usd(1.0), BudgetLimit::Usd(2.0));
+    tui.agent(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::BudgetReached(BudgetReached { limit, next }),
+    });
+    tui.state(RunState::Idle);
+    let frame = tui.frame();
+    assert!(frame.contains("Budget of $1 reached"), "{frame}");
+    assert!(
+        frame.contains("Enter on the empty editor goes on, up to $2"),
+        "{frame}"
+    );
+    assert_eq!(tui.key("enter"), [Effect::RaiseBudget, Effect::GoOn]);
+    tui.state(RunState::Idle);
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), [], "only once");
 }
 
 #[test]

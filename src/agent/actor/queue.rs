@@ -73,6 +73,11 @@ impl Queues {
         taken
     }
 
+    /// Whether the next turn sends something.
+    pub fn has_for_turn(&self) -> bool {
+        !self.opening.is_empty() || self.steering_waits()
+    }
+
     /// Whether a steering message waits.
     pub fn steering_waits(&self) -> bool {
         !self.steering.is_empty()

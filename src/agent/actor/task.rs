@@ -14,6 +14,7 @@ use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
 use super::questions::Questions;
 use super::queue::Queues;
+use crate::agent::budget::Account;
 use crate::agent::event::{AgentEvent, NoticeLevel, Queued, RunOutcome, RunState, now_ms};
 use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
 use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
@@ -78,6 +79,7 @@ impl Actor {
             conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
+            account: Account::new(options.budget).for_session(options.session.usage()),
         };
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
@@ -174,6 +176,7 @@ impl Actor {
                     self.show_state();
                 }
             }
+            Some(Command::RaiseBudget) => self.env.account.raise(),
             Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
@@ -214,7 +217,8 @@ impl Actor {
         self.give_back(waiting);
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
-        self.env = Arc::new(self.env.for_session(open.session.id(), open.spill_dir));
+        let (id, usage) = (open.session.id(), open.session.usage());
+        self.env = Arc::new(self.env.for_session(id, open.spill_dir, usage));
         let mut before = (self.conversation).open(open.session, open.facts, &self.model);
         self.conversation.send(AgentEvent::ModelChanged {
             model: Arc::clone(&self.model),
@@ -409,7 +413,10 @@ impl Actor {
             self.conversation.publish_whole(message);
         }
         let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
-        let limited = matches!(outcome, RunOutcome::LimitReached { .. });
+        let limited = matches!(
+            outcome,
+            RunOutcome::LimitReached { .. } | RunOutcome::BudgetReached(_)
+        );
         if aborted {
             let messages = self.queues.take_all();
             self.give_back(messages);

@@ -15,6 +15,13 @@ impl Actor {
             run.calls = 0;
         }
         run.check_limit(self.rules.max_iterations)?;
+        if let Some(reached) = self.env.account.reached() {
+            if advice.is_some() || self.queues.has_for_turn() {
+                // It is kept, and answered when the user goes on.
+                self.deliver(advice);
+            }
+            return Err(RunOutcome::BudgetReached(reached));
+        }
         run.calls += 1;
         let iteration = self.conversation.session.tree().next_iteration();
         self.conversation.send(AgentEvent::TurnStart { iteration });
@@ -89,6 +96,9 @@ impl Actor {
         }
         let run = self.activity.live_run()?;
         run.check_limit(self.rules.max_iterations)?;
+        if let Some(reached) = self.env.account.reached() {
+            return Err(RunOutcome::BudgetReached(reached));
+        }
         self.queues.release_follow_ups(self.rules.follow_up_mode);
         self.show_queues();
         Ok(true)

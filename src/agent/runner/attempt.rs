@@ -34,6 +34,15 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
+    /// None yet.
+    pub fn none(turn: &Turn) -> Self {
+        Self {
+            message: empty_message(turn),
+            failure: None,
+            begun: false,
+        }
+    }
+
     /// Asks the model of `turn` and reports its answer piece by piece; not its end.
     pub async fn make(link: &RunLink, env: &RunEnv, turn: &Turn) -> Self {
         link.phase(Phase::Requesting).await;
@@ -41,11 +50,7 @@ impl Attempt {
         link.emit(AgentEvent::ApiCallStart { model }).await;
         let started = Instant::now();
         let mut first_token_ms = None;
-        let mut attempt = Self {
-            message: empty_message(turn),
-            failure: None,
-            begun: false,
-        };
+        let mut attempt = Self::none(turn);
         // Asked with the first poll: a turn that was cut short before makes no request.
         let mut stream =
             pin!(stream::once(async { env.provider.stream(request(env, turn)) }).flatten());
@@ -87,6 +92,7 @@ impl Attempt {
             duration_ms: millis(started),
         })
         .await;
+        spend(link, env, turn, &attempt.message).await;
         let model = &loaded_model(link, env, turn).await;
         if attempt.failure.is_none() {
             let message = &attempt.message;
@@ -189,6 +195,13 @@ async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
     link.correct_window(Arc::clone(&model)).await;
     warn_of_window(link, env, &model).await;
     model
+}
+
+/// Books what `message` took, and says how the budget stands where that matters.
+pub(super) async fn spend(link: &RunLink, env: &RunEnv, turn: &Turn, message: &AssistantMessage) {
+    for text in env.account.spend(&turn.model, &message.usage) {
+        link.notice(NoticeLevel::Warning, text).await;
+    }
 }
 
 /// Says that the window of `model` is small, once.

@@ -38,6 +38,9 @@ const AGAIN: &str = "\
 [This question was asked before, and the answer to it was no finished summary. Right now no tool can \
 be called: write the summary itself, as plain text, all of it in this answer and in at most 800 words.]";
 
+/// What follows from a budget that is reached.
+const NOTHING_SPENT: &str = "Nothing was changed; a message goes on with a raised budget";
+
 /// Why there is no summary.
 #[derive(Debug)]
 pub(super) enum NoSummary {
@@ -263,7 +266,12 @@ pub(super) async fn ask(
     let mut first: Option<Usage> = None;
     loop {
         let retries = policy.retries();
-        let Some(answer) = answer(env, turn, request.clone()).await else {
+        if let Some(reached) = env.account.reached() {
+            let error = LlmError::new(ErrorClass::Quota, reached.to_string());
+            end_retries(link, retries, Some(error.to_string())).await;
+            return Err(Some(error.with_hint(NOTHING_SPENT)));
+        }
+        let Some(answer) = answer(link, env, turn, request.clone()).await else {
             end_retries(link, retries, Some(CANCELLED.to_owned())).await;
             return Err(None);
         };
@@ -310,13 +318,26 @@ fn ask_again(request: &mut Request) {
     }
 }
 
-/// The answer to one request; none when it was cut short.
+/// The answer to one request, booked; none when it was cut short.
 async fn answer(
+    link: &RunLink,
     env: &RunEnv,
     turn: &Turn,
     request: Request,
 ) -> Option<Result<AssistantMessage, LlmError>> {
     let mut message = attempt::empty_message(turn);
+    let failure = receive(env, turn, request, &mut message).await;
+    attempt::spend(link, env, turn, &message).await;
+    Some(failure?.map(|()| message))
+}
+
+/// Folds the answer to one request into `message`; none when it was cut short.
+async fn receive(
+    env: &RunEnv,
+    turn: &Turn,
+    request: Request,
+    message: &mut AssistantMessage,
+) -> Option<Result<(), LlmError>> {
     let mut stream = pin!(stream::once(async { env.provider.stream(request) }).flatten());
     loop {
         let event = select! {
@@ -332,7 +353,7 @@ async fn answer(
         }
         message.apply(&event);
         if matches!(event, StreamEvent::Done { .. }) {
-            return Some(Ok(message));
+            return Some(Ok(()));
         }
     }
 }

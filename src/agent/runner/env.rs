@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::agent::budget::Account;
 use crate::agent::trial::Trial;
-use crate::llm::{Model, Provider};
+use crate::llm::{Model, Provider, Usage};
 
 /// The unchanging part of a run.
 pub(in crate::agent) struct RunEnv {
@@ -26,12 +27,15 @@ pub(in crate::agent) struct RunEnv {
     pub spill_dir: PathBuf,
     /// The models whose small window the user was warned of.
     pub warned: Mutex<HashSet<String>>,
+    /// What the session may spend, and has spent.
+    pub account: Account,
 }
 
 impl RunEnv {
-    /// The same for the runs of another session.
-    pub fn for_session(&self, id: &str, spill_dir: PathBuf) -> Self {
+    /// The same for the runs of another session, which has taken `usage` so far.
+    pub fn for_session(&self, id: &str, spill_dir: PathBuf, usage: &Usage) -> Self {
         Self {
+            account: self.account.for_session(usage),
             provider: Arc::clone(&self.provider),
             fallback: self.fallback.clone(),
             home: self.home.clone(),
@@ -50,7 +54,12 @@ impl RunEnv {
             cwd: working.unwrap_or_else(|| self.home.clone()),
             trial,
             warned: Mutex::new(self.warned().clone()),
-            ..self.for_session(&self.conversation_id, self.spill_dir.clone())
+            account: self.account.clone(),
+            ..self.for_session(
+                &self.conversation_id,
+                self.spill_dir.clone(),
+                &Usage::default(),
+            )
         }
     }
 

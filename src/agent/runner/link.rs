@@ -298,7 +298,7 @@ impl RunLink {
     }
 
     /// Readies the follow-ups that are due for the next turn; false when none waits. `Err` when
-    /// one waits but the iteration limit holds it back.
+    /// one waits but the iteration limit or the budget holds it back.
     pub async fn release_follow_ups(&self) -> Result<bool, RunOutcome> {
         self.ask(RunMessage::ReleaseFollowUps)
             .await

@@ -22,7 +22,7 @@ use crate::agent::event::{AgentEvent, RunOutcome};
 use crate::llm::StopReason;
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
-/// user stops it, a model call fails, or the iteration limit is reached. First it
+/// user stops it, a model call fails, or the iteration limit or the budget is reached. First it
 /// looks at the place, for the prompt and for what has changed since.
 pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
@@ -70,8 +70,8 @@ async fn turns(
         if link.cancelled() {
             return RunOutcome::Aborted;
         }
-        if let Some(message) = reply.failure {
-            return RunOutcome::Failed { message };
+        if let Some(outcome) = reply.failure {
+            return outcome;
         }
         if calls.is_empty() && !link.steering_waits().await {
             return match reply.stop {

@@ -10,7 +10,7 @@ use super::env::RunEnv;
 use super::link::{Change, RunLink, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
-use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel};
+use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, RunOutcome};
 use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall};
 
 /// What a model call came to.
@@ -22,12 +22,12 @@ pub(super) struct Reply {
     pub stop: StopReason,
     /// The tools it wants run.
     pub calls: Vec<ToolCall>,
-    /// What went wrong, if the call failed.
-    pub failure: Option<String>,
+    /// How the run ends for it, if the call failed or was not made.
+    pub failure: Option<RunOutcome>,
 }
 
 impl Reply {
-    fn new(message: Arc<Message>, failure: Option<String>) -> Self {
+    fn new(message: Arc<Message>, failure: Option<RunOutcome>) -> Self {
         let (stop, calls) = match &*message {
             Message::Assistant(answer) if failure.is_none() => {
                 (answer.stop_reason, answer.tool_calls().cloned().collect())
@@ -51,8 +51,14 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
     let mut may_compact = turn.rules.compaction.enabled;
     let mut compacted = false;
     loop {
-        let mut attempt = Attempt::make(link, env, turn).await;
         let retries = policy.retries();
+        if let Some(reached) = env.account.reached() {
+            let text = reached.to_string();
+            end_retries(link, retries, Some(text.clone())).await;
+            let message = Attempt::none(turn).finish(link, Some(text)).await;
+            return Reply::new(message, Some(RunOutcome::BudgetReached(reached)));
+        }
+        let mut attempt = Attempt::make(link, env, turn).await;
         let Some(error) = attempt.failure.take() else {
             let reply = Reply::new(attempt.finish(link, None).await, None);
             let given_up = (reply.stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
@@ -152,7 +158,7 @@ impl Failed {
             Self::Silent(attempt) => attempt.finish(link, Some(text.clone())).await,
             Self::Kept(message) => message,
         };
-        Reply::new(message, Some(text))
+        Reply::new(message, Some(RunOutcome::Failed { message: text }))
     }
 }
 

@@ -100,6 +100,7 @@ fn agent_end(outcome: &RunOutcome) -> Vec<Body> {
         RunOutcome::Truncated => "truncated",
         RunOutcome::Aborted => "aborted",
         RunOutcome::LimitReached { .. } => "limit_reached",
+        RunOutcome::BudgetReached(_) => "budget_reached",
         RunOutcome::Failed { message } => {
             let error = json!({"event": "error", "errorMessage": message});
             let end = json!({"event": "agent_end", "outcome": "failed"});

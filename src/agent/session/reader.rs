@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 
 use super::entry::{Body, Header, Kind, VERSION};
 use super::tree::{NodeId, Place, Tree};
+use crate::llm::Usage;
 
 const MIB: u64 = 1024 * 1024;
 /// Bytes read at a time.
@@ -27,6 +28,8 @@ pub struct Loaded {
     pub header: Header,
     /// Its entries.
     pub tree: Tree,
+    /// Tokens and cost of all of them.
+    pub usage: Usage,
     /// Bytes of the first line.
     pub header_length: u64,
     /// Bytes up to the end of the last whole entry.
@@ -86,6 +89,7 @@ pub fn read(file: &File) -> io::Result<Loaded> {
     Ok(Loaded {
         header,
         tree,
+        usage: reader.usage,
         header_length: reader.header_length,
         length: reader.length,
         torn: reader.torn,
@@ -180,6 +184,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
 struct Reader {
     header: Option<Header>,
     tree: Tree,
+    usage: Usage,
     /// Entries whose parent stands behind them, or nowhere.
     forward: Vec<(NodeId, String)>,
     orphans: usize,
@@ -256,6 +261,13 @@ impl Reader {
         if let (None, Parent::Id(parent)) = (parent, head.parent) {
             self.forward.push((node, parent.into_owned()));
         }
+        if matches!(
+            head.kind,
+            Kind::Assistant | Kind::Compaction | Kind::BranchSummary
+        ) && let Some(usage) = usage(line)
+        {
+            self.usage.add(&usage);
+        }
         if head.about_tree {
             match Body::read(line) {
                 Some(Body::Label { target_id, label }) => {
@@ -268,6 +280,14 @@ impl Reader {
             }
         }
     }
+}
+
+/// What the model call of an entry took. It stands behind what was said; the line is not parsed.
+fn usage(line: &[u8]) -> Option<Usage> {
+    let at = memchr::memmem::rfind(line, br#""usage":{"#)?;
+    let rest = &line[at + br#""usage":"#.len()..];
+    let mut values = serde_json::Deserializer::from_slice(rest).into_iter();
+    values.next()?.ok()
 }
 
 /// What the tree needs to know of a line.

@@ -15,7 +15,7 @@ use super::live::is_at;
 use super::reader;
 use super::tree::{NodeId, Place, Tree};
 use crate::agent::event::NoticeLevel;
-use crate::llm::{Model, ThinkingLevel};
+use crate::llm::{Model, ThinkingLevel, Usage};
 
 /// One open session.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Session {
     stored: Option<Stored>,
     /// The file of one that is only read.
     looked_at: Option<(PathBuf, Arc<File>)>,
+    /// What the entries of the file took when it was opened, all branches.
+    usage: Usage,
     /// Model and thinking level in force at the leaf, from the last `model_change` and
     /// `thinking_level_change` entries of its path.
     model: Option<ModelChange>,
@@ -77,6 +79,7 @@ impl Session {
             tree: Tree::default(),
             stored: None,
             looked_at: None,
+            usage: Usage::default(),
             model: None,
             thinking: None,
         }
@@ -120,6 +123,7 @@ impl Session {
                 failing: false,
             }),
             looked_at: None,
+            usage: loaded.usage,
             model: None,
             thinking: None,
         };
@@ -140,6 +144,7 @@ impl Session {
             tree: loaded.tree,
             stored: None,
             looked_at: Some((path.to_owned(), Arc::new(file))),
+            usage: loaded.usage,
             model: None,
             thinking: None,
         };
@@ -202,6 +207,11 @@ impl Session {
     /// All its entries.
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// Tokens and cost of all its branches when it was opened.
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// The root of all sessions; none for a session that is not stored.

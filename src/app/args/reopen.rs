@@ -10,16 +10,20 @@ impl RunArgs {
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // All of them are named: a new flag is not forgotten here.
         let Self {
-            model,
-            thinking,
-            tools,
             system_prompt,
             append_system_prompt,
-            max_iterations,
-            permission,
             config,
             events,
-            theme,
+            // Flags that set something.
+            model: _,
+            thinking: _,
+            tools: _,
+            max_iterations: _,
+            budget_usd: _,
+            budget_tokens: _,
+            permission: _,
+            theme: _,
+            // Those that are left out.
             prompt: _,
             print: _,
             mode: _,
@@ -39,29 +43,26 @@ impl RunArgs {
         let mut flags = Vec::new();
         let mut add = |name: &str, value: Option<OsString>| {
             flags.extend(value.map(|value| {
-                let mut flag = OsString::from(format!("--{name}="));
+                let mut flag = OsString::from(format!("{name}="));
                 flag.push(value);
                 flag
             }));
         };
-        let text = |value: &Option<String>| value.clone().map(OsString::from);
-        add("model", text(model));
-        add("thinking", thinking.map(|level| level.as_str().into()));
-        add("tools", text(tools));
-        add("system-prompt", text(system_prompt));
+        for (flag, _, value) in self.settings() {
+            let plain = value.as_str().map(str::to_owned);
+            add(
+                flag,
+                Some(plain.unwrap_or_else(|| value.to_string()).into()),
+            );
+        }
+        add("--system-prompt", system_prompt.clone().map(OsString::from));
         for value in append_system_prompt {
-            add("append-system-prompt", Some(value.into()));
+            add("--append-system-prompt", Some(value.into()));
         }
-        add(
-            "max-iterations",
-            max_iterations.map(|most| most.to_string().into()),
-        );
-        add("permission", permission.map(|mode| mode.as_str().into()));
         for value in config {
-            add("config", Some(value.into()));
+            add("--config", Some(value.into()));
         }
-        add("events", events.clone().map(OsString::from));
-        add("theme", text(theme));
+        add("--events", events.clone().map(OsString::from));
         flags
     }
 }
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn the_flags_that_were_typed_are_the_same_after_another_start() {
         let held = "-m a/b:high --thinking low --tools -bash --system-prompt=-x --append-system-prompt one \
-             --append-system-prompt two --max-iterations 3 --permission full --config a.b=1 --config c=2 \
+             --append-system-prompt two --max-iterations 3 --budget-usd 0.5 --budget-tokens 7 --permission full --config a.b=1 --config c=2 \
              --events e.jsonl --theme light";
         let held: Vec<&str> = held.split_whitespace().collect();
         let left_out = ["-C", "/x", "--trust", "--session", "s", "--wait", "hello"];

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum};
+use toml::Value;
 
 use super::commands::SubCommand;
 use crate::llm::ThinkingLevel;
@@ -104,6 +105,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub max_iterations: Option<u32>,
 
+    /// What the session may cost in US dollars; 0 is no limit.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub budget_usd: Option<f64>,
+
+    /// Tokens that models may read and write in the session; 0 is no limit.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub budget_tokens: Option<i64>,
+
     /// Stop the run after this many seconds, with exit code 124 (print mode).
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
@@ -146,6 +155,43 @@ const FOREIGN_COMMANDS: [&str; 8] = [
 ];
 
 impl RunArgs {
+    /// What its flags set: flag, setting, value.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, &'static str, Value)> {
+        let text = |text: &Option<String>| text.clone().map(Value::from);
+        let flags = [
+            ("--model", "models.default", text(&self.model)),
+            (
+                "--thinking",
+                "models.thinking",
+                self.thinking.map(|level| level.as_str().into()),
+            ),
+            ("--tools", "tools.set", text(&self.tools)),
+            ("--theme", "ui.theme", text(&self.theme)),
+            (
+                "--permission",
+                "permission.mode",
+                self.permission.map(|mode| mode.as_str().into()),
+            ),
+            (
+                "--max-iterations",
+                "agent.max_iterations",
+                self.max_iterations.map(|limit| i64::from(limit).into()),
+            ),
+            (
+                "--budget-usd",
+                "budget.usd",
+                self.budget_usd.map(Value::from),
+            ),
+            (
+                "--budget-tokens",
+                "budget.tokens",
+                self.budget_tokens.map(Value::from),
+            ),
+        ];
+        let given = |(flag, key, value): (_, _, Option<Value>)| Some((flag, key, value?));
+        flags.into_iter().filter_map(given)
+    }
+
     /// The first word of the prompt if it looks like a sub-command that does not exist, with the
     /// existing one that is most like it. Sent as a prompt, it would start a paid run.
     pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {

@@ -161,6 +161,7 @@ impl RunContext {
             trials: self.session_file.is_some().then(|| dirs.trials()),
             has_user: plan.front_end == FrontEnd::Screen,
             rules: settings.rules.clone(),
+            budget: settings.budget,
         }))
     }
 

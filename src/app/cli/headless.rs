@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use tokio::time::Instant;
 
 use super::out::{self, eprint_line};
-use crate::agent::{AgentEvent, AgentHandle, Event, RunOutcome, SlowReader};
+use crate::agent::{AgentEvent, AgentHandle, BudgetLimit, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::app::signals::Signals;
 use crate::llm::Content;
@@ -136,6 +136,16 @@ async fn drive(
         Some(RunOutcome::LimitReached { limit }) => {
             eprint_line(&format!(
                 "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
+            ));
+            Outcome::Failed
+        }
+        Some(RunOutcome::BudgetReached(reached)) => {
+            let flag = match reached.limit {
+                BudgetLimit::Usd(_) => "--budget-usd",
+                BudgetLimit::Tokens(_) => "--budget-tokens",
+            };
+            eprint_line(&format!(
+                "{reached}\nallow more with {flag} N, 0 for no limit"
             ));
             Outcome::Failed
         }

@@ -57,6 +57,7 @@ fn check_table(
 fn fits(expected: &Value, given: &Value) -> bool {
     match (expected, given) {
         (Value::Integer(_), Value::Integer(number)) => *number >= 0,
+        (Value::Float(_), Value::Integer(_)) => true,
         (Value::Array(_), Value::Array(items)) => items.iter().all(Value::is_str),
         _ => expected.same_type(given),
     }

@@ -8,7 +8,8 @@ use toml::Value;
 use super::layers::Layers;
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{
-    CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold, ToolSettings,
+    Budget, CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold,
+    ToolSettings,
 };
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 use crate::llm::{PromptCaching, ThinkingLevel};
@@ -42,6 +43,8 @@ pub struct Settings {
     /// where the environment says.
     pub servers: ServerAddrs,
     pub permission: String,
+    /// What a session may spend.
+    pub budget: Budget,
     /// The theme: `auto`, or the name of one.
     pub theme: String,
 }
@@ -109,6 +112,10 @@ impl Settings {
             favorites: read.get("models.favorites")?,
             servers: read.servers()?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
+            budget: Budget {
+                usd: read.dollars("budget.usd")?,
+                tokens: read.get("budget.tokens")?,
+            },
             theme: read.get("ui.theme")?,
         })
     }
@@ -146,6 +153,15 @@ impl Reader<'_> {
             } else {
                 Err(format!("expected one of {}", words.join(", ")))
             }
+        })
+    }
+
+    fn dollars(&self, key: &str) -> Result<f64, String> {
+        self.convert(key, |value| {
+            let usd: f64 = value.clone().try_into().unwrap_or(f64::NAN);
+            let ok = usd.is_finite() && usd >= 0.0;
+            ok.then_some(usd)
+                .ok_or_else(|| "expected US dollars from 0, such as 2.5".to_owned())
         })
     }
 
@@ -251,6 +267,8 @@ mod tests {
             "tools.read.max_bytes=7",
             "tools.search.max_bytes=8",
             "tools.search.timeout_seconds=9",
+            "budget.usd=2",
+            "budget.tokens=10",
             "ui.theme=light",
             "permission.mode=plan",
         ] {
@@ -330,6 +348,10 @@ mod tests {
                 ollama_window: None,
             },
             permission: "plan".to_owned(),
+            budget: Budget {
+                usd: 2.0,
+                tokens: 10,
+            },
             theme: "light".to_owned(),
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);
@@ -342,6 +364,9 @@ mod tests {
             ("models.thinking=hard", "unknown thinking level 'hard'"),
             ("permission.mode=yolo", "expected one of full"),
             ("models.servers.lmstudio=example.com:1", "models.toml"),
+            ("budget.usd=-1", "setting budget.usd = -1"),
+            ("budget.usd=nan", "US dollars from 0"),
+            ("budget.usd=inf", "US dollars from 0"),
         ] {
             let mut layers = Layers::defaults();
             layers.add_assignment(text).unwrap();

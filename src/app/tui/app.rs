@@ -19,7 +19,9 @@ use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
-use crate::agent::{Phase, Question, QueueKind, Queued, RunOutcome, RunState, Subject};
+use crate::agent::{
+    BudgetLimit, Phase, Question, QueueKind, Queued, RunOutcome, RunState, Subject,
+};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
 use crate::app::sessions::Refused;
@@ -241,10 +243,12 @@ pub struct OpenTrial {
 }
 
 /// Why a run can be gone on with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Resume {
     /// It ended at the iteration limit.
     AtLimit,
+    /// Its budget is spent; going on raises it to this.
+    AtBudget(BudgetLimit),
     /// A model call failed, or the wait for its retry was stopped.
     Failed,
     /// The conversation was taken back to something that no model has answered.

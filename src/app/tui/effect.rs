@@ -47,7 +47,9 @@ pub enum Effect {
     Answer(u64, Answer),
     /// Stop the run; while processes still die, kill them.
     Abort,
-    /// Go on after the iteration limit.
+    /// Allow the session to spend a budget more.
+    RaiseBudget,
+    /// Go on after a limit.
     GoOn,
     /// Do something about trials.
     Trial(TrialEffect),

@@ -103,6 +103,7 @@ impl EffectRunner {
                 let handle = self.handle.clone();
                 self.spawn(async move { EffectResult::Context(handle.context_usage().await) });
             }
+            Effect::RaiseBudget => self.handle.raise_budget(),
             Effect::GoOn => self.handle.go_on(),
             Effect::Session(effect) => {
                 if let Some(sessions) = &mut self.sessions {

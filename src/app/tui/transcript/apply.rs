@@ -304,6 +304,14 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
             NoticeLevel::Warning,
             &format!("Max iterations ({limit}) exceeded\nEnter on the empty editor goes on"),
         ),
+        RunOutcome::BudgetReached(reached) => notices::push_once(
+            cells,
+            NoticeLevel::Warning,
+            &format!(
+                "{reached}\nEnter on the empty editor goes on, up to {}",
+                reached.next
+            ),
+        ),
         // The notice of the cut stands below the message.
         RunOutcome::Done | RunOutcome::Truncated | RunOutcome::Aborted => {}
     }

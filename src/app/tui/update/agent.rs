@@ -112,6 +112,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::AgentEnd { outcome, .. } => {
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
+                RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,

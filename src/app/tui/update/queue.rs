@@ -4,7 +4,7 @@ use super::refusal::is_gone;
 use super::{questions, sessions};
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
-use crate::app::tui::app::App;
+use crate::app::tui::app::{App, Resume};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
@@ -126,13 +126,16 @@ fn go_on(app: &mut App) -> Vec<Effect> {
             Vec::new()
         };
     }
-    if app.resume.take().is_none() {
+    let Some(resume) = app.resume.take() else {
         return Vec::new();
-    }
+    };
     app.set_run(RunState::Running {
         phase: Phase::Requesting,
     });
-    vec![Effect::GoOn]
+    match resume {
+        Resume::AtBudget(_) => vec![Effect::RaiseBudget, Effect::GoOn],
+        _ => vec![Effect::GoOn],
+    }
 }
 
 /// Sends a message: what it does, start a run or steer, the agent knows best.

@@ -83,6 +83,10 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     let does = match resume {
         Resume::AtLimit | Resume::Unanswered => " on the empty editor goes on",
         Resume::Failed => " on the empty editor tries again",
+        Resume::AtBudget(next) => {
+            let does = format!(" on the empty editor goes on, up to {next}");
+            return offer(app, Action::Submit, &does);
+        }
     };
     offer(app, Action::Submit, does)
 }
@@ -139,6 +143,7 @@ fn ended_line(app: &App, last: &LastRun) -> StyledLine {
         RunOutcome::Aborted => ("⊘", "stopped"),
         RunOutcome::Failed { .. } => ("✗", "failed"),
         RunOutcome::LimitReached { .. } => ("!", "at the limit"),
+        RunOutcome::BudgetReached(_) => ("!", "at the budget"),
     };
     let mut text = format!("{mark} {what}");
     if last.millis >= 1000 {

@@ -1,0 +1,296 @@
+//! What may be spent, and what was: one account for a session and every run it starts. Each model
+//! call is booked by who makes it, and looked at here before the next one. Knows no prices.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::llm::local::LocalServer;
+use crate::llm::{Model, Usage};
+
+/// From this share of a limit on the user is told once.
+const NOTICE_AT: f64 = 0.8;
+
+/// What may be spent; 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// US dollars.
+    pub usd: f64,
+    /// Tokens that models read and wrote, cached ones too.
+    pub tokens: u64,
+}
+
+/// A limit of a [`Budget`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BudgetLimit {
+    /// US dollars.
+    Usd(f64),
+    /// Tokens.
+    Tokens(u64),
+}
+
+impl fmt::Display for BudgetLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usd(usd) => write!(f, "${usd}"),
+            Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
+        }
+    }
+}
+
+/// A limit that is used up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BudgetReached {
+    /// The limit.
+    pub limit: BudgetLimit,
+    /// What it becomes where the user goes on.
+    pub next: BudgetLimit,
+}
+
+impl fmt::Display for BudgetReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Budget of {} reached", self.limit)
+    }
+}
+
+/// What a session and the runs it starts have spent of their budget. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Account(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// By this much a limit is raised.
+    budget: Budget,
+    /// The limits now.
+    limit: Budget,
+    spent: Budget,
+    /// The user was told that little is left.
+    told: bool,
+    /// Models without a price that the user was told of.
+    unpriced: HashSet<String>,
+}
+
+impl Account {
+    /// One that may spend `budget` and has spent nothing.
+    pub fn new(budget: Budget) -> Self {
+        Self::with_spent(budget, Budget::default())
+    }
+
+    /// One with the budget of this one for a session that has taken `usage` so far.
+    pub(super) fn for_session(&self, usage: &Usage) -> Self {
+        Self::with_spent(self.lock().budget, amount(usage))
+    }
+
+    fn with_spent(budget: Budget, spent: Budget) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            budget,
+            limit: budget,
+            spent,
+            ..State::default()
+        })))
+    }
+
+    /// The limit that is used up, if one is. No model is called then.
+    pub fn reached(&self) -> Option<BudgetReached> {
+        self.lock().reached()
+    }
+
+    /// Raises the limits that are used up, by whole budgets.
+    pub fn raise(&self) {
+        let mut state = self.lock();
+        while let Some(BudgetReached { next, .. }) = state.reached() {
+            match next {
+                BudgetLimit::Usd(usd) => state.limit.usd = usd,
+                BudgetLimit::Tokens(tokens) => state.limit.tokens = tokens,
+            }
+            state.told = false;
+        }
+    }
+
+    /// Books a call of `model`, and gives what the user should be told.
+    pub(super) fn spend(&self, model: &Model, usage: &Usage) -> Vec<String> {
+        let mut state = self.lock();
+        let call = amount(usage);
+        state.spent.usd += call.usd;
+        state.spent.tokens = state.spent.tokens.saturating_add(call.tokens);
+        [state.no_price(model, call), state.little_left()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn reached(&self) -> Option<BudgetReached> {
+        let Self { limit, spent, .. } = self;
+        if limit.usd > 0.0 && spent.usd >= limit.usd {
+            let steps = ((spent.usd - limit.usd) / self.budget.usd).floor() + 1.0;
+            return Some(BudgetReached {
+                limit: BudgetLimit::Usd(limit.usd),
+                next: BudgetLimit::Usd(rounded(limit.usd + steps * self.budget.usd)),
+            });
+        }
+        if limit.tokens > 0 && spent.tokens >= limit.tokens {
+            let steps = (spent.tokens - limit.tokens) / self.budget.tokens + 1;
+            let more = steps.saturating_mul(self.budget.tokens);
+            return Some(BudgetReached {
+                limit: BudgetLimit::Tokens(limit.tokens),
+                next: BudgetLimit::Tokens(limit.tokens.saturating_add(more)),
+            });
+        }
+        None
+    }
+
+    fn little_left(&mut self) -> Option<String> {
+        let Self { limit, spent, .. } = self;
+        let usd = limit.usd > 0.0 && spent.usd >= limit.usd * NOTICE_AT;
+        let tokens = limit.tokens > 0 && spent.tokens as f64 >= limit.tokens as f64 * NOTICE_AT;
+        let (part, limit, spent) = match (usd, tokens) {
+            _ if self.told => return None,
+            (true, _) => {
+                let spent_usd = BudgetLimit::Usd(rounded(spent.usd));
+                (
+                    spent.usd / limit.usd,
+                    BudgetLimit::Usd(limit.usd),
+                    spent_usd,
+                )
+            }
+            (_, true) => (
+                spent.tokens as f64 / limit.tokens as f64,
+                BudgetLimit::Tokens(limit.tokens),
+                BudgetLimit::Tokens(spent.tokens),
+            ),
+            _ => return None,
+        };
+        self.told = true;
+        // At the limit the end of the run says so.
+        (part < 1.0).then(|| {
+            let percent = (part * 100.0).floor();
+            format!("{percent} % of the budget is spent: {spent} of {limit}")
+        })
+    }
+
+    fn no_price(&mut self, model: &Model, call: Budget) -> Option<String> {
+        let counted = self.limit.usd <= 0.0 || call.usd > 0.0 || call.tokens == 0;
+        // What runs on this machine has no price.
+        if counted || LocalServer::from_id(&model.provider).is_some() {
+            return None;
+        }
+        let name = model.full_id();
+        self.unpriced.insert(name.clone()).then(|| {
+            format!(
+                "The price of {name} is not known: its calls do not count towards the budget of {}\n\
+                 Give its prices in models.toml, or limit tokens with budget.tokens",
+                BudgetLimit::Usd(self.limit.usd)
+            )
+        })
+    }
+}
+
+/// Dollars without the rest that sums of decimal fractions leave.
+fn rounded(usd: f64) -> f64 {
+    (usd * 1e6).round() / 1e6
+}
+
+fn amount(usage: &Usage) -> Budget {
+    Budget {
+        usd: usage.cost.total,
+        tokens: usage.context_tokens(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::message::Cost;
+    use crate::llm::{Api, Model};
+
+    fn usage(usd: f64, tokens: u64) -> Usage {
+        Usage {
+            input: tokens / 2,
+            output: tokens - tokens / 2,
+            cost: Cost {
+                total: usd,
+                ..Cost::default()
+            },
+            ..Usage::default()
+        }
+    }
+
+    fn model(provider: &str) -> Model {
+        Model::new(provider, "m", Api::OpenAiChat, "")
+    }
+
+    fn reached(account: &Account) -> String {
+        account.reached().map_or_else(String::new, |reached| {
+            format!("{reached}, next {}", reached.next)
+        })
+    }
+
+    #[test]
+    fn a_limit_is_reached_told_before_and_raised_by_whole_budgets() {
+        let account = Account::new(Budget {
+            usd: 0.1,
+            tokens: 0,
+        });
+        let shared = account.clone();
+        for (usd, told, expected) in [
+            (0.07, &[][..], ""),
+            (0.015, &["85 % of the budget is spent: $0.085 of $0.1"], ""),
+            (0.005, &[], ""),
+            (0.015, &[], "Budget of $0.1 reached, next $0.2"),
+        ] {
+            assert_eq!(shared.spend(&model("lab"), &usage(usd, 10)), told);
+            assert_eq!(reached(&account), expected);
+        }
+        account.raise();
+        assert_eq!(reached(&shared), "");
+        account.spend(&model("lab"), &usage(0.51, 1));
+        assert_eq!(reached(&account), "Budget of $0.2 reached, next $0.7");
+        account.raise();
+        assert_eq!(reached(&account), "");
+    }
+
+    #[test]
+    fn tokens_have_a_limit_of_their_own_and_a_session_begins_with_what_it_took() {
+        let budget = Budget {
+            usd: 1.0,
+            tokens: 1000,
+        };
+        let account = Account::new(budget).for_session(&usage(0.0, 900));
+        let told = account.spend(&model("ollama"), &usage(0.0, 50));
+        assert_eq!(
+            told,
+            ["95 % of the budget is spent: 950 tokens of 1000 tokens"]
+        );
+        account.spend(&model("ollama"), &usage(0.0, 2050));
+        assert_eq!(
+            reached(&account),
+            "Budget of 1000 tokens reached, next 4000 tokens"
+        );
+        let fresh = account.for_session(&Usage::default());
+        assert_eq!(reached(&fresh), "");
+        let none = Account::default();
+        none.spend(&model("lab"), &usage(1e9, u64::MAX));
+        assert_eq!(reached(&none), "");
+    }
+
+    #[test]
+    fn a_model_without_a_price_is_told_once() {
+        let account = Account::new(Budget {
+            usd: 2.0,
+            tokens: 0,
+        });
+        let told = |provider: &str| account.spend(&model(provider), &usage(0.0, 10)).len();
+        assert_eq!(
+            [told("lab"), told("lab"), told("x"), told("ollama")],
+            [1, 0, 1, 0]
+        );
+        let unlimited = Account::default();
+        assert!(unlimited.spend(&model("lab"), &usage(0.0, 10)).is_empty());
+    }
+}

@@ -1,0 +1,199 @@
+//! The budget: looked at before each model call, kept over a restart, raised by the user.
+
+use serde_json::json;
+use tiller::agent::{
+    AgentEvent, Budget, BudgetLimit, BudgetReached, CompactionOutcome, CompactionRules, LoopRules,
+    RetryRules, RunOutcome,
+};
+use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent, Usage, WindowSource};
+
+use super::fixture::{Act, Setup, Step, TestAgent, call, model, say};
+
+/// `steps` as an answer that costs so many dollars.
+fn costs(usd: f64, mut steps: Vec<Step>) -> Vec<Step> {
+    let mut usage = Usage {
+        input: 10,
+        ..Usage::default()
+    };
+    usage.cost.total = usd;
+    steps.insert(1, Step::Say(StreamEvent::Usage(usage)));
+    steps
+}
+
+fn usd(usd: f64) -> Budget {
+    Budget { usd, tokens: 0 }
+}
+
+fn reached(limit: f64, next: f64) -> RunOutcome {
+    RunOutcome::BudgetReached(BudgetReached {
+        limit: BudgetLimit::Usd(limit),
+        next: BudgetLimit::Usd(next),
+    })
+}
+
+fn setup(budget: Budget, answers: Vec<Vec<Step>>) -> Setup {
+    Setup {
+        answers,
+        budget,
+        tools: vec![("a", false, Act::Succeed("done".into()))],
+        ..Setup::default()
+    }
+}
+
+fn notices(agent: &TestAgent) -> Vec<String> {
+    let texts = agent.seen.iter().filter_map(|event| match &event.kind {
+        AgentEvent::Notice { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[tokio::test]
+async fn the_run_stops_between_calls_and_goes_on_when_the_user_raises_the_budget() {
+    let one = |n: i32| costs(0.45, call(&[(&format!("c{n}"), "a", json!({ "n": n }))]));
+    let answers = vec![one(1), one(2), one(3), say("ok")];
+    let mut agent = setup(usd(1.0), answers).start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, reached(1.0, 2.0));
+    assert_eq!(agent.script.requests().len(), 3);
+    // What was paid for is used: the last calls were run.
+    assert_eq!(agent.stored().last().unwrap(), "c3: done");
+    assert_eq!(notices(&agent), ["90 % of the budget is spent: $0.9 of $1"]);
+
+    // Going on alone raises nothing.
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, reached(1.0, 2.0));
+    agent.handle.raise_budget();
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_typed_at_the_limit_is_kept_and_answered_later() {
+    let mut agent = setup(usd(0.1), vec![costs(0.2, say("dear")), say("again")]).start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.prompt("More");
+    assert_eq!(agent.settled().await, reached(0.1, 0.3));
+    assert_eq!(
+        agent.stored(),
+        ["user: Go", "assistant: dear", "user: More"]
+    );
+    agent.handle.raise_budget();
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.stored().last().unwrap(), "assistant: again");
+}
+
+#[tokio::test]
+async fn a_resumed_session_has_spent_what_all_its_branches_took() {
+    let answers = vec![costs(0.6, say("one")), costs(0.6, say("two"))];
+    let mut agent = setup(usd(0.0), answers).start();
+    agent.prompt("first");
+    agent.settled().await;
+    let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
+    agent.handle.go_to(first, tiller::agent::Leaving::Silently);
+    agent.prompt("second");
+    agent.settled().await;
+    agent.handle.shutdown().await;
+    let again = Setup {
+        resume: Some((agent.folder.clone(), agent.session.clone())),
+        ..setup(usd(1.0), vec![say("three")])
+    };
+    let mut again = again.start();
+    again.prompt("third");
+    assert_eq!(again.settled().await, reached(1.0, 2.0));
+    assert!(again.script.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_retry_is_a_call_too() {
+    let mut failing = costs(0.2, say("half"));
+    failing.pop();
+    let error = LlmError::new(ErrorClass::Retryable, "busy");
+    failing.push(Step::Say(StreamEvent::Error(error)));
+    let mut agent = Setup {
+        rules: LoopRules {
+            retry: RetryRules {
+                base_ms: 0,
+                ..RetryRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..setup(usd(0.1), vec![failing, say("ok")])
+    }
+    .start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, reached(0.1, 0.3));
+    assert_eq!(agent.script.requests().len(), 1);
+    agent.handle.raise_budget();
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+}
+
+#[tokio::test]
+async fn a_compaction_is_a_call_too() {
+    let small = Model {
+        context_window: 2000,
+        window_source: WindowSource::Model,
+        ..model()
+    };
+    let mut agent = Setup {
+        model: Some(small),
+        rules: LoopRules {
+            compaction: CompactionRules {
+                keep_recent_tokens: 10,
+                ..CompactionRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..setup(
+            usd(0.1),
+            vec![say("one"), costs(0.2, say("two")), say("summary")],
+        )
+    }
+    .start();
+    for prompt in ["first", "second"] {
+        agent.prompt(prompt);
+        agent.settled().await;
+    }
+    agent.handle.compact(None);
+    let end = agent
+        .until(|event| matches!(event, AgentEvent::CompactionEnd { .. }))
+        .await;
+    let AgentEvent::CompactionEnd {
+        outcome: CompactionOutcome::Failed { message },
+        ..
+    } = end
+    else {
+        panic!("{end:?}");
+    };
+    assert!(message.starts_with("Budget of $0.1 reached"), "{message}");
+    assert_eq!(agent.script.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_follow_up_waits_for_the_budget() {
+    let tokens = Budget {
+        usd: 0.0,
+        tokens: 10,
+    };
+    let gate = super::fixture::Gate::new();
+    let mut answer = costs(0.0, say("one"));
+    answer.insert(2, Step::Wait(gate.clone()));
+    let mut agent = setup(tokens, vec![answer, say("two")]).start();
+    agent.prompt("Go");
+    gate.reached().await;
+    agent.follow_up("and then");
+    agent.until(super::steering::queued).await;
+    gate.open();
+    let RunOutcome::BudgetReached(reached) = agent.settled().await else {
+        panic!("{:?}", agent.story());
+    };
+    assert_eq!(reached.to_string(), "Budget of 10 tokens reached");
+    agent.handle.raise_budget();
+    agent.handle.go_on();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.stored().last().unwrap(), "assistant: two");
+}
