@@ -21,9 +21,11 @@ const MAX_ANSWER: u64 = 64 * 1024;
 /// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
 const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
 /// What every question is asked with: settings of the repository that start programs are overruled.
-const SETTINGS: [&str; 4] = [
+const SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
+    // Settings can name hooks too; of the questions here, only a refreshed index would run one.
+    "hook.post-index-change.enabled=false",
     "safe.bareRepository=explicit",
     "color.ui=false",
 ];
@@ -105,7 +107,7 @@ impl<'a> Git<'a> {
         let settings = SETTINGS.into_iter().chain(overruled);
         let mut command = Command::new("git");
         command
-            .arg("--no-optional-locks")
+            .args(["--no-pager", "--no-optional-locks"])
             .args(settings.flat_map(|setting| ["-c", setting]))
             .args(question)
             .current_dir(self.cwd)

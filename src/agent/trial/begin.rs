@@ -1,6 +1,6 @@
 //! Begins a trial: a worktree, and in it the user's files as they are now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -10,13 +10,13 @@ use nix::sys::statvfs::statvfs;
 use tokio_util::sync::CancellationToken;
 
 use super::cleanup::remove;
-use super::copy::{Found, Looker, copy_file, is_executable, is_gone, link, write_whole};
+use super::copies::{Copies, copy_all};
+use super::copy::write_whole;
 use super::error::TrialError;
 use super::git::Git;
 use super::listing::Listing;
 use super::record::{Modules, RECORD, Trial};
 use super::repository::Repository;
-use super::snapshot::{Entry, Snapshot};
 
 /// Bytes of the disk that stay free.
 const SPARE: u64 = 256 * 1024 * 1024;
@@ -88,12 +88,7 @@ fn fill(
     }
     write_record(trial)?;
     check_room(trial, &files)?;
-    let (entries, left_out) = copy_all(trial, &files, cancel)?;
-    let mut begun = Snapshot {
-        entries,
-        ..Snapshot::default()
-    };
-    (trial.objects()).name_versions(&mut begun, &trial.tree, cancel)?;
+    let Copies { begun, left_out } = copy_all(trial, files, cancel)?;
     let place = trial.working_folder();
     let modules = trial.modules.keys().map(|module| trial.tree.join(module));
     for folder in modules.chain([place]) {
@@ -129,55 +124,6 @@ fn check_room(trial: &Trial, files: &BTreeSet<PathBuf>) -> Result<(), TrialError
         });
     }
     Ok(())
-}
-
-/// Copies the user's files into the worktree. Their versions are still to be named.
-fn copy_all(
-    trial: &Trial,
-    files: &BTreeSet<PathBuf>,
-    cancel: &CancellationToken,
-) -> Result<(BTreeMap<PathBuf, Entry>, Vec<PathBuf>), TrialError> {
-    let (mut entries, mut left_out) = (BTreeMap::new(), Vec::new());
-    let mut looker = Looker::new(&trial.root);
-    let mut folder = PathBuf::new();
-    for path in files {
-        if cancel.is_cancelled() {
-            return Err(TrialError::Cancelled);
-        }
-        let (from, to) = (trial.root.join(path), trial.tree.join(path));
-        let found = looker
-            .look(path)
-            .map_err(TrialError::io("cannot read", &from))?;
-        if matches!(found, Found::File(_) | Found::Link(_))
-            && let Some(parent) = to.parent()
-            && parent != folder
-        {
-            fs::create_dir_all(parent).map_err(TrialError::io("cannot make", parent))?;
-            parent.clone_into(&mut folder);
-        }
-        let entry = match found {
-            Found::Nothing | Found::Folder | Found::Special => continue,
-            Found::Link(target) => {
-                link(&target, &to).map_err(TrialError::io("cannot write", &to))?;
-                Entry::Link(target)
-            }
-            Found::File(meta) => match copy_file(&from, &to) {
-                Ok(()) => Entry::File {
-                    executable: is_executable(&meta),
-                    version: String::new(),
-                },
-                // Its owner may have removed it since it was listed.
-                Err(error) if is_gone(&error) && !from.exists() => continue,
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    left_out.push(path.clone());
-                    continue;
-                }
-                Err(error) => return Err(TrialError::io("cannot copy", &from)(error)),
-            },
-        };
-        entries.insert(path.clone(), entry);
-    }
-    Ok((entries, left_out))
 }
 
 /// Makes a folder, and those above it, for the eyes of its owner alone.

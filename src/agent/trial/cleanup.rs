@@ -33,7 +33,9 @@ fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     let remove = ["worktree", "remove", "--force", "--force"];
     let mut arguments: Vec<&std::ffi::OsStr> = remove.iter().map(AsRef::as_ref).collect();
     arguments.push(trial.tree.as_os_str());
-    let removed = Git::within(&trial.common_dir).run(&arguments);
+    let removed = Git::within(&trial.common_dir)
+        .without_hooks()
+        .and_then(|git| git.run(&arguments));
     let named = trial.git_dir.parent() == Some(own.as_path());
     match removed {
         Err(_) if named => {

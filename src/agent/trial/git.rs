@@ -1,7 +1,8 @@
-//! Runs git so that nothing of the user's starts with it: no hooks, no file system monitor, no
+//! Runs git so that nothing of the user's starts with it: no hooks, no file system monitor, no pager, no
 //! maintenance, no question, and none of tiller's secrets in the environment. Filters are not run,
 //! because no command that is used here applies them.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
@@ -31,7 +32,7 @@ const MAX_TEXT: usize = 600;
 #[derive(Clone, Debug)]
 pub(super) struct Git {
     folder: PathBuf,
-    variables: Vec<(&'static str, OsString)>,
+    variables: Vec<(OsString, OsString)>,
 }
 
 impl Git {
@@ -44,9 +45,25 @@ impl Git {
     }
 
     /// The same with an environment variable.
-    pub fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
-        self.variables.push((name, value.into()));
+    pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
         self
+    }
+
+    /// The same with the hooks off that settings name, for what would run them.
+    pub fn without_hooks(self) -> Result<Self, TrialError> {
+        let list = ["config", "--list", "--name-only", "-z"];
+        let listed = self.run(&list)?;
+        let names: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).filter_map(hook).collect();
+        let count = names.len().to_string();
+        // Not by `-c`: a name may hold a `=`.
+        let git = self.with("GIT_CONFIG_COUNT", count);
+        let off = |git: Self, (at, name): (usize, &[u8])| {
+            let key = [b"hook.", name, b".enabled"].concat();
+            git.with(format!("GIT_CONFIG_KEY_{at}"), OsString::from_vec(key))
+                .with(format!("GIT_CONFIG_VALUE_{at}"), "false")
+        };
+        Ok(names.into_iter().enumerate().fold(git, off))
     }
 
     /// What git prints.
@@ -106,6 +123,7 @@ impl Git {
         let own = own.filter_map(|name| Some((name, std::env::var_os(name)?)));
         let mut command = Command::new("git");
         command
+            .arg("--no-pager")
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
             .args(arguments)
             .current_dir(&self.folder)
@@ -134,6 +152,13 @@ impl Git {
     }
 }
 
+/// The name of the hook that the setting `key` is about.
+fn hook(key: &[u8]) -> Option<&[u8]> {
+    let key = key.strip_prefix(b"hook.")?;
+    let end = key.iter().rposition(|byte| *byte == b'.')?;
+    Some(&key[..end])
+}
+
 fn wait(child: &mut Child) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
@@ -147,5 +172,36 @@ fn refused<S: AsRef<OsStr>>(arguments: &[S], said: &[u8]) -> TrialError {
     TrialError::Git {
         command: words.join(" "),
         text: text.strip_prefix("fatal: ").unwrap_or(text).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_that_settings_name_are_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::within(folder.path());
+        git.run(&["init", "-q"]).unwrap();
+        let hooks = ["lint", "a b.c=d", "post-checkout"];
+        for (name, key) in [
+            (hooks[0], "command"),
+            (hooks[0], "event"),
+            (hooks[1], "event"),
+            (hooks[2], "enabled"),
+        ] {
+            let key = format!("hook.{name}.{key}");
+            git.run(&["config", &key, "true"]).unwrap();
+        }
+        // One for all hooks names none.
+        git.run(&["config", "hook.jobs", "2"]).unwrap();
+        let git = git.without_hooks().unwrap();
+        for name in hooks {
+            let key = format!("hook.{name}.enabled");
+            let read = git.run(&["config", "--get", &key]).unwrap();
+            assert_eq!(read, b"false\n", "{name}");
+        }
+        assert_eq!(git.variables.len(), 1 + 2 * hooks.len());
     }
 }

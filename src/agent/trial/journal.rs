@@ -1,8 +1,10 @@
 //! What a keep is about to do, written down before it begins: a keep that fails or is killed in the
 //! middle is taken back from it. Where somebody else has written since, their file stays.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
@@ -33,9 +35,10 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     }
     let after = Snapshot::load(&path)?;
     let before = Snapshot::load(&trial.folder.join(BEFORE))?;
-    let here = look_at(trial, &before, &after, objects)?;
+    let (here, linked) = look_at(trial, &before, &after, objects)?;
+    let half = half_written(trial, objects, [&after, &before], &here, &linked)?;
     // Only what stands as the keep has left it.
-    let ours = |path: &&PathBuf| here.get(path) == after.get(path);
+    let ours = |path: &&PathBuf| here.get(path) == after.get(path) || half.contains(*path);
     let former: Vec<(&Path, &Entry)> = before
         .entries
         .iter()
@@ -57,27 +60,68 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     }
 }
 
+/// Files with several names, which are written in place: those in which the writing of one of
+/// `versions` was cut off, so that they hold the beginning of it, or have not its permissions yet.
+fn half_written(
+    trial: &Trial,
+    objects: &Objects,
+    versions: [&Snapshot; 2],
+    here: &Snapshot,
+    linked: &[PathBuf],
+) -> Result<BTreeSet<PathBuf>, TrialError> {
+    let mut asked = Vec::new();
+    for path in linked {
+        let entries = versions.map(|snapshot| snapshot.get(path));
+        if entries.contains(&here.get(path)) {
+            continue;
+        }
+        if let [Some(Entry::File { version: after, .. }), Some(Entry::File { version: before, .. })] =
+            entries
+        {
+            asked.extend([(path, after.as_str()), (path, before.as_str())]);
+        }
+    }
+    let wanted: Vec<&str> = asked.iter().map(|(_, version)| *version).collect();
+    let mut half = BTreeSet::new();
+    objects.read(&wanted, |index, bytes| {
+        let (path, _) = asked[index];
+        let whole = trial.root.join(path);
+        let now = fs::read(&whole).map_err(TrialError::io("cannot read", &whole))?;
+        if bytes.starts_with(&now) {
+            half.insert(path.clone());
+        }
+        Ok(())
+    })?;
+    Ok(half)
+}
+
+/// What stands at the paths now, and the files among them that have several names.
 fn look_at(
     trial: &Trial,
     before: &Snapshot,
     after: &Snapshot,
     objects: &Objects,
-) -> Result<Snapshot, TrialError> {
-    let mut here = Snapshot::default();
+) -> Result<(Snapshot, Vec<PathBuf>), TrialError> {
+    let (mut here, mut linked) = (Snapshot::default(), Vec::new());
     let mut looker = Looker::new(&trial.root);
     for path in before.entries.keys().chain(after.entries.keys()) {
         let found = looker.look(path);
         let found = found.map_err(TrialError::io("cannot read", &trial.root.join(path)))?;
         let entry = match found {
-            Found::File(meta) => Entry::File {
-                executable: is_executable(&meta),
-                version: String::new(),
-            },
+            Found::File(meta) => {
+                if meta.nlink() > 1 {
+                    linked.push(path.clone());
+                }
+                Entry::File {
+                    executable: is_executable(&meta),
+                    version: String::new(),
+                }
+            }
             Found::Link(target) => Entry::Link(target),
             Found::Nothing | Found::Folder | Found::Special => continue,
         };
         here.entries.insert(path.clone(), entry);
     }
     objects.name_versions(&mut here, &trial.root, &CancellationToken::new())?;
-    Ok(here)
+    Ok((here, linked))
 }

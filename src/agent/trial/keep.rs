@@ -110,6 +110,7 @@ fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::process::Command;
 
     use super::super::begin::begin;
@@ -218,6 +219,46 @@ mod tests {
             remove(&trial).unwrap();
             if rest == written.len() {
                 break;
+            }
+        }
+    }
+
+    // A file with several names is written in place: a rename would cut the other names off.
+    #[test]
+    fn a_keep_that_is_killed_in_the_middle_of_a_file_with_several_names_is_taken_back() {
+        let cancel = CancellationToken::new();
+        // What the kill has left, and whether it is of the keep.
+        for (left, is_ours) in [
+            ("", true),
+            ("2", true),
+            ("2\n", true),
+            ("1", true),
+            ("mine\n", false),
+            ("2\nand more\n", false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let trial = trial(folder.path());
+            let (path, other) = (trial.root.join("a"), folder.path().join("other"));
+            fs::hard_link(&path, &other).unwrap();
+            let mut mode = fs::metadata(trial.tree.join("a")).unwrap().permissions();
+            mode.set_mode(0o755);
+            fs::set_permissions(trial.tree.join("a"), mode).unwrap();
+            let before = read(&trial.root);
+            let (begun, objects) = (trial.begun().unwrap(), trial.objects());
+            let now = scan(&trial, &begun, &objects, &cancel).unwrap();
+            let changed = between(&begun, &now);
+            let plan = Plan::make(&trial, &objects, &begun, &now, &changed, &cancel).unwrap();
+            journal::open(&trial, &plan).unwrap();
+            fs::write(&path, left).unwrap();
+            assert!(recover(&trial).unwrap(), "{left:?}");
+            let expected = if is_ours { "1\n" } else { left };
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{left:?}");
+            assert_eq!(fs::read_to_string(&other).unwrap(), expected, "{left:?}");
+            assert_eq!(fs::metadata(&path).unwrap().nlink(), 2, "{left:?}");
+            if is_ours {
+                assert_eq!(read(&trial.root), before, "{left:?}");
+                keep(&trial, &cancel).unwrap();
+                assert_eq!(fs::read_to_string(&other).unwrap(), "2\n", "{left:?}");
             }
         }
     }

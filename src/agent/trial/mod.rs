@@ -12,6 +12,7 @@ mod record;
 mod repository;
 mod listing;
 mod copy;
+mod copies;
 mod snapshot;
 mod objects;
 mod changes;

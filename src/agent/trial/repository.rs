@@ -60,7 +60,7 @@ impl Repository {
     /// Adds a worktree without files at `tree`, with the user's index: what is staged here is staged
     /// there.
     pub fn add_worktree(&self, tree: &Path, scratch: &Path) -> Result<(), TrialError> {
-        let git = Git::within(&self.root);
+        let git = Git::within(&self.root).without_hooks()?;
         let add = ["worktree", "add", "--detach", "--no-checkout", "--quiet"];
         let mut arguments: Vec<&std::ffi::OsStr> = add.iter().map(AsRef::as_ref).collect();
         arguments.extend([tree.as_os_str(), self.head.as_ref()]);
@@ -78,9 +78,7 @@ impl Repository {
             "--no-fsmonitor",
             "--no-untracked-cache",
         ];
-        Git::within(&self.root)
-            .with("GIT_INDEX_FILE", &copy)
-            .run(&update)?;
+        git.with("GIT_INDEX_FILE", &copy).run(&update)?;
         let own = Git::within(tree).path(&["rev-parse", "--absolute-git-dir"])?;
         let own = own.join("index");
         fs::rename(&copy, &own)

@@ -1,0 +1,173 @@
+//! Copies the user's files into the worktree and names their versions, with as many threads as the
+//! machine has processors: what takes the time is the file system making files, one after the other.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use tokio_util::sync::CancellationToken;
+
+use super::copy::{Found, Looker, copy_file, is_executable, is_gone, link};
+use super::error::TrialError;
+use super::objects::Objects;
+use super::record::Trial;
+use super::snapshot::{Entry, Snapshot};
+
+/// Files that a thread takes at once; git is started once for them.
+const BATCH: usize = 1000;
+/// Threads at most: more only wait for the disk.
+const THREADS: usize = 8;
+
+/// What was copied.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    /// The copies.
+    pub begun: Snapshot,
+    /// Files that could not be read.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// Copies `files` of the user.
+pub(super) fn copy_all(
+    trial: &Trial,
+    files: BTreeSet<PathBuf>,
+    cancel: &CancellationToken,
+) -> Result<Copies, TrialError> {
+    let files = Vec::from_iter(files);
+    let batches: Vec<&[PathBuf]> = files.chunks(BATCH).collect();
+    let next = AtomicUsize::new(0);
+    let (objects, stop) = (trial.objects(), cancel.child_token());
+    let work = || {
+        let mut copies = Copies::default();
+        let mut looker = Looker::new(&trial.root);
+        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let copied = copies.add(trial, &objects, &mut looker, batch, &stop);
+            // The others need not go on.
+            copied.inspect_err(|_| stop.cancel())?;
+        }
+        Ok(copies)
+    };
+    let most = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = most.min(THREADS).min(batches.len());
+    let done: Vec<Result<Copies, TrialError>> = thread::scope(|scope| {
+        // Under a limit on processes there are fewer.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(start).collect();
+        let own = work();
+        let others = others.into_iter().map(|other| {
+            let died = |_| TrialError::io("cannot copy", &trial.root)(io::Error::other("a panic"));
+            other.join().map_err(died).flatten()
+        });
+        [own].into_iter().chain(others).collect()
+    });
+    merge(done)
+}
+
+/// All of it; of several errors the one that made the others stop.
+fn merge(done: Vec<Result<Copies, TrialError>>) -> Result<Copies, TrialError> {
+    let mut all = Copies::default();
+    let mut failed = None;
+    for part in done {
+        match part {
+            Ok(mut part) => {
+                all.begun.entries.append(&mut part.begun.entries);
+                all.begun.stamps.append(&mut part.begun.stamps);
+                all.left_out.append(&mut part.left_out);
+            }
+            Err(TrialError::Cancelled) if failed.is_some() => {}
+            Err(error) => failed = Some(error),
+        }
+    }
+    all.left_out.sort_unstable();
+    failed.map_or(Ok(all), Err)
+}
+
+impl Copies {
+    fn add(
+        &mut self,
+        trial: &Trial,
+        objects: &Objects,
+        looker: &mut Looker<'_>,
+        files: &[PathBuf],
+        cancel: &CancellationToken,
+    ) -> Result<(), TrialError> {
+        let mut copied = Snapshot::default();
+        let mut folder = PathBuf::new();
+        for path in files {
+            if cancel.is_cancelled() {
+                return Err(TrialError::Cancelled);
+            }
+            let entry = self.copy(trial, looker, path, &mut folder)?;
+            copied.entries.extend(entry.map(|entry| (path.clone(), entry)));
+        }
+        objects.name_versions(&mut copied, &trial.tree, cancel)?;
+        self.begun.entries.append(&mut copied.entries);
+        self.begun.stamps.append(&mut copied.stamps);
+        Ok(())
+    }
+
+    /// Copies one file; `folder` is the one that was made last.
+    fn copy(
+        &mut self,
+        trial: &Trial,
+        looker: &mut Looker<'_>,
+        path: &Path,
+        folder: &mut PathBuf,
+    ) -> Result<Option<Entry>, TrialError> {
+        let (from, to) = (trial.root.join(path), trial.tree.join(path));
+        let found = looker
+            .look(path)
+            .map_err(TrialError::io("cannot read", &from))?;
+        if matches!(found, Found::File(_) | Found::Link(_))
+            && let Some(parent) = to.parent()
+            && parent != folder
+        {
+            fs::create_dir_all(parent).map_err(TrialError::io("cannot make", parent))?;
+            parent.clone_into(folder);
+        }
+        match found {
+            Found::Nothing | Found::Folder | Found::Special => Ok(None),
+            Found::Link(target) => {
+                link(&target, &to).map_err(TrialError::io("cannot write", &to))?;
+                Ok(Some(Entry::Link(target)))
+            }
+            Found::File(meta) => match copy_file(&from, &to) {
+                Ok(()) => Ok(Some(Entry::File {
+                    executable: is_executable(&meta),
+                    version: String::new(),
+                })),
+                // Its owner may have removed it since it was listed.
+                Err(error) if is_gone(&error) && !from.exists() => Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    self.left_out.push(path.to_owned());
+                    Ok(None)
+                }
+                Err(error) => Err(TrialError::io("cannot copy", &from)(error)),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_errors_the_first_cause_is_told() {
+        let cause = || Err(TrialError::NoGit);
+        let stopped = || Err(TrialError::Cancelled);
+        for done in [
+            vec![stopped(), cause(), stopped()],
+            vec![cause(), stopped()],
+            vec![Ok(Copies::default()), cause()],
+        ] {
+            assert!(matches!(merge(done), Err(TrialError::NoGit)));
+        }
+        let merged = merge(vec![Ok(Copies::default()), stopped()]);
+        assert!(matches!(merged, Err(TrialError::Cancelled)));
+    }
+}
