@@ -102,7 +102,9 @@ impl Copies {
                 return Err(TrialError::Cancelled);
             }
             let entry = self.copy(trial, looker, path, &mut folder)?;
-            copied.entries.extend(entry.map(|entry| (path.clone(), entry)));
+            copied
+                .entries
+                .extend(entry.map(|entry| (path.clone(), entry)));
         }
         objects.name_versions(&mut copied, &trial.tree, cancel)?;
         self.begun.entries.append(&mut copied.entries);

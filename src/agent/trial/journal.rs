@@ -75,8 +75,12 @@ fn half_written(
         if entries.contains(&here.get(path)) {
             continue;
         }
-        if let [Some(Entry::File { version: after, .. }), Some(Entry::File { version: before, .. })] =
-            entries
+        if let [
+            Some(Entry::File { version: after, .. }),
+            Some(Entry::File {
+                version: before, ..
+            }),
+        ] = entries
         {
             asked.extend([(path, after.as_str()), (path, before.as_str())]);
         }
