@@ -12,6 +12,7 @@ mod agent;
 mod cli;
 mod llm;
 mod process;
+mod sandbox;
 mod tools;
 mod trial;
 mod tui;

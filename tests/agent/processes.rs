@@ -172,6 +172,7 @@ async fn a_run_ends_only_what_it_started() {
         command: other.script("SLEEP & SLEEP"),
         cwd: std::env::temp_dir(),
         environment: std::env::vars_os().collect(),
+        sandbox: None,
     };
     let running = processes
         .start(spawn, &tokio_util::sync::CancellationToken::new())

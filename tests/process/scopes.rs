@@ -17,6 +17,7 @@ fn spawn(command: &str) -> Spawn {
         command: command.to_owned(),
         cwd: std::env::temp_dir(),
         environment: std::env::vars_os().collect(),
+        sandbox: None,
     }
 }
 
@@ -119,6 +120,7 @@ async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
         command: "exit 3".to_owned(),
         cwd: folder.path().to_owned(),
         environment: std::env::vars_os().collect(),
+        sandbox: None,
     };
     let running = processes.start(spawn, &CancellationToken::new()).unwrap();
     // The test's only thread is held, so that nothing was sent yet.

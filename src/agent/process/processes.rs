@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::monitor::Monitor;
 use super::registry::{Orphans, Registry, Scope, Status, raise};
+use super::sandbox::{Sandbox, Support};
 use super::table;
 use super::wire::{self, Order};
 
@@ -40,6 +41,8 @@ pub struct Spawn {
     pub cwd: PathBuf,
     /// The whole environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// What it may touch; none: all that tiller may. Where that cannot be kept, it is not started.
+    pub sandbox: Option<Arc<Sandbox>>,
 }
 
 /// A running command. Dropping it ends the whole process tree, in the background;
@@ -111,10 +114,18 @@ impl Processes {
         let _ = alive.wait_for(|alive| *alive == 0).await;
     }
 
+    /// What sandboxes can keep on this machine. Tried once per program, in a process of its own:
+    /// blocks for some milliseconds.
+    pub fn sandbox_support(&self) -> &Support {
+        self.registry.sandbox_support()
+    }
+
     /// Starts a command, unless it was cancelled. Needs a tokio runtime.
     ///
     /// One that is cancelled before its scope is ended either does not start or ends with it.
     pub fn start(&self, spawn: Spawn, cancel: &CancellationToken) -> io::Result<Running> {
+        let sandbox = spawn.sandbox.map(|asked| self.registry.possible(&asked));
+        let request = wire::request(&spawn.command, sandbox.as_ref())?;
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
@@ -149,7 +160,7 @@ impl Processes {
             registry: Arc::clone(&self.registry),
             id,
         };
-        tokio::spawn(monitor.run(control, wire::request(&spawn.command)));
+        tokio::spawn(monitor.run(control, request));
         Ok(Running {
             output: Some(pipe::Receiver::from_owned_fd(output.into())?),
             status,

@@ -8,12 +8,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::sync::watch;
 
+use super::sandbox::{self, Sandbox, Support};
 use super::wire::{ExitStatus, Order};
 
 /// What happens to processes whose supervisor was killed by their command.
@@ -43,6 +44,7 @@ pub(super) struct Registry {
     pub program: PathBuf,
     orphans: Orphans,
     commands: Mutex<Commands>,
+    support: OnceLock<Support>,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +74,18 @@ impl Registry {
             program,
             orphans,
             commands: Mutex::default(),
+            support: OnceLock::new(),
         }
+    }
+
+    /// See [`Processes::sandbox_support`](super::Processes::sandbox_support).
+    pub(super) fn sandbox_support(&self) -> &Support {
+        self.support.get_or_init(|| sandbox::probe(&self.program))
+    }
+
+    /// `asked` without the layers that are known not to work here.
+    pub(super) fn possible(&self, asked: &Sandbox) -> Sandbox {
+        asked.without_layers(self.support.get().map(Support::broken).unwrap_or_default())
     }
 
     /// Starts a supervisor and registers it, under one lock: a sweep for orphans must never see

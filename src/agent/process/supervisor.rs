@@ -5,14 +5,11 @@
 //! One thread, no runtime, no log. The command's output does not pass through it: the shell
 //! writes straight into tiller's pipe, and the supervisor closes its own ends of it.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -23,6 +20,9 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
+use super::descriptors;
+use super::sandbox::{self, Layer};
+use super::shell;
 use super::table;
 use super::tree::{self, Descendants, Remaining};
 use super::wire::{self, ExitStatus, Order, Report};
@@ -33,6 +33,12 @@ const REAP_LIMIT: Duration = Duration::from_millis(3);
 /// The whole life of a supervisor. `main` calls it first of all when the program was started as
 /// `tiller __supervise`; standard input is the control channel.
 pub fn supervise_main() -> ExitCode {
+    if std::env::args_os()
+        .nth(2)
+        .is_some_and(|second| second == sandbox::TRIAL)
+    {
+        return sandbox::trial_main();
+    }
     match Supervisor::start() {
         Ok(mut supervisor) => {
             supervisor.run();
@@ -50,6 +56,7 @@ struct Supervisor {
 
 impl Supervisor {
     fn start() -> io::Result<Self> {
+        let inherited = descriptors::inherited();
         let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         // By hand, from a terminal, this would wait for ever.
         stream.peer_addr()?;
@@ -60,9 +67,13 @@ impl Supervisor {
         signal_hook::low_level::pipe::register(signals::SIGCHLD, sender)?;
         ignore_signals()?;
 
-        let command = wire::read_request(&mut stream)?;
+        let request = wire::read_request(&mut stream)?;
+        let sandbox = request.sandbox.as_ref();
+        if !sandbox.is_some_and(|sandbox| sandbox.without.contains(&Layer::Descriptors)) {
+            descriptors::close_all(&inherited);
+        }
         let mut reports = stream.try_clone()?;
-        let shell = start_shell(&command).inspect_err(|error| {
+        let shell = shell::start(&request).inspect_err(|error| {
             let not_started = ExitStatus::NotStarted(error.to_string());
             wire::send(&mut reports, &Report::Shell(not_started));
             wire::send(&mut reports, &Report::Done);
@@ -232,23 +243,4 @@ fn ignore_signals() -> io::Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&unread))?;
     }
     Ok(())
-}
-
-fn start_shell(command: &[u8]) -> io::Result<Pid> {
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for shell in ["bash", "/bin/bash", "/usr/bin/bash", "sh"] {
-        let started = Command::new(shell)
-            .arg("-c")
-            .arg(OsStr::from_bytes(command))
-            .stdin(Stdio::null())
-            // A group of its own: `kill 0` in a script must not reach us.
-            .process_group(0)
-            .spawn();
-        match started {
-            Ok(child) => return Ok(Pid::from_raw(child.id() as i32)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => last = error,
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::new(last.kind(), "no bash and no sh in PATH"))
 }

@@ -1,12 +1,15 @@
 //! The protocol between tiller and a supervisor on the control channel.
 //!
-//! To the supervisor: the length of the command, the command, then one byte per order. Back: one
-//! line of JSON per report. End of file is the last order: tiller has ended, however it did.
+//! To the supervisor: the sandbox as JSON (empty: none) and the command, each after its length,
+//! then one byte per order. Back: one line of JSON per report. End of file is the last order:
+//! tiller has ended, however it did.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use super::sandbox::Sandbox;
 
 /// What to do with the process tree. A later order never takes back an earlier one. Sent as its
 /// number, in a byte.
@@ -67,18 +70,43 @@ pub(super) fn strictest(bytes: &[u8]) -> Order {
     bytes.iter().map(order).max().unwrap_or_default()
 }
 
+/// What a supervisor is to do.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub sandbox: Option<Sandbox>,
+    pub command: Vec<u8>,
+}
+
 /// The bytes that give `command` to a supervisor.
-pub(super) fn request(command: &str) -> Vec<u8> {
-    [&(command.len() as u64).to_le_bytes(), command.as_bytes()].concat()
+pub(super) fn request(command: &str, sandbox: Option<&Sandbox>) -> io::Result<Vec<u8>> {
+    let sandbox = sandbox
+        .map(serde_json::to_vec)
+        .transpose()?
+        .unwrap_or_default();
+    let mut bytes = Vec::with_capacity(16 + sandbox.len() + command.len());
+    for part in [&sandbox, command.as_bytes()] {
+        bytes.extend((part.len() as u64).to_le_bytes());
+        bytes.extend(part);
+    }
+    Ok(bytes)
 }
 
 /// Reads what [`request`] wrote, whole or not at all.
-pub(super) fn read_request(from: &mut impl Read) -> io::Result<Vec<u8>> {
+pub(super) fn read_request(from: &mut impl Read) -> io::Result<Request> {
+    let sandbox = read_part(from)?;
+    let sandbox = (!sandbox.is_empty()).then(|| serde_json::from_slice(&sandbox));
+    Ok(Request {
+        sandbox: sandbox.transpose()?,
+        command: read_part(from)?,
+    })
+}
+
+fn read_part(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
     from.read_exact(&mut length)?;
-    let mut command = vec![0; u64::from_le_bytes(length) as usize];
-    from.read_exact(&mut command)?;
-    Ok(command)
+    let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Sends `report`; ignores that tiller may have ended.

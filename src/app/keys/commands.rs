@@ -39,6 +39,7 @@ pub fn run_in_shell(
             command: command.to_owned(),
             cwd: cwd.clone(),
             environment: environment.clone(),
+            sandbox: None,
         };
         run(processes.clone(), spawn).boxed()
     })

@@ -133,6 +133,7 @@ impl TypedTool for Bash {
             command: details.command.clone(),
             cwd: context.cwd.clone(),
             environment: secrets.environment(),
+            sandbox: None,
         };
         let (processes, cancel) = (context.processes.clone(), context.cancel.clone());
         let started = Instant::now();

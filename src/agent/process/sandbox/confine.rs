@@ -1,0 +1,112 @@
+//! The order in which a supervisor confines itself.
+//!
+//! Namespaces come first, because they need what Landlock and the filter take away; the rights
+//! within them are given up as soon as the mounts stand.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rustix::thread::set_no_new_privs;
+
+use super::spec::{Layer, Network, Sandbox};
+use super::support::{SCOPES, Support};
+use super::{mounts, namespaces, rules, sockets, system_calls};
+
+/// Confines this process, which must have one thread, and all that it starts from now on. The
+/// working directory stays the same, seen through the new mounts.
+///
+/// # Errors
+/// In words, what cannot be kept of what is asked, or which step failed.
+pub(in crate::agent::process) fn confine(sandbox: &Sandbox) -> Result<(), String> {
+    let support = apply(sandbox)?;
+    let missing = support.missing(sandbox);
+    if missing.is_empty() || sandbox.best_effort {
+        return Ok(());
+    }
+    Err(format!(
+        "The sandbox cannot be kept here: {} ({})",
+        missing.join(", "),
+        support.reasons().join("; ")
+    ))
+}
+
+/// Tries every layer on this process and says which work. The process is of no use afterwards.
+pub(super) fn trial(without: BTreeSet<Layer>) -> Support {
+    let mut sandbox = Sandbox {
+        writable: vec![std::env::temp_dir()],
+        best_effort: true,
+        without,
+        ..Sandbox::default()
+    };
+    let support = Support {
+        namespaces: use_layer(&sandbox, Layer::Namespaces, || enter(&sandbox)),
+        landlock: Ok(0),
+        seccomp: Ok(()),
+    };
+    if support.namespaces.is_err() {
+        sandbox.without.insert(Layer::Namespaces);
+    }
+    restrict(&sandbox, support)
+}
+
+fn apply(sandbox: &Sandbox) -> Result<Support, String> {
+    let namespaces = use_layer(sandbox, Layer::Namespaces, || enter(sandbox));
+    if let (Err(reason), false) = (&namespaces, sandbox.without.contains(&Layer::Namespaces)) {
+        // Half of the mounts are made; nothing can be built on that.
+        return Err(reason.clone());
+    }
+    let support = Support {
+        namespaces,
+        landlock: Ok(0),
+        seccomp: Ok(()),
+    };
+    Ok(restrict(sandbox, support))
+}
+
+/// All but the namespaces.
+fn restrict(sandbox: &Sandbox, mut support: Support) -> Support {
+    let namespaces = support.namespaces.is_ok();
+    namespaces::drop_capabilities();
+    let _ = set_no_new_privs(true);
+    support.landlock = use_layer(sandbox, Layer::Landlock, || {
+        rules::restrict(sandbox, namespaces)
+    });
+    // What the filter allows depends on what else keeps the command in.
+    let host_network = sandbox.network == Network::Host;
+    let scopes = support
+        .landlock
+        .as_ref()
+        .is_ok_and(|version| *version >= SCOPES);
+    let kept = system_calls::Kept {
+        tracing: namespaces || support.landlock.is_ok(),
+        network: namespaces || host_network,
+        sockets: namespaces && (scopes || !host_network),
+    };
+    support.seccomp = use_layer(sandbox, Layer::Seccomp, || system_calls::refuse(kept));
+    support
+}
+
+fn use_layer<T>(
+    sandbox: &Sandbox,
+    layer: Layer,
+    apply: impl FnOnce() -> Result<T, String>,
+) -> Result<T, String> {
+    if sandbox.without.contains(&layer) {
+        return Err(format!("{layer} left out"));
+    }
+    apply()
+}
+
+fn enter(sandbox: &Sandbox) -> Result<(), String> {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    // Of this network, so before leaving it.
+    let sockets = sockets::bound();
+    namespaces::enter(sandbox.network)?;
+    mounts::arrange(sandbox, &sockets)?;
+    std::env::set_current_dir(&cwd).map_err(|error| failed("enter", &cwd, error))
+}
+
+/// The words for a step that failed.
+pub(super) fn failed(step: &str, path: &Path, error: impl std::fmt::Display) -> String {
+    format!("cannot {step} {}: {error}", path.display())
+}

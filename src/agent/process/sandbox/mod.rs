@@ -1,0 +1,47 @@
+//! What a command may touch, and how it is held to it.
+//!
+//! [`Sandbox`] says what is asked; the supervisor of the command confines itself (and so the
+//! command, which it starts afterwards) in three layers, each of which is enough for most of the
+//! promises:
+//!
+//! - **namespaces** (user, mount, network, IPC): everything is mounted read-only but the writable
+//!   folders, hidden folders are covered by empty ones, `/dev`, `/run` and `/tmp` are its own, and
+//!   the only network is a loopback;
+//! - **Landlock**: writing only below the writable folders, no signals and no tracing of processes
+//!   outside; where there are no namespaces, also reading;
+//! - **seccomp**: no system call that could undo the other two (mounts, new namespaces, io_uring),
+//!   that reaches the kernel's rarer parts, or that types into a terminal.
+//!
+//! A layer that is not to be had on a machine is told before ([`Support`]); a supervisor that
+//! cannot keep what is asked starts nothing. No `unsafe`.
+//!
+//! Not promised: limits on time, memory and disk space, and that names, command lines and sizes of
+//! other processes stay unseen.
+
+mod spec;
+mod support;
+mod probe;
+#[cfg(target_os = "linux")]
+mod confine;
+#[cfg(target_os = "linux")]
+mod namespaces;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod mount_table;
+#[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
+mod rules;
+#[cfg(target_os = "linux")]
+mod system_calls;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+
+#[cfg(target_os = "linux")]
+pub(super) use confine::confine;
+#[cfg(not(target_os = "linux"))]
+pub(super) use elsewhere::confine;
+pub(super) use probe::{TRIAL, probe, trial_main};
+pub use spec::{Layer, Network, Sandbox};
+pub use support::Support;

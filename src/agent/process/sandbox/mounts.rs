@@ -1,0 +1,311 @@
+//! The file system as a command sees it: the same, but read-only outside the writable folders, and
+//! with empty places where something is hidden.
+//!
+//! Needs a mount namespace of its own. A mount inherited from the host keeps its flags for good, so
+//! nothing here makes anything more open than it was.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::libc::O_PATH;
+use nix::mount::{MsFlags, mount};
+
+use super::confine::failed;
+use super::mount_table::{self, Mount};
+use super::spec::Sandbox;
+
+/// Devices that stay.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+/// What stays of `/run`: programs and settings of some distributions, addresses of name servers,
+/// removable media.
+const KEPT_OF_RUN: [&str; 9] = [
+    "/run/current-system",
+    "/run/booted-system",
+    "/run/wrappers",
+    "/run/opengl-driver",
+    "/run/systemd/resolve/stub-resolv.conf",
+    "/run/systemd/resolve/resolv.conf",
+    "/run/systemd/userdb",
+    "/run/resolvconf/resolv.conf",
+    "/run/NetworkManager/resolv.conf",
+];
+/// Folders of sockets, some of which come and go.
+const SOCKET_FOLDERS: [&str; 2] = ["/tmp/.X11-unix", "/tmp/.ICE-unix"];
+
+type Result<T> = std::result::Result<T, String>;
+
+/// Makes the mounts. `sockets` are those of other programs.
+pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<()> {
+    // What is mounted here shall not show elsewhere.
+    change(Path::new("/"), MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
+    let mounts = mount_table::read().map_err(|error| format!("no table of mounts: {error}"))?;
+    let writable = outermost(&sandbox.writable);
+    make_all_read_only(&mounts, &writable)?;
+    for folder in &writable {
+        make_writable(folder, mount_table::flags_at(&mounts, folder))?;
+    }
+    for path in &sandbox.read_only {
+        keep_read_only(path, &writable, &mounts)?;
+    }
+    let mut mask = Mask::default();
+    for path in &sandbox.hidden {
+        if let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) {
+            pin(path, folder)?;
+        }
+        mask.hide(path)?;
+    }
+    for path in sockets
+        .iter()
+        .map(PathBuf::as_path)
+        .chain(SOCKET_FOLDERS.map(Path::new))
+    {
+        let listens_inside = writable.iter().any(|folder| path.starts_with(folder));
+        if !listens_inside {
+            mask.hide(path)?;
+        }
+    }
+    private_tmp(sandbox, &writable)?;
+    private_run(&writable)?;
+    private_dev(&writable)
+}
+
+/// Without those within others, and those that do not exist.
+fn outermost(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sorted: Vec<_> = paths.iter().filter(|path| path.exists()).cloned().collect();
+    sorted.sort();
+    // Sorted, a folder comes before what is in it.
+    let mut outer: Vec<PathBuf> = Vec::new();
+    for path in sorted {
+        if !outer.iter().any(|folder| path.starts_with(folder)) {
+            outer.push(path);
+        }
+    }
+    outer
+}
+
+fn make_all_read_only(mounts: &[Mount], writable: &[PathBuf]) -> Result<()> {
+    for Mount { point, flags } in mounts {
+        let inside = writable.iter().any(|folder| point.starts_with(folder));
+        if inside || flags.contains(MsFlags::MS_RDONLY) {
+            continue;
+        }
+        match remount(point, *flags | MsFlags::MS_RDONLY) {
+            // What this user cannot enter, no command of theirs can; what is covered by another
+            // mount, none can see.
+            Err(Errno::EACCES | Errno::ENOENT | Errno::EINVAL | Errno::ENOTDIR) => {}
+            other => other.map_err(|error| failed("make read-only", point, error.desc()))?,
+        }
+    }
+    Ok(())
+}
+
+/// A mount of its own for `path`. One that the host has read-only stays so.
+fn make_writable(path: &Path, flags: MsFlags) -> Result<()> {
+    bind(path, path)?;
+    match remount(path, flags) {
+        Err(Errno::EPERM) => Ok(()),
+        other => other.map_err(|error| failed("make writable", path, error.desc())),
+    }
+}
+
+fn keep_read_only(path: &Path, writable: &[PathBuf], mounts: &[Mount]) -> Result<()> {
+    let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) else {
+        return Ok(());
+    };
+    pin(path, folder)?;
+    bind(path, path)?;
+    let flags = mount_table::flags_at(mounts, path) | MsFlags::MS_RDONLY;
+    remount(path, flags).map_err(|error| failed("make read-only", path, error.desc()))
+}
+
+/// Makes every folder between `folder` and `path` a mount of its own, so that none of them can be
+/// renamed to put others in their place; makes `path` if it does not exist.
+fn pin(path: &Path, folder: &Path) -> Result<()> {
+    if !path.exists() {
+        fs::create_dir_all(path).map_err(|error| failed("make", path, error))?;
+    }
+    let mut between: Vec<_> = path
+        .ancestors()
+        .skip(1)
+        .take_while(|it| *it != folder)
+        .collect();
+    between.reverse();
+    between.into_iter().try_for_each(|path| bind(path, path))
+}
+
+/// Empty things to put over hidden ones.
+#[derive(Default)]
+struct Mask {
+    empty_folder: Option<File>,
+}
+
+impl Mask {
+    fn hide(&mut self, path: &Path) -> Result<()> {
+        // Not the target of a link: that is another path.
+        let Ok(kind) = fs::symlink_metadata(path).map(|data| data.file_type()) else {
+            return Ok(());
+        };
+        let hidden = if kind.is_symlink() {
+            Ok(())
+        } else if !kind.is_dir() {
+            bind(Path::new("/dev/null"), path)
+        } else if let Some(folder) = &self.empty_folder {
+            bind(&of_descriptor(folder), path)
+        } else {
+            // Entered by nobody, so that a look into it says that it is kept back.
+            empty(path, "mode=0000,size=4k", MsFlags::MS_RDONLY)?;
+            self.empty_folder = Some(hold(path)?);
+            Ok(())
+        };
+        hidden.map_err(|error| format!("cannot hide: {error}"))
+    }
+}
+
+/// `/tmp` is the session's folder.
+fn private_tmp(sandbox: &Sandbox, writable: &[PathBuf]) -> Result<()> {
+    let (Some(folder), tmp) = (&sandbox.tmp, Path::new("/tmp")) else {
+        return Ok(());
+    };
+    let mounts = mount_table::read().map_err(|error| format!("no table of mounts: {error}"))?;
+    let kept = Kept::below(tmp, writable.iter())?;
+    let flags = mount_table::flags_at(&mounts, folder) - MsFlags::MS_RDONLY;
+    bind(folder, tmp)?;
+    remount(tmp, flags).map_err(|error| failed("make writable", tmp, error.desc()))?;
+    kept.put_back()
+}
+
+fn private_run(writable: &[PathBuf]) -> Result<()> {
+    let run = Path::new("/run");
+    if !run.is_dir() {
+        return Ok(());
+    }
+    let settings = KEPT_OF_RUN.map(PathBuf::from);
+    let kept = Kept::below(run, settings.iter().chain(writable))?;
+    empty(run, "mode=0755", MsFlags::empty())?;
+    kept.put_back()?;
+    seal(run)
+}
+
+/// A few devices, pseudo-terminals and shared memory of its own.
+fn private_dev(writable: &[PathBuf]) -> Result<()> {
+    let dev = Path::new("/dev");
+    let devices = DEVICES.map(|name| dev.join(name));
+    let kept = Kept::below(dev, devices.iter().chain(writable))?;
+    mount_new(
+        "tmpfs",
+        dev,
+        "mode=0755",
+        MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
+    )?;
+    kept.put_back()?;
+    for (name, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+        ("ptmx", "pts/ptmx"),
+    ] {
+        symlink(target, dev.join(name)).map_err(|error| failed("link", &dev.join(name), error))?;
+    }
+    let (pts, shm) = (dev.join("pts"), dev.join("shm"));
+    make_folder(&pts)?;
+    let options = "newinstance,ptmxmode=0666,mode=0620";
+    mount_new(
+        "devpts",
+        &pts,
+        options,
+        MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
+    )?;
+    if !shm.exists() {
+        make_folder(&shm)?;
+        empty(&shm, "mode=1777", MsFlags::empty())?;
+    }
+    remount(
+        dev,
+        MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
+    )
+    .map_err(|error| failed("make read-only", dev, error.desc()))
+}
+
+/// Places that are to be seen again once something covers the folder that they are in.
+struct Kept(Vec<(PathBuf, File)>);
+
+impl Kept {
+    fn below<'a>(cover: &Path, paths: impl Iterator<Item = &'a PathBuf>) -> Result<Self> {
+        let below = paths.filter(|path| path.starts_with(cover) && path.exists());
+        let held = below.map(|path| Ok((path.clone(), hold(path)?)));
+        held.collect::<Result<_>>().map(Self)
+    }
+
+    fn put_back(self) -> Result<()> {
+        for (path, file) in self.0 {
+            if file.metadata().is_ok_and(|data| data.is_dir()) {
+                make_folder(&path)?;
+            } else {
+                make_folder(path.parent().unwrap_or(&path))?;
+                File::create(&path).map_err(|error| failed("make", &path, error))?;
+            }
+            bind(&of_descriptor(&file), &path)?;
+        }
+        Ok(())
+    }
+}
+
+fn make_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| failed("make", path, error))
+}
+
+/// `path`, whatever covers it later.
+fn hold(path: &Path) -> Result<File> {
+    let open = OpenOptions::new()
+        .read(true)
+        .custom_flags(O_PATH)
+        .open(path);
+    open.map_err(|error| failed("open", path, error))
+}
+
+fn of_descriptor(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+fn bind(from: &Path, to: &Path) -> Result<()> {
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    mount(Some(from), to, None::<&str>, flags, None::<&str>)
+        .map_err(|error| failed("mount", to, error.desc()))
+}
+
+fn empty(path: &Path, options: &str, flags: MsFlags) -> Result<()> {
+    mount_new(
+        "tmpfs",
+        path,
+        options,
+        flags | MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+    )
+}
+
+fn mount_new(kind: &str, path: &Path, options: &str, flags: MsFlags) -> Result<()> {
+    mount(Some(kind), path, Some(kind), flags, Some(options))
+        .map_err(|error| failed("mount", path, error.desc()))
+}
+
+fn seal(path: &Path) -> Result<()> {
+    remount(
+        path,
+        MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+    )
+    .map_err(|error| failed("make read-only", path, error.desc()))
+}
+
+fn change(path: &Path, flags: MsFlags) -> Result<()> {
+    mount(None::<&str>, path, None::<&str>, flags, None::<&str>)
+        .map_err(|error| failed("make private", path, error.desc()))
+}
+
+fn remount(path: &Path, flags: MsFlags) -> nix::Result<()> {
+    let flags = flags | MsFlags::MS_BIND | MsFlags::MS_REMOUNT;
+    mount(None::<&str>, path, None::<&str>, flags, None::<&str>)
+}

@@ -1,0 +1,94 @@
+//! New namespaces for this process, with its own user and group as they are, and a loopback.
+
+use std::fs;
+use std::os::fd::AsRawFd;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
+};
+use nix::unistd::{getegid, geteuid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities,
+};
+
+use super::spec::Network;
+
+/// Enters a user, mount and IPC namespace, and one for the network unless the host's is asked.
+/// A pid namespace would cost a second process per command, see `mod.rs`.
+pub(super) fn enter(network: Network) -> Result<(), String> {
+    let (user, group) = (geteuid(), getegid());
+    let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    if network != Network::Host {
+        flags |= CloneFlags::CLONE_NEWNET;
+    }
+    unshare(flags).map_err(|error| format!("no user namespaces: {}", error.desc()))?;
+    // Without this no process that is not privileged may map its group.
+    write("/proc/self/setgroups", "deny")?;
+    write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
+    write("/proc/self/gid_map", &format!("{group} {group} 1"))?;
+    if network != Network::Host {
+        raise_loopback().map_err(|error| format!("no loopback: {}", error.desc()))?;
+    }
+    Ok(())
+}
+
+fn write(file: &str, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| format!("no user namespaces: {file}: {error}"))
+}
+
+/// Asks the kernel by a netlink message to set the flag that the loopback (always number 1) is up.
+fn raise_loopback() -> nix::Result<()> {
+    const LENGTH: u32 = 32;
+    const NEW_LINK: u16 = 16;
+    const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
+    const LOOPBACK: i32 = 1;
+    const UP: u32 = 1;
+
+    let mut message = Vec::with_capacity(LENGTH as usize);
+    message.extend(LENGTH.to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    message.extend([0; 8]); // sequence, port
+    message.extend([0; 4]); // family, padding, type of device
+    message.extend(LOOPBACK.to_ne_bytes());
+    message.extend(UP.to_ne_bytes()); // the flags
+    message.extend(UP.to_ne_bytes()); // which of them change
+
+    let netlink = socket(
+        AddressFamily::Netlink,
+        SockType::Raw,
+        SockFlag::SOCK_CLOEXEC,
+        SockProtocol::NetlinkRoute,
+    )?;
+    send(netlink.as_raw_fd(), &message, MsgFlags::empty())?;
+    let mut answer = [0; 128];
+    let count = recv(netlink.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    // The header of 16 bytes, then the error, negative.
+    let error = answer[..count]
+        .get(16..20)
+        .and_then(|bytes| bytes.try_into().ok());
+    match i32::from_ne_bytes(error.unwrap_or([0xff; 4])) {
+        0 => Ok(()),
+        error => Err(nix::errno::Errno::from_raw(-error)),
+    }
+}
+
+/// Gives up every capability for good, also those that a program of user 0 would get.
+pub(super) fn drop_capabilities() {
+    // Also the ones that are not known here; one that the kernel does not have is an error.
+    for bit in 0..64 {
+        let _ = remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << bit));
+    }
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    let _ = set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    );
+}

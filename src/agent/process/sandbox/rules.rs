@@ -1,0 +1,127 @@
+//! The Landlock rules: writing below the writable folders only, no signals to and no tracing of
+//! processes outside.
+//!
+//! Landlock can only allow, and never takes a part of a folder away again. So a read-only folder
+//! within a writable one is beyond it; and where hidden folders are not covered by mounts, all that
+//! stands beside them and above is allowed one by one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+};
+
+use super::spec::{Network, Sandbox};
+
+/// The newest version that these rules are written for; older kernels get what they have.
+const NEWEST: ABI = ABI::V9;
+/// Devices that a command may write to.
+const DEVICES: [&str; 9] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/fd",
+];
+
+/// Restricts this process; gives the version of Landlock. With `mounts` what is hidden is covered
+/// already, and `/dev` is a private one.
+pub(super) fn restrict(sandbox: &Sandbox, mounts: bool) -> Result<u32, String> {
+    match rules(sandbox, mounts) {
+        Ok(LandlockStatus::Available { effective_abi, .. }) => Ok(effective_abi as u32),
+        Ok(LandlockStatus::NotEnabled) => Err("Landlock is not enabled in this kernel".to_owned()),
+        Ok(_) => Err("this kernel has no Landlock (Linux 5.13)".to_owned()),
+        Err(error) => Err(format!("Landlock: {error}")),
+    }
+}
+
+fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError> {
+    let (read, write) = (AccessFs::from_read(NEWEST), AccessFs::from_write(NEWEST));
+    let handled = if mounts { write } else { read | write };
+    let mut rules = Ruleset::default()
+        .handle_access(handled)?
+        .scope(Scope::from_all(NEWEST))?;
+    if !mounts && sandbox.network != Network::Host {
+        rules = rules.handle_access(AccessNet::from_all(NEWEST))?;
+    }
+    let mut rules = rules.create()?;
+    let tmp = if mounts {
+        sandbox.tmp.as_ref().map(|_| Path::new("/tmp"))
+    } else {
+        sandbox.tmp.as_deref()
+    };
+    let writable = sandbox.writable.iter().map(PathBuf::as_path).chain(tmp);
+    let shared_memory = Path::new("/dev/shm");
+    let writable = writable.chain([shared_memory]);
+    rules = rules.add_rules(path_beneath_rules(writable, handled))?;
+    let on_devices: BitFlags<AccessFs> =
+        AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    if mounts {
+        rules = rules.add_rules(path_beneath_rules(["/dev"], on_devices))?;
+    } else {
+        // Of the terminals only new ones: the user's own would give away what is typed.
+        let devices = DEVICES.iter().filter(|path| **path != "/dev/pts");
+        rules = rules.add_rules(path_beneath_rules(devices, on_devices | AccessFs::ReadFile))?;
+        rules = rules.add_rules(path_beneath_rules(
+            ["/"],
+            AccessFs::ReadDir | AccessFs::Execute,
+        ))?;
+        let hidden = sandbox
+            .hidden
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new("/dev")]);
+        let hidden: Vec<_> = hidden.collect();
+        let mut readable = Vec::new();
+        list_beside(Path::new("/"), &hidden, &mut readable);
+        rules = rules.add_rules(path_beneath_rules(readable, read))?;
+    }
+    Ok(rules.restrict_self()?.landlock)
+}
+
+/// The largest files and folders below `path` that hold nothing hidden.
+fn list_beside(path: &Path, hidden: &[&Path], found: &mut Vec<PathBuf>) {
+    if hidden.iter().any(|hidden| path.starts_with(hidden)) {
+        return;
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(path)) {
+        found.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        // A link is followed wherever it leads, so it must not be what is allowed.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            list_beside(&entry.path(), hidden, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_beside_hidden_folders_is_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for path in ["a/secret", "a/b/c", "d"] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        fs::write(root.join("a/file"), "").unwrap();
+        std::os::unix::fs::symlink("secret", root.join("a/link")).unwrap();
+        let mut found = Vec::new();
+        list_beside(
+            root,
+            &[&root.join("a/secret"), &root.join("gone")],
+            &mut found,
+        );
+        found.sort();
+        assert_eq!(found, ["a/b", "a/file", "d"].map(|path| root.join(path)));
+    }
+}

@@ -1,0 +1,197 @@
+//! What is asked of the sandbox. Plain data: it goes to the supervisor with the command.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The variable of tiller's own environment that switches layers off, for tests: `landlock,seccomp`.
+const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
+
+/// What a command may touch. Everything may be read but `hidden`, nothing written but `writable`.
+///
+/// All paths are absolute and without symbolic links. One that does not exist is passed over,
+/// except that a missing `read_only` or `hidden` path within a writable folder is made, as an empty
+/// folder, for else the command could make it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sandbox {
+    /// Files and folders that may be changed, with all that is in them.
+    #[serde(with = "paths")]
+    pub writable: Vec<PathBuf>,
+    /// What may not be changed within them.
+    #[serde(with = "paths")]
+    pub read_only: Vec<PathBuf>,
+    /// What may neither be read nor changed.
+    #[serde(with = "paths")]
+    pub hidden: Vec<PathBuf>,
+    /// A folder that is `/tmp` for the command, and writable. Without one `/tmp` is the system's,
+    /// and read-only unless it is in `writable`.
+    pub tmp: Option<PathBuf>,
+    /// What it may reach over the network.
+    pub network: Network,
+    /// Start it also when this machine cannot keep all of that.
+    pub best_effort: bool,
+    /// Layers to leave out: they do not work here, or a test wants to see what then gets through.
+    pub without: BTreeSet<Layer>,
+}
+
+/// What a command reaches over the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// A loopback of its own, on which it can talk with itself; nothing where the machine has no
+    /// namespaces.
+    #[default]
+    Loopback,
+    /// Whatever tiller reaches.
+    Host,
+}
+
+/// A part of the machinery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// User, mount, network and IPC namespaces.
+    Namespaces,
+    /// Landlock rules.
+    Landlock,
+    /// The filter of system calls.
+    Seccomp,
+    /// Closing the descriptors that tiller was started with.
+    Descriptors,
+}
+
+impl Layer {
+    /// The layers that tiller's environment switches off.
+    pub(super) fn switched_off() -> BTreeSet<Self> {
+        let names = std::env::var(WITHOUT).unwrap_or_default();
+        let layers = names.split(',').filter_map(|name| name.parse().ok());
+        layers.collect()
+    }
+}
+
+impl FromStr for Layer {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        [
+            Self::Namespaces,
+            Self::Landlock,
+            Self::Seccomp,
+            Self::Descriptors,
+        ]
+        .into_iter()
+        .find(|layer| layer.to_string() == name.trim())
+        .ok_or_else(|| format!("no layer of the sandbox: {name}"))
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Namespaces => "namespaces",
+            Self::Landlock => "landlock",
+            Self::Seccomp => "seccomp",
+            Self::Descriptors => "descriptors",
+        })
+    }
+}
+
+impl Sandbox {
+    /// What goes to the supervisor: with the layers that are left out on this machine.
+    pub(in crate::agent::process) fn without_layers(
+        &self,
+        more: impl IntoIterator<Item = Layer>,
+    ) -> Self {
+        let mut sandbox = self.clone();
+        sandbox.without.extend(Layer::switched_off());
+        sandbox.without.extend(more);
+        sandbox
+    }
+}
+
+/// Variables that lead to sockets and terminals which a command does not see.
+const LEADING_OUT: [&str; 10] = [
+    "XDG_RUNTIME_DIR",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "TMUX",
+    "STY",
+    "VSCODE_IPC_HOOK_CLI",
+];
+
+impl Sandbox {
+    /// Changes of the command's environment; none as value: removed.
+    pub(in crate::agent::process) fn environment(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, Option<&Path>)> {
+        let tmp = self.tmp.as_deref().map(|folder| {
+            if self.without.contains(&Layer::Namespaces) {
+                folder
+            } else {
+                Path::new("/tmp")
+            }
+        });
+        let removed = LEADING_OUT.into_iter().map(|name| (name, None));
+        removed.chain(tmp.map(|tmp| ("TMPDIR", Some(tmp))))
+    }
+}
+
+/// Paths that need not be UTF-8.
+mod paths {
+    use std::ffi::OsString;
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        let names: Vec<_> = paths.iter().map(|path| path.as_os_str()).collect();
+        names.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        let names = Vec::<OsString>::deserialize(from)?;
+        Ok(names.into_iter().map(PathBuf::from).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_sandbox_with_any_path_survives_the_wire() {
+        let sandbox = Sandbox {
+            writable: vec![PathBuf::from(OsStr::from_bytes(b"/a/\xff b"))],
+            tmp: Some("/t".into()),
+            without: BTreeSet::from([Layer::Landlock]),
+            ..Sandbox::default()
+        };
+        let text = serde_json::to_string(&sandbox).unwrap();
+        assert_eq!(serde_json::from_str::<Sandbox>(&text).unwrap(), sandbox);
+    }
+
+    #[test]
+    fn layers_have_the_names_they_are_switched_off_by() {
+        for name in ["namespaces", "landlock", "seccomp", "descriptors"] {
+            assert_eq!(name.parse::<Layer>().unwrap().to_string(), name);
+            assert_eq!(
+                serde_json::to_value(name.parse::<Layer>().unwrap()).unwrap(),
+                name
+            );
+        }
+        assert!("".parse::<Layer>().is_err());
+    }
+}

@@ -1,0 +1,215 @@
+//! The filter of system calls: refuses those that could undo the other layers or reach rare parts
+//! of the kernel. All others are allowed, so that no program has to be known.
+//!
+//! Refused means an error, never a killed process, except for programs of another architecture
+//! (32 bits), whose calls have other numbers.
+
+use std::collections::BTreeMap;
+
+use nix::libc;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter, sock_filter,
+};
+
+type Result<T> = std::result::Result<T, String>;
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// What other layers see to already.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    /// Processes outside cannot be traced, so debuggers may work inside.
+    pub tracing: bool,
+    /// The network is the command's own, or all of it is allowed.
+    pub network: bool,
+    /// Sockets of other programs in the file system cannot be seen.
+    pub sockets: bool,
+}
+
+/// Flags of `clone` and `unshare` for new namespaces.
+const NAMESPACES: u64 = (libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP) as u64;
+/// For `unshare` only: `clone` has its signal there.
+const NEW_TIME: u64 = 0x80;
+/// Put into a terminal what it takes for typed; paste what is selected on a console.
+const TYPING: [u64; 2] = [libc::TIOCSTI, 0x541c];
+/// Opens with a pointer or a new number that the C library does not know yet.
+const MOUNT_TREE_WITH_ATTRIBUTES: i64 = 467;
+
+const ALWAYS: &[i64] = &[
+    // Mounts and roots.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    MOUNT_TREE_WITH_ATTRIBUTES,
+    libc::SYS_move_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    // Ways around a filter of system calls.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    // Keys of the session, shared with all programs of the user.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    // The kernel's own.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_syslog,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_uselib,
+];
+
+const TRACING: &[i64] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+];
+
+/// Installs the filter for this thread and all that it starts.
+pub(super) fn refuse(kept: Kept) -> Result<()> {
+    let not_permitted = compile(refused(kept)?, libc::EPERM)?;
+    // `clone3` takes its flags through a pointer, which no filter can follow; told that the kernel
+    // does not have it, the C library uses `clone`.
+    let mut unknown = other_numbering();
+    unknown.extend(compile(
+        Rules::from([(libc::SYS_clone3, vec![])]),
+        libc::ENOSYS,
+    )?);
+    for filter in [unknown, not_permitted] {
+        apply_filter(&filter).map_err(|error| format!("no filter of system calls: {error}"))?;
+    }
+    Ok(())
+}
+
+fn compile(rules: Rules, error: i32) -> Result<BpfProgram> {
+    let architecture = std::env::consts::ARCH.try_into();
+    architecture
+        .and_then(|architecture| {
+            let refuse = SeccompAction::Errno(error as u32);
+            SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)
+        })
+        .and_then(TryInto::try_into)
+        .map_err(|error| format!("no filter of system calls: {error}"))
+}
+
+fn refused(kept: Kept) -> Result<Rules> {
+    let mut rules: Rules = ALWAYS.iter().map(|call| (*call, vec![])).collect();
+    if !kept.tracing {
+        rules.extend(TRACING.iter().map(|call| (*call, vec![])));
+    }
+    let mut when = |call: i64, conditions: Vec<SeccompCondition>| -> Result<()> {
+        let rule = SeccompRule::new(conditions).map_err(|error| error.to_string())?;
+        rules.entry(call).or_default().push(rule);
+        Ok(())
+    };
+    // A rule per flag: any of them is enough.
+    for bit in (0..32).map(|bit| 1_u64 << bit) {
+        if NAMESPACES & bit != 0 {
+            when(libc::SYS_clone, vec![has(0, bit)?])?;
+        }
+        if (NAMESPACES | NEW_TIME) & bit != 0 {
+            when(libc::SYS_unshare, vec![has(0, bit)?])?;
+        }
+    }
+    for request in TYPING {
+        when(libc::SYS_ioctl, vec![is(1, request)?])?;
+    }
+    let mut families = vec![libc::AF_NETLINK];
+    if kept.sockets {
+        families.push(libc::AF_UNIX);
+    }
+    if kept.network {
+        families.extend([libc::AF_INET, libc::AF_INET6]);
+    }
+    let other = families.iter().map(|family| is_not(0, *family as u64));
+    when(libc::SYS_socket, other.collect::<Result<_>>()?)?;
+    // Of netlink the addresses of interfaces, which many programs list.
+    let route = is_not(2, libc::NETLINK_ROUTE as u64)?;
+    when(
+        libc::SYS_socket,
+        vec![is(0, libc::AF_NETLINK as u64)?, route],
+    )?;
+    Ok(rules)
+}
+
+/// Refuses system calls of the numbering "x32", which the filter would not know again: they have
+/// this bit and else the same architecture.
+#[cfg(target_arch = "x86_64")]
+fn other_numbering() -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    let step = |code: u32, jt: u8, jf: u8, k: u32| sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    vec![
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32),
+        step(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        ),
+    ]
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn other_numbering() -> BpfProgram {
+    Vec::<sock_filter>::new()
+}
+
+// The kernel looks at the low half of these arguments only, so the filter does too.
+
+fn is(argument: u8, value: u64) -> Result<SeccompCondition> {
+    condition(argument, SeccompCmpOp::Eq, value)
+}
+
+fn is_not(argument: u8, value: u64) -> Result<SeccompCondition> {
+    condition(argument, SeccompCmpOp::Ne, value)
+}
+
+fn has(argument: u8, bit: u64) -> Result<SeccompCondition> {
+    condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
+}
+
+fn condition(argument: u8, comparison: SeccompCmpOp, value: u64) -> Result<SeccompCondition> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison, value)
+        .map_err(|error| error.to_string())
+}

@@ -1,0 +1,80 @@
+//! What a command in a sandbox may do, what it may not, and what is said where it cannot be kept.
+
+use tiller::agent::process::ExitStatus;
+use tiller::agent::process::sandbox::Layer;
+
+use super::place::{Place, without};
+
+#[tokio::test]
+async fn a_command_works_in_its_workspace() {
+    let place = Place::new();
+    let ran = place
+        .run(
+            place.auto(),
+            "echo changed > file && mkdir -p a/b && echo new > a/b/c && mv a d && cat d/b/c file
+             echo t > /tmp/t && cat /tmp/t && echo $TMPDIR && id -u && [ \"$PWD\" = \"$(pwd -P)\" ]
+             cat ../outside/file",
+        )
+        .await;
+    let uid = nix::unistd::getuid();
+    let expected = format!("new\nchanged\nt\n/tmp\n{uid}\noutside\n");
+    assert_eq!(ran.output, expected);
+    assert_eq!(ran.exit, Some(ExitStatus::Exited(0)));
+    assert_eq!(place.read("ws/file"), "changed\n");
+    assert_eq!(place.read("tmp/t"), "t\n");
+}
+
+#[tokio::test]
+async fn a_command_stays_in_its_workspace() {
+    let place = Place::new();
+    let (outside, home) = (place.path("outside"), place.path("home"));
+    let attempts = [
+        format!("echo x > {}/file", outside.display()),
+        format!("chmod 777 {}/file", outside.display()),
+        format!("cat {}/.ssh/id", home.display()),
+        format!("grep . {}/.netrc", home.display()),
+        "echo x > .git/config".to_owned(),
+        "echo x > .git/hooks/pre-commit".to_owned(),
+        "mv .git .old".to_owned(),
+        "echo x > .tiller/config.toml".to_owned(),
+        "mount -t tmpfs none /mnt".to_owned(),
+        "unshare -U true".to_owned(),
+        "exec 3<>/dev/tcp/1.1.1.1/80".to_owned(),
+        format!("kill -0 {}", std::process::id()),
+    ];
+    for attempt in attempts {
+        let ran = place.run(place.auto(), &format!("({attempt})")).await;
+        assert!(
+            matches!(ran.exit, Some(ExitStatus::Exited(1..))),
+            "{attempt}: {ran:?}"
+        );
+    }
+    assert_eq!(place.read("outside/file"), "outside\n");
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused() {
+    let place = Place::new();
+    let mut sandbox = place.auto();
+    sandbox.without = [Layer::Namespaces, Layer::Landlock].into();
+    let ran = place.run(sandbox.clone(), "echo ran").await;
+    let Some(ExitStatus::NotStarted(reason)) = ran.exit else {
+        panic!("{ran:?}");
+    };
+    assert!(reason.contains("hidden files could be read"), "{reason}");
+    assert!(reason.contains("landlock left out"), "{reason}");
+    let ran = place
+        .run(without(sandbox, &[Layer::Landlock]), "echo ran")
+        .await;
+    assert_eq!(ran.output, "ran\n");
+}
+
+#[tokio::test]
+async fn the_trial_says_what_works() {
+    let place = Place::new();
+    let support = place.processes.sandbox_support();
+    println!("{support:?}");
+    if support.broken().is_empty() {
+        assert_eq!(support.missing(&place.auto()), Vec::<String>::new());
+    }
+}

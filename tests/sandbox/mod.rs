@@ -1,0 +1,5 @@
+//! Commands in their sandbox: what they may do, and what they try in vain.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod place;
+mod basics;

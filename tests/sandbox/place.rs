@@ -1,0 +1,122 @@
+//! A workspace and what lies around it, with commands that run in sandboxes over them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tiller::agent::process::sandbox::{Layer, Sandbox};
+use tiller::agent::process::{ExitStatus, Orphans, Processes, Spawn, run_captured};
+
+use crate::support::marked::DEADLINE;
+
+/// Folders of a user: a workspace with a repository, a home with secrets, a temporary folder.
+pub struct Place {
+    root: TempDir,
+    pub processes: Processes,
+}
+
+/// What came of a command.
+#[derive(Debug)]
+pub struct Ran {
+    pub output: String,
+    pub exit: Option<ExitStatus>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let root = tempfile::Builder::new()
+            .prefix("place")
+            .tempdir_in(outside_tmp())
+            .unwrap();
+        let tiller = env!("CARGO_BIN_EXE_tiller");
+        let place = Self {
+            processes: Processes::with_supervisor(tiller, Orphans::Leave),
+            root,
+        };
+        for folder in [
+            "ws/.git/hooks",
+            "ws/.tiller",
+            "ws/sub",
+            "home/.ssh",
+            "tmp",
+            "outside",
+        ] {
+            fs::create_dir_all(place.path(folder)).unwrap();
+        }
+        for (file, text) in [
+            ("ws/.git/config", "[core]\n"),
+            ("ws/.tiller/config.toml", ""),
+            ("ws/file", "workspace\n"),
+            ("home/.ssh/id", "hush\n"),
+            ("home/.netrc", "hush\n"),
+            ("home/.bashrc", "# start\n"),
+            ("outside/file", "outside\n"),
+        ] {
+            fs::write(place.path(file), text).unwrap();
+        }
+        place
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(path)
+    }
+
+    /// As in `auto`: the workspace and a temporary folder are writable.
+    pub fn auto(&self) -> Sandbox {
+        Sandbox {
+            writable: vec![self.path("ws")],
+            read_only: ["ws/.git/hooks", "ws/.git/config", "ws/.tiller"]
+                .map(|path| self.path(path))
+                .to_vec(),
+            ..self.plan()
+        }
+    }
+
+    /// As in `plan`: only a temporary folder is writable.
+    pub fn plan(&self) -> Sandbox {
+        Sandbox {
+            hidden: ["home/.ssh", "home/.netrc"]
+                .map(|path| self.path(path))
+                .to_vec(),
+            tmp: Some(self.path("tmp")),
+            ..Sandbox::default()
+        }
+    }
+
+    /// Runs `command` in the workspace.
+    pub async fn run(&self, sandbox: Sandbox, command: &str) -> Ran {
+        let spawn = Spawn {
+            command: command.to_owned(),
+            cwd: self.path("ws"),
+            environment: std::env::vars_os().collect(),
+            sandbox: Some(Arc::new(sandbox)),
+        };
+        let captured = run_captured(&self.processes, spawn, DEADLINE, 1 << 20)
+            .await
+            .unwrap();
+        Ran {
+            output: String::from_utf8_lossy(&captured.output).into_owned(),
+            exit: captured.exit,
+        }
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap_or_default()
+    }
+}
+
+/// A sandbox without these layers, started all the same.
+pub fn without(sandbox: Sandbox, layers: &[Layer]) -> Sandbox {
+    Sandbox {
+        without: BTreeSet::from_iter(layers.iter().copied()),
+        best_effort: true,
+        ..sandbox
+    }
+}
+
+/// Beside the program under test: the sandboxes have a `/tmp` of their own.
+fn outside_tmp() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
