@@ -11,6 +11,7 @@ mod tidy;
 mod agent;
 mod cli;
 mod llm;
+mod permission;
 mod process;
 mod sandbox;
 mod tools;

@@ -19,6 +19,7 @@ pub mod tools;
 pub mod workspace;
 mod paths;
 pub mod process;
+pub mod permission;
 
 pub use actor::start;
 pub use budget::{Account, Budget, BudgetLimit, BudgetReached};

@@ -1,0 +1,392 @@
+//! The decision about a command line: rules about each simple command in it, then the mode.
+
+use std::sync::Arc;
+
+use super::decide::{Confinement, Decision, Judged, Request, Verdict};
+use super::matching::{Holds, holds};
+use super::mode::PermissionMode;
+use super::policy::Policy;
+use super::read_only::{does_nothing, is_read_only};
+use super::rule::{Action, Origin, Rule};
+use super::shell::{Line, SimpleCommand, read};
+use super::suggest;
+
+const SANDBOX: Confinement = Confinement::Sandboxed { network: false };
+
+/// Decides about a command line.
+pub(super) fn decide(policy: &Policy, request: &Request, text: &str) -> Decision {
+    let full = policy.mode == PermissionMode::Full;
+    let whole = whole_tool(policy, request);
+    if let Some(rule) = whole.filter(|rule| rule.action == Action::Deny) {
+        return Decision::by_rule(Verdict::Deny, rule);
+    }
+    if full && whole.is_none() && !policy.has_own_command_rules() {
+        return Decision::new(Verdict::Allow(Confinement::Free), "full mode");
+    }
+    let line = read(text);
+    let judging = Judging {
+        policy,
+        request,
+        line: &line,
+        whole,
+    };
+    judging.decide()
+}
+
+/// The strictest rule about every call of the tool.
+fn whole_tool<'a>(policy: &'a Policy, request: &Request) -> Option<&'a Arc<Rule>> {
+    let about = policy.rules().iter().filter(|rule| {
+        rule.is_about(request.tool) && !rule.is_about_commands() && rule.path.is_none()
+    });
+    about.max_by_key(|rule| rule.action)
+}
+
+struct Judging<'a> {
+    policy: &'a Policy,
+    request: &'a Request<'a>,
+    line: &'a Line,
+    whole: Option<&'a Arc<Rule>>,
+}
+
+/// What was found about one simple command.
+struct Found<'a> {
+    command: &'a SimpleCommand,
+    action: Action,
+    reason: String,
+    rule: Option<&'a Arc<Rule>>,
+    /// The rule that allows it, where no other is stricter.
+    allowed: Option<&'a Arc<Rule>>,
+}
+
+impl Judging<'_> {
+    fn decide(&self) -> Decision {
+        let mode = self.policy.mode;
+        let found: Vec<Found> = self.line.commands.iter().map(|one| self.rules(one)).collect();
+        let commands: Vec<Judged> = found.iter().map(|one| self.judged(one)).collect();
+        let decision = self.strictest(&found);
+        let decision = match (mode, decision.verdict) {
+            (PermissionMode::Plan, Verdict::Ask(_)) if decision.rule.is_some() => Decision {
+                reason: format!("Plan mode: nothing is changed, and this would be asked: {}", decision.reason),
+                verdict: Verdict::Deny,
+                suggestions: Vec::new(),
+                ..decision
+            },
+            _ => decision,
+        };
+        Decision {
+            commands,
+            ..decision
+        }
+    }
+
+    fn strictest(&self, found: &[Found]) -> Decision {
+        let confinement = self.confinement(found);
+        if let Some(denied) = found.iter().find(|one| one.action == Action::Deny) {
+            let decision = denied.rule.map(|rule| Decision::by_rule(Verdict::Deny, rule));
+            return decision.unwrap_or_else(|| Decision::new(Verdict::Deny, &denied.reason));
+        }
+        if let Some((action, rule)) = self.path_rule() {
+            let verdict = match action {
+                Action::Deny => Verdict::Deny,
+                _ => Verdict::Ask(confinement),
+            };
+            return Decision::by_rule(verdict, rule);
+        }
+        let asked: Vec<&Found> = found.iter().filter(|one| one.action == Action::Ask).collect();
+        if let Some(first) = asked.first() {
+            return Decision {
+                reason: first.reason.clone(),
+                rule: first.rule.cloned(),
+                suggestions: self.suggestions(&asked),
+                ..Decision::new(Verdict::Ask(self.wanted(found)), "")
+            };
+        }
+        if let Some(rule) = self.whole.filter(|rule| rule.action == Action::Ask) {
+            return Decision::by_rule(Verdict::Ask(confinement), rule);
+        }
+        if let Some(doubt) = self.line.doubts.first() {
+            let reason = format!("what it does cannot be known: {doubt}");
+            return Decision::new(Verdict::Ask(confinement), reason);
+        }
+        self.by_mode(found, confinement)
+    }
+
+    fn by_mode(&self, found: &[Found], confinement: Confinement) -> Decision {
+        let allowed = found.iter().find_map(|one| one.allowed);
+        let allow = |reason: &str| Decision {
+            rule: allowed.cloned(),
+            ..Decision::new(Verdict::Allow(confinement), reason)
+        };
+        let mode = self.policy.mode;
+        let no_sandbox = self.policy.no_sandbox.as_deref();
+        match (mode, no_sandbox) {
+            (PermissionMode::Full, _) => return allow("full mode"),
+            (PermissionMode::Auto, None) => {
+                return allow(match confinement {
+                    SANDBOX => "it runs in the sandbox",
+                    _ => "a rule allows it",
+                });
+            }
+            (PermissionMode::Plan, None) => {
+                return allow("it runs in the sandbox, where nothing can be changed");
+            }
+            _ => {}
+        }
+        let writes = self.line.writes.iter().any(|word| !is_discarded(&word.to_string()));
+        let sets = self.line.sets.iter().any(|name| !is_harmless(name));
+        let quiet = |one: &&Found| {
+            one.command.wraps && !one.command.raises
+                || one.allowed.is_some()
+                || is_read_only(one.command) && (no_sandbox.is_none() || stays(one.command))
+        };
+        let asked: Vec<&Found> = found.iter().filter(|one| !quiet(one)).collect();
+        if asked.is_empty() && !writes && !sets {
+            return allow("it only looks, or a rule allows it");
+        }
+        let why = match (mode, no_sandbox) {
+            (PermissionMode::Plan, Some(why)) => {
+                return Decision::new(
+                    Verdict::Deny,
+                    format!("Plan mode: nothing is changed, and no sandbox works here ({why}), so that only \
+                             commands that are known to look run"),
+                );
+            }
+            (PermissionMode::Auto, Some(why)) => format!("no sandbox works on this machine: {why}"),
+            _ => String::from("ask mode: what may change something is asked"),
+        };
+        Decision {
+            suggestions: if writes || sets { Vec::new() } else { self.suggestions(&asked) },
+            ..Decision::new(Verdict::Ask(confinement), why)
+        }
+    }
+
+    /// What the rules say about one simple command.
+    fn rules<'a>(&'a self, command: &'a SimpleCommand) -> Found<'a> {
+        let full = self.policy.mode == PermissionMode::Full;
+        let folder = self.request.root.to_string_lossy();
+        let holding = self.policy.rules().iter().filter_map(|rule| {
+            let counts = rule.is_about(self.request.tool) && !(full && rule.origin == Origin::BuiltIn);
+            let holds = if counts { holds(rule, command, &folder) } else { Holds::No };
+            (holds > Holds::No).then_some((rule, holds))
+        });
+        let holding: Vec<(&Arc<Rule>, Holds)> = holding.collect();
+        let allowed = holding.iter().filter(|(rule, _)| rule.action == Action::Allow);
+        let allowed = allowed.map(|(rule, _)| *rule).max_by_key(|rule| freedom(rule));
+        let allowed = allowed.or(self.whole.filter(|rule| rule.action == Action::Allow));
+        let replaced = |rule: &Rule| {
+            rule.origin == Origin::BuiltIn
+                && holding.iter().any(|(other, _)| {
+                    other.action == Action::Allow && is_more_exact(other, rule)
+                })
+        };
+        let against = holding.iter().filter(|(rule, _)| {
+            rule.action != Action::Allow && !replaced(rule)
+        });
+        let strictness = |rule: &Rule, holds: Holds| match (rule.action, holds) {
+            (Action::Deny, Holds::Yes) => Action::Deny,
+            _ => Action::Ask,
+        };
+        let strictest = against.max_by_key(|(rule, holds)| (strictness(rule, *holds), *holds));
+        match strictest {
+            Some((rule, holds)) => Found {
+                command,
+                action: strictness(rule, *holds),
+                reason: match (holds, rule.reason.as_str()) {
+                    (Holds::Maybe, _) => {
+                        format!("it cannot be known whether a rule holds: {}", rule.summary())
+                    }
+                    (_, "") => format!("a rule says so: {}", rule.summary()),
+                    (_, reason) => reason.to_owned(),
+                },
+                rule: Some(rule),
+                allowed: None,
+            },
+            None => Found {
+                command,
+                action: Action::Allow,
+                reason: String::new(),
+                rule: allowed,
+                allowed,
+            },
+        }
+    }
+
+    /// A rule about files that holds of one that the line writes, or names.
+    fn path_rule(&self) -> Option<(Action, &Arc<Rule>)> {
+        let full = self.policy.mode == PermissionMode::Full;
+        let rules = self.policy.rules().iter().filter(|rule| {
+            rule.path.is_some()
+                && rule.action != Action::Allow
+                && !(full && rule.origin == Origin::BuiltIn)
+        });
+        let of_tool = |rule: &Rule, tool: &str| rule.is_about(tool);
+        let found = rules.filter_map(|rule| {
+            let writes = of_tool(rule, "write") || of_tool(rule, "edit");
+            let any = of_tool(rule, self.request.tool);
+            let written = self.line.writes.iter().filter(|_| writes || any);
+            let named = self.line.commands.iter().filter(|_| any);
+            let named = named.flat_map(|command| command.words.iter().skip(1));
+            let held = written.chain(named).any(|word| {
+                word.pattern().is_some_and(|text| self.is_file_of(rule, &text))
+            });
+            let unknown = self.line.writes.iter().any(|word| {
+                (writes || any) && word.pattern().is_none() && rule.origin != Origin::BuiltIn
+            });
+            match (held, unknown) {
+                (true, _) => Some((rule.action, rule)),
+                (false, true) => Some((Action::Ask, rule)),
+                _ => None,
+            }
+        });
+        found.max_by_key(|(action, _)| *action)
+    }
+
+    fn is_file_of(&self, rule: &Rule, text: &str) -> bool {
+        let text = text.rsplit_once('=').map_or(text, |(_, value)| value);
+        let path = match (text.strip_prefix("~/"), self.request.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.request.root.join(text.trim_start_matches("./")),
+        };
+        rule.holds_of_path(&path, self.request.root, self.request.home)
+    }
+
+    /// Where the line runs without a question: outside the default sandbox only if rules allow that of
+    /// every command in it that needs anything.
+    fn confinement(&self, found: &[Found]) -> Confinement {
+        match self.policy.mode {
+            PermissionMode::Full => return Confinement::Free,
+            PermissionMode::Plan => return SANDBOX,
+            _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
+            _ => {}
+        }
+        let writes = |may: fn(&str) -> bool| {
+            self.line.writes.iter().all(|word| may(&word.to_string()))
+        };
+        let sets = self.line.sets.iter().all(|name| is_harmless(name));
+        let raised = found.iter().any(|one| one.command.raises);
+        let allowed = |may: fn(&Rule) -> bool| {
+            sets && !raised && found.iter().any(|one| one.allowed.is_some_and(|rule| may(rule)))
+        };
+        let every = |may: fn(&Rule) -> bool, other: fn(&SimpleCommand) -> bool| {
+            found.iter().all(|one| {
+                one.command.wraps
+                    || one.allowed.is_some_and(|rule| may(rule))
+                    || one.action == Action::Allow && other(one.command)
+            })
+        };
+        let free = |rule: &Rule| !rule.sandbox;
+        let network = |rule: &Rule| !rule.sandbox || rule.network;
+        if allowed(free) && every(free, does_nothing) && writes(is_discarded) {
+            Confinement::Free
+        } else if allowed(network) && every(network, is_read_only) && writes(is_plain_file) {
+            Confinement::Sandboxed { network: true }
+        } else {
+            SANDBOX
+        }
+    }
+
+    /// Where the line runs once the user has said yes: where the rules that ask want it.
+    fn wanted(&self, found: &[Found]) -> Confinement {
+        match self.policy.mode {
+            PermissionMode::Full => return Confinement::Free,
+            PermissionMode::Plan => return SANDBOX,
+            _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
+            _ => {}
+        }
+        let rules = found.iter().filter_map(|one| one.rule);
+        match rules.map(|rule| freedom(rule)).max() {
+            Some(2) => Confinement::Free,
+            Some(1) => Confinement::Sandboxed { network: true },
+            _ => SANDBOX,
+        }
+    }
+
+    fn suggestions(&self, asked: &[&Found]) -> Vec<Rule> {
+        const MOST: usize = 3;
+        let tool = self.request.tool;
+        if !self.line.doubts.is_empty() {
+            return Vec::new();
+        }
+        let mut rules: Vec<Rule> = Vec::new();
+        for one in asked {
+            let asking = one.rule.filter(|rule| rule.action != Action::Allow);
+            if asking.is_some_and(|rule| rule.origin != Origin::BuiltIn) || one.command.raises {
+                return Vec::new();
+            }
+            let Some(rule) = suggest::command(tool, one.command, asking.map(Arc::as_ref)) else {
+                return Vec::new();
+            };
+            if !rules.iter().any(|known| known.prefix == rule.prefix && known.with == rule.with) {
+                rules.push(rule);
+            }
+        }
+        if rules.len() > MOST { Vec::new() } else { rules }
+    }
+
+    fn judged(&self, one: &Found) -> Judged {
+        let reason = if !one.reason.is_empty() {
+            one.reason.clone()
+        } else if one.allowed.is_some() {
+            String::from("a rule allows it")
+        } else if one.command.wraps {
+            String::from("it starts other commands, which are judged")
+        } else if is_read_only(one.command) {
+            String::from("it only looks")
+        } else {
+            format!("{} mode", self.policy.mode)
+        };
+        Judged {
+            command: one.command.text(),
+            action: one.action,
+            reason,
+            rule: one.rule.cloned(),
+        }
+    }
+}
+
+/// How far out of the sandbox a rule lets a command.
+fn freedom(rule: &Rule) -> u8 {
+    match (rule.sandbox, rule.network) {
+        (false, _) => 2,
+        (true, true) => 1,
+        (true, false) => 0,
+    }
+}
+
+/// Whether a rule of the user's own says at least as much about a command as a built-in one.
+fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
+    let needed = built_in.prefix.len() + usize::from(!built_in.with.is_empty());
+    own.prefix.len() + usize::from(!own.with.is_empty()) >= needed
+}
+
+fn is_discarded(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+}
+
+/// A file in the folder or below, as it is written.
+fn is_plain_file(path: &str) -> bool {
+    is_discarded(path) || !path.starts_with(['/', '~', '…']) && !path.contains("..")
+}
+
+/// Whether every path a command names stays below the folder, as it is written.
+fn stays(command: &SimpleCommand) -> bool {
+    command.words.iter().skip(1).all(|word| {
+        word.pattern().is_some_and(|text| {
+            !text.contains("..") && !text.contains('~') && !text.split('=').any(|p| p.starts_with('/'))
+        })
+    })
+}
+
+/// A variable that makes no program do something else: of the shell itself, or about its output.
+fn is_harmless(name: &str) -> bool {
+    matches!(
+        name,
+        "LANG" | "LANGUAGE" | "TZ" | "NO_COLOR" | "FORCE_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE"
+            | "TERM" | "COLUMNS" | "LINES" | "CI" | "NODE_ENV" | "RUST_BACKTRACE" | "RUST_LOG"
+            | "DEBUG" | "PORT" | "PYTHONDONTWRITEBYTECODE" | "PYTHONUNBUFFERED"
+            | "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS"
+    ) || name.starts_with("LC_")
+        || name.contains(|c: char| c.is_ascii_lowercase())
+            && !name.starts_with("npm_")
+            && !name.ends_with("_proxy")
+}

@@ -1,0 +1,182 @@
+//! Whether a rule holds of a simple command, where not all of its words may be known.
+
+use super::rule::{Action, Rule, like};
+use super::shell::{SimpleCommand, Word};
+
+/// How certain it is that a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holds {
+    No,
+    /// It depends on what is not known.
+    Maybe,
+    Yes,
+}
+
+/// Whether `rule` holds of `command`. One that allows holds only of exactly its words, one that asks or
+/// denies also where options stand between them, or where a path leads to the program.
+pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds {
+    let Some((program, rest)) = rule.prefix.split_first() else {
+        return Holds::No;
+    };
+    let words = &command.words;
+    if rule.action == Action::Allow {
+        let begins = words.len() >= rule.prefix.len()
+            && words.iter().zip(&rule.prefix).all(|(w, p)| w.exact().as_deref() == Some(p));
+        let follow = words.get(rule.prefix.len()..).unwrap_or_default();
+        let with = rule.with.is_empty()
+            || follow.iter().any(|word| {
+                word.exact().is_some_and(|text| rule.with.contains(&text))
+            });
+        return if begins && with { Holds::Yes } else { Holds::No };
+    }
+    match command.name() {
+        Some(name) if name == *program => {}
+        _ => return Holds::No,
+    }
+    let (options, sub): (Vec<&String>, Vec<&String>) =
+        rest.iter().partition(|word| word.starts_with('-'));
+    let arguments = &words[1..];
+    let (mut certain, after) = sub_commands(&sub, arguments);
+    for option in options {
+        certain = certain.min(any_is(arguments, option, folder));
+    }
+    if !rule.with.is_empty() {
+        let after = &arguments[after.min(arguments.len())..];
+        // An option may stand before the sub-command too.
+        let found = rule.with.iter().map(|wanted| {
+            let among = if wanted.starts_with('-') { arguments } else { after };
+            any_is(among, wanted, folder)
+        });
+        certain = certain.min(found.max().unwrap_or(Holds::No));
+    }
+    certain
+}
+
+/// Whether the words of a prefix stand at the beginning, with nothing between them but options and
+/// their possible values; and where what follows them begins.
+fn sub_commands(wanted: &[&String], arguments: &[Word]) -> (Holds, usize) {
+    let mut certain = Holds::Yes;
+    let mut at = 0;
+    for wanted in wanted {
+        let mut after_option = false;
+        loop {
+            let Some(word) = arguments.get(at) else {
+                return (Holds::No, at);
+            };
+            at += 1;
+            if word.exact().as_deref() == Some(wanted) {
+                break;
+            }
+            if word.may_split() || word.exact().is_none() && may_be(word, wanted) {
+                certain = Holds::Maybe;
+                break;
+            }
+            let is_option = word.head().starts_with(['-', '+']);
+            if !is_option && !after_option {
+                return (Holds::No, at);
+            }
+            after_option = is_option;
+        }
+    }
+    (certain, at)
+}
+
+fn any_is(arguments: &[Word], wanted: &str, folder: &str) -> Holds {
+    let each = arguments.iter().map(|word| is(word, wanted, folder));
+    each.max().unwrap_or(Holds::No)
+}
+
+/// Whether one argument is `wanted`: an option, also within a group of letters or cut short, or a path.
+fn is(word: &Word, wanted: &str, folder: &str) -> Holds {
+    if word.may_split() {
+        return Holds::Maybe;
+    }
+    let head = word.head();
+    if let Some(letter) = wanted.strip_prefix('-').filter(|rest| rest.len() == 1) {
+        let group = head.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        if group.is_some_and(|group| group.contains(letter)) {
+            return Holds::Yes;
+        }
+        return maybe(word.exact().is_none() && (head.is_empty() || head.starts_with('-')));
+    }
+    if wanted.starts_with('-') {
+        let name = head.split('=').next().unwrap_or_default();
+        // What is cut short is an option too, where only one begins so.
+        if name.len() > 2 && wanted.starts_with(name) && (word.exact().is_some() || head != name) {
+            return Holds::Yes;
+        }
+        return maybe(word.exact().is_none() && wanted.starts_with(&head));
+    }
+    if head.starts_with('-') {
+        return Holds::No;
+    }
+    is_path(word, wanted, folder)
+}
+
+fn maybe(may: bool) -> Holds {
+    if may { Holds::Maybe } else { Holds::No }
+}
+
+/// Whether a word is the path `wanted`, whose `*` stands for any text.
+fn is_path(word: &Word, wanted: &str, folder: &str) -> Holds {
+    if let Some(text) = word.pattern() {
+        let clean = clean(&text, folder);
+        if clean == wanted || wanted.contains('*') && like(&clean, wanted) {
+            return Holds::Yes;
+        }
+        if word.exact().is_some() {
+            return Holds::No;
+        }
+    }
+    let (head, tail) = (clean_head(&word.head(), folder), word.tail());
+    if word.skips_hidden() && wanted.starts_with('.') && wanted != "." {
+        return Holds::No;
+    }
+    let (first, last) = match wanted.split_once('*') {
+        Some((first, _)) => (first, wanted.rsplit('*').next().unwrap_or_default()),
+        None => (wanted, wanted),
+    };
+    let starts = first.starts_with(&head) || wanted.contains('*') && head.starts_with(first);
+    let tail = tail.trim_end_matches('/');
+    let ends = last.ends_with(tail) || wanted.contains('*') && tail.ends_with(last);
+    maybe(starts && ends)
+}
+
+/// A path without what does not change it, from the workspace on where it is in it.
+fn clean(text: &str, folder: &str) -> String {
+    let absolute = text.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    let path = if absolute { format!("/{joined}") } else { joined };
+    match path.strip_prefix(folder) {
+        Some("") if !folder.is_empty() => String::from("."),
+        Some(rest) if !folder.is_empty() && rest.starts_with('/') => rest[1..].to_owned(),
+        _ if path.is_empty() => String::from("."),
+        _ => path,
+    }
+}
+
+/// As [`clean`], of the beginning of a path.
+fn clean_head(head: &str, folder: &str) -> String {
+    let Some((folders, last)) = head.rsplit_once('/') else {
+        return head.to_owned();
+    };
+    match clean(&format!("{folders}/"), folder).as_str() {
+        "." => last.to_owned(),
+        "/" => format!("/{last}"),
+        cleaned => format!("{cleaned}/{last}"),
+    }
+}
+
+fn may_be(word: &Word, wanted: &str) -> bool {
+    wanted.starts_with(&word.head()) && wanted.ends_with(&word.tail())
+}

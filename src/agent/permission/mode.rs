@@ -1,0 +1,48 @@
+//! How much is done without a question.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What may be done without asking, from strict to free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum PermissionMode {
+    /// Nothing is changed: writes are refused, commands run in a sandbox without a writable workspace.
+    Plan,
+    /// Everything but looking is asked.
+    Ask,
+    /// Free within the workspace, commands in the sandbox.
+    #[default]
+    Auto,
+    /// Everything is allowed, without a sandbox.
+    Full,
+}
+
+impl PermissionMode {
+    /// All modes, from strict to free.
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Auto, Self::Full];
+
+    /// The word for it in settings and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::Auto => "auto",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for PermissionMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PermissionMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mode = Self::ALL.into_iter().find(|mode| mode.name() == text);
+        mode.ok_or_else(|| format!("'{text}': expected one of plan, ask, auto, full"))
+    }
+}

@@ -1,0 +1,162 @@
+//! Commands that are known to look and change nothing, with all their arguments. What is not known is
+//! not on the list: interpreters, for one, never are.
+
+use super::shell::{SimpleCommand, Word};
+
+/// Those that change nothing whatever their arguments are.
+const ALWAYS: &[&str] = &[
+    "arch", "b2sum", "base32", "base64", "basename", "cal", "cat", "cksum", "cmp", "column", "comm",
+    "cut", "df", "diff", "dirname", "du", "egrep", "expand", "expr", "factor", "fgrep", "fmt", "fold",
+    "free", "getconf", "grep", "groups", "head", "hexdump", "id", "join", "jq", "locale", "ls",
+    "lsb_release", "lscpu", "md5sum", "nl", "nproc", "numfmt", "od", "paste", "pgrep", "printenv",
+    "ps", "readlink", "realpath", "rev", "seq", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
+    "sha512sum", "shasum", "stat", "strings", "sum", "tac", "tail", "tr", "tsort", "tty", "uname",
+    "unexpand", "uptime", "users", "vdir", "wc", "whereis", "which", "who", "whoami",
+];
+/// What does nothing outside of the shell itself.
+const NOTHING: &[&str] = &[
+    ":", "[", "break", "cd", "continue", "dirs", "echo", "exit", "false", "popd", "printf", "pushd",
+    "pwd", "return", "shift", "sleep", "test", "true", "type", "wait",
+];
+/// Programs that say their version.
+const VERSIONED: &[&str] = &[
+    "bun", "cargo", "clang", "cmake", "deno", "docker", "dotnet", "gcc", "gh", "git", "go", "gradle",
+    "java", "javac", "make", "mvn", "node", "npm", "perl", "php", "pip", "pip3", "pnpm", "poetry",
+    "python", "python3", "ruby", "rustc", "rustup", "tsc", "uv", "yarn",
+];
+
+/// Whether a command does nothing outside of the shell itself.
+pub(super) fn does_nothing(command: &SimpleCommand) -> bool {
+    exact_name(command).is_some_and(|name| NOTHING.contains(&name.as_str()))
+}
+
+/// Whether a command is known to change nothing.
+pub(super) fn is_read_only(command: &SimpleCommand) -> bool {
+    let Some(name) = exact_name(command) else {
+        return false;
+    };
+    let arguments = &command.words[1..];
+    if ALWAYS.contains(&name.as_str()) || NOTHING.contains(&name.as_str()) {
+        return true;
+    }
+    // From here on an argument that is not known may be an option that writes.
+    let known: Option<Vec<String>> = arguments.iter().map(Word::pattern).collect();
+    let Some(known) = known else {
+        return false;
+    };
+    // A wildcard may match a file that is named as an option.
+    let wild = arguments.iter().any(|word| word.exact().is_none() && word.head().is_empty());
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let is_version = matches!(known.as_slice(), ["--version" | "-V" | "-v" | "version"]);
+    if is_version && VERSIONED.contains(&name.as_str()) {
+        return true;
+    }
+    !wild && by_arguments(&name, &known)
+}
+
+/// The name, if the shell looks it up: a path may lead to anything.
+fn exact_name(command: &SimpleCommand) -> Option<String> {
+    command.words.first()?.exact()
+}
+
+fn by_arguments(name: &str, arguments: &[&str]) -> bool {
+    let operands = || arguments.iter().filter(|text| !text.starts_with('-')).count();
+    match name {
+        "date" => !has(arguments, &["--set"], "s") && arguments.iter().all(|a| is_format(a)),
+        "hostname" => arguments.is_empty(),
+        "file" => !has(arguments, &["--compile"], "C"),
+        "sort" => !has(arguments, &["--output", "--compress-program"], "oT"),
+        "uniq" => operands() <= 1,
+        "xxd" => operands() <= 1 && !has(arguments, &["-revert"], "r"),
+        "tree" => !has(arguments, &["--output"], "oR"),
+        "rg" => !has(arguments, &["--pre", "--hostname-bin", "--search-zip"], "z"),
+        "fd" | "fdfind" => !has(arguments, &["--exec", "--exec-batch"], "xX"),
+        "yq" => !has(arguments, &["--inplace", "--in-place", "--split-exp"], "is"),
+        "find" => arguments.iter().all(|text| {
+            !matches!(
+                *text,
+                "-exec" | "-execdir" | "-ok" | "-okdir" | "-delete" | "-fprint" | "-fprint0"
+                    | "-fls" | "-fprintf"
+            )
+        }),
+        "sed" => prints_lines(arguments),
+        "command" => matches!(arguments, ["-v" | "-V", ..]),
+        "git" => git(arguments),
+        _ => false,
+    }
+}
+
+/// A format or an option of `date`, not a time to set.
+fn is_format(argument: &str) -> bool {
+    argument.starts_with(['+', '-'])
+}
+
+/// Whether one of these options is given, also cut short or in a group of letters.
+fn has(arguments: &[&str], long: &[&str], letters: &str) -> bool {
+    arguments.iter().any(|text| {
+        let name = text.split('=').next().unwrap_or_default();
+        if name.starts_with("--") {
+            return name.len() > 2 && long.iter().any(|option| option.starts_with(name));
+        }
+        long.contains(text)
+            || text.strip_prefix('-').is_some_and(|group| group.contains(|c| letters.contains(c)))
+    })
+}
+
+/// `sed -n 1,200p FILE`, and nothing else of sed, which can write files and run commands.
+fn prints_lines(arguments: &[&str]) -> bool {
+    let ["-n", script, files @ ..] = arguments else {
+        return false;
+    };
+    let Some(range) = script.strip_suffix('p') else {
+        return false;
+    };
+    let number = |text: &str| text == "$" || text.chars().all(|c| c.is_ascii_digit());
+    range.split(',').count() <= 2
+        && range.split(',').all(number)
+        && files.iter().all(|file| !file.starts_with('-'))
+}
+
+fn git(arguments: &[&str]) -> bool {
+    let [sub, rest @ ..] = arguments else {
+        return false;
+    };
+    let plain = |rest: &[&str]| {
+        !has(
+            rest,
+            &["--output", "--ext-diff", "--textconv", "--filters", "--open-files-in-pager"],
+            "O",
+        )
+    };
+    match *sub {
+        "status" | "log" | "diff" | "show" | "shortlog" | "blame" | "annotate" | "describe"
+        | "ls-files" | "ls-tree" | "cat-file" | "rev-parse" | "rev-list" | "name-rev"
+        | "merge-base" | "for-each-ref" | "show-ref" | "show-branch" | "count-objects" | "cherry"
+        | "whatchanged" | "grep" | "check-ignore" | "check-attr" | "diff-tree" | "diff-index"
+        | "diff-files" | "range-diff" | "var" | "version" => plain(rest),
+        "branch" => rest.iter().all(|text| {
+            matches!(
+                *text,
+                "-a" | "--all" | "-r" | "--remotes" | "-v" | "-vv" | "--verbose" | "-l" | "--list"
+                    | "--show-current" | "--no-color" | "--no-abbrev" | "--merged" | "--no-merged"
+            ) || text.starts_with("--sort=") || text.starts_with("--format=")
+        }),
+        "tag" => {
+            rest.is_empty()
+                || matches!(rest[0], "-l" | "--list" | "-n" | "--contains" | "--points-at")
+                    && !has(rest, &["--delete", "--force", "--annotate"], "dfasumF")
+        }
+        "remote" => matches!(rest, [] | ["-v" | "--verbose"] | ["get-url", ..]),
+        "stash" => matches!(rest, ["list" | "show", ..]) && plain(rest),
+        "reflog" => matches!(rest, [] | ["show", ..]),
+        "worktree" => matches!(rest, ["list", ..]),
+        "submodule" => matches!(rest, [] | ["status", ..]),
+        "config" => {
+            matches!(
+                rest,
+                ["--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list", ..]
+            ) && !has(rest, &["--edit", "--unset", "--add", "--replace-all"], "e")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,170 @@
+//! Reads a command line, within limits: the parser goes down into what is nested, so that runs on a
+//! stack of its own that is large enough for all that the limits let through.
+
+use std::thread;
+
+use brush_parser::{ParserOptions, Token, parse_tokens, uncached_tokenize_str};
+
+use super::line::{Input, Line, SimpleCommand};
+use super::programs;
+use super::walk::Walker;
+use super::wrappers::{Inner, look_through};
+
+/// Most bytes of a command line.
+const MAX_BYTES: usize = 64 * 1024;
+/// Most openings of anything that can be nested.
+const MAX_OPENINGS: usize = 2000;
+/// Most scripts and commands within others.
+const MAX_NESTED: usize = 500;
+/// How deep a script may stand in scripts.
+const MAX_DEPTH: usize = 24;
+/// Bytes of stack, of which only what is used takes memory.
+const STACK: usize = 256 * 1024 * 1024;
+
+/// Reads a command line. What is not understood is a doubt of the line.
+pub fn read(command: &str) -> Line {
+    let doubt = |what: &str| Line {
+        doubts: vec![what.to_owned()],
+        ..Line::default()
+    };
+    if command.contains('\0') {
+        return doubt("a NUL byte");
+    }
+    if command.len() > MAX_BYTES {
+        return doubt("a command line of more than 64 KiB");
+    }
+    if openings(command) > MAX_OPENINGS {
+        return doubt("very much that may be nested");
+    }
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        let reading = thread.spawn_scoped(scope, || read_here(command));
+        match reading.map(|reading| reading.join()) {
+            Ok(Ok(line)) => line,
+            _ => doubt("a command line that could not be read"),
+        }
+    })
+}
+
+/// What may open a level, also where it is only text.
+fn openings(command: &str) -> usize {
+    let marks = command.bytes().filter(|byte| b"({[`!".contains(byte)).count();
+    let words = command.split(|c: char| !c.is_ascii_alphanumeric());
+    let opens = |word: &&str| {
+        matches!(
+            *word,
+            "if" | "elif" | "while" | "until" | "for" | "case" | "coproc" | "function" | "select"
+        )
+    };
+    marks + words.filter(opens).count()
+}
+
+/// Something that is still to be judged.
+enum Waiting {
+    Script(String, usize),
+    Command(SimpleCommand, usize),
+}
+
+fn read_here(command: &str) -> Line {
+    let mut line = Line::default();
+    let mut waiting = vec![Waiting::Script(command.to_owned(), 0)];
+    let mut nested = 0;
+    while let Some(next) = waiting.pop() {
+        nested += 1;
+        if nested > MAX_NESTED {
+            line.doubts.push("very many commands within others".to_owned());
+            break;
+        }
+        match next {
+            Waiting::Script(_, depth) | Waiting::Command(_, depth) if depth > MAX_DEPTH => {
+                line.doubts.push("commands nested very deep".to_owned());
+            }
+            Waiting::Script(script, depth) => read_script(&script, depth, &mut line, &mut waiting),
+            Waiting::Command(command, depth) => {
+                add_command(command, depth, &mut line, &mut waiting);
+            }
+        }
+    }
+    line
+}
+
+fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Waiting>) {
+    let program = match parse(script) {
+        Ok(program) => program,
+        Err(why) => {
+            line.doubts.push(why);
+            return;
+        }
+    };
+    let mut walker = Walker::new(&is_script);
+    walker.program(&program);
+    let found = walker.found;
+    line.writes.extend(found.writes);
+    line.sets.extend(found.sets);
+    line.doubts.extend(found.doubts);
+    let scripts = found.scripts.into_iter();
+    waiting.extend(scripts.map(|script| Waiting::Script(script, depth + 1)));
+    for command in found.commands {
+        add_inner(programs::by_variables(&command), &Input::Plain, depth, line, waiting);
+        line.sets.extend(command.sets.into_iter().map(|(name, _)| name));
+        if !command.words.is_empty() {
+            let command = SimpleCommand::new(command.words, command.input);
+            waiting.push(Waiting::Command(command, depth));
+        }
+    }
+}
+
+fn add_command(
+    mut command: SimpleCommand,
+    depth: usize,
+    line: &mut Line,
+    waiting: &mut Vec<Waiting>,
+) {
+    if command.name().is_none() {
+        line.doubts.push(format!("a command whose name is not known: {}", command.text()));
+    }
+    let through = look_through(&command);
+    command.wraps = through.wraps;
+    command.raises = through.raises;
+    line.sets.extend(through.sets);
+    line.writes.extend(through.writes);
+    add_inner(through.inner, &command.input, depth, line, waiting);
+    line.commands.push(command);
+}
+
+fn add_inner(
+    inner: Vec<Inner>,
+    input: &Input,
+    depth: usize,
+    line: &mut Line,
+    waiting: &mut Vec<Waiting>,
+) {
+    for inner in inner {
+        match inner {
+            Inner::Script(script) => waiting.push(Waiting::Script(script, depth + 1)),
+            Inner::Command(words) => {
+                let command = SimpleCommand::new(words, input.clone());
+                waiting.push(Waiting::Command(command, depth + 1));
+            }
+            Inner::Doubt(doubt) => line.doubts.push(doubt),
+        }
+    }
+}
+
+fn parse(script: &str) -> Result<brush_parser::ast::Program, String> {
+    let options = ParserOptions::default();
+    let fault = "what is not a whole command line of bash";
+    let tokens = uncached_tokenize_str(script, &options.tokenizer_options());
+    let tokens = tokens.map_err(|_| fault.to_owned())?;
+    parse_tokens(&tokens, &options).map_err(|_| fault.to_owned())
+}
+
+/// Whether `text` is a script up to its end: nothing is open there, not even a comment.
+fn is_script(text: &str) -> bool {
+    let options = ParserOptions::default();
+    let closed = uncached_tokenize_str(&format!("{text} ;"), &options.tokenizer_options());
+    let closed = closed.is_ok_and(|tokens| {
+        matches!(tokens.last(), Some(Token::Operator(operator, _)) if operator == ";")
+    });
+    closed && parse(text).is_ok()
+}

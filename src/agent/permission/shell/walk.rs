@@ -1,0 +1,369 @@
+//! From the syntax tree to the simple commands in it, whatever they stand in.
+
+use brush_parser::ast::{
+    self, AndOr, Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem,
+    CompoundCommand, CompoundList, ExtendedTestExpr, FunctionBody, IoFileRedirectKind,
+    IoFileRedirectTarget, IoRedirect, Pipeline,
+};
+
+use super::line::Input;
+use super::scan::{Variables, scan_loose, scan_text, scan_value, scan_word};
+use super::word::Word;
+
+/// What one script holds itself.
+#[derive(Default)]
+pub(super) struct Found {
+    pub commands: Vec<FoundCommand>,
+    pub writes: Vec<Word>,
+    pub sets: Vec<String>,
+    pub doubts: Vec<String>,
+    /// The scripts in its substitutions.
+    pub scripts: Vec<String>,
+}
+
+/// A simple command as it stands.
+pub(super) struct FoundCommand {
+    pub words: Vec<Word>,
+    /// The variables that are set for it.
+    pub sets: Vec<(String, Word)>,
+    /// What it reads.
+    pub input: Input,
+}
+
+pub(super) struct Walker<'a> {
+    pub found: Found,
+    pub is_script: &'a dyn Fn(&str) -> bool,
+    variables: Variables,
+    /// Names that are set more than once, or where it is not certain that they are.
+    unsure: Vec<String>,
+}
+
+impl<'a> Walker<'a> {
+    pub fn new(is_script: &'a dyn Fn(&str) -> bool) -> Self {
+        Self {
+            found: Found::default(),
+            is_script,
+            variables: Variables::new(),
+            unsure: Vec::new(),
+        }
+    }
+
+    /// Walks a whole script; what stands at its top runs in any case.
+    pub fn program(&mut self, program: &ast::Program) {
+        for list in &program.complete_commands {
+            self.list(list, true);
+        }
+    }
+
+    fn list(&mut self, list: &CompoundList, certain: bool) {
+        for item in &list.0 {
+            let certain = certain && matches!(item.1, ast::SeparatorOperator::Sequence);
+            self.pipeline(&item.0.first, certain);
+            for next in &item.0.additional {
+                let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
+                self.pipeline(pipeline, false);
+            }
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, certain: bool) {
+        let certain = certain && pipeline.seq.len() == 1;
+        for (index, command) in pipeline.seq.iter().enumerate() {
+            let input = if index > 0 { Input::Other } else { Input::Plain };
+            self.command(command, certain, input);
+        }
+    }
+
+    fn command(&mut self, command: &ast::Command, certain: bool, input: Input) {
+        match command {
+            ast::Command::Simple(simple) => self.simple(simple, certain, input),
+            ast::Command::Compound(compound, redirects) => {
+                self.redirects(redirects.as_ref());
+                self.compound(compound);
+            }
+            ast::Command::Function(function) => {
+                let FunctionBody(body, redirects) = &function.body;
+                self.redirects(redirects.as_ref());
+                self.compound(body);
+            }
+            ast::Command::ExtendedTest(test, redirects) => {
+                self.redirects(redirects.as_ref());
+                self.test(&test.expr);
+            }
+        }
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand) {
+        match compound {
+            CompoundCommand::Arithmetic(command) => self.text(&command.expr.value),
+            CompoundCommand::ArithmeticForClause(clause) => {
+                let parts = [&clause.initializer, &clause.condition, &clause.updater];
+                for part in parts.into_iter().flatten() {
+                    self.text(&part.value);
+                }
+                self.list(&clause.body.list, false);
+            }
+            CompoundCommand::BraceGroup(group) => self.list(&group.list, false),
+            CompoundCommand::Subshell(subshell) => self.list(&subshell.list, false),
+            CompoundCommand::ForClause(clause) => {
+                self.set(&clause.variable_name, None);
+                for value in clause.values.iter().flatten() {
+                    self.word(&value.value);
+                }
+                self.list(&clause.body.list, false);
+            }
+            CompoundCommand::CaseClause(clause) => {
+                self.loose(&clause.value.value);
+                for case in &clause.cases {
+                    for pattern in &case.patterns {
+                        self.loose(&pattern.value);
+                    }
+                    if let Some(list) = &case.cmd {
+                        self.list(list, false);
+                    }
+                }
+            }
+            CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition, false);
+                self.list(&clause.then, false);
+                for other in clause.elses.iter().flatten() {
+                    if let Some(condition) = &other.condition {
+                        self.list(condition, false);
+                    }
+                    self.list(&other.body, false);
+                }
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0, false);
+                self.list(&clause.1.list, false);
+            }
+            CompoundCommand::Coprocess(coprocess) => {
+                self.command(&coprocess.body, false, Input::Other);
+            }
+        }
+    }
+
+    fn test(&mut self, test: &ExtendedTestExpr) {
+        match test {
+            ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
+                self.test(left);
+                self.test(right);
+            }
+            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
+                self.test(inner);
+            }
+            ExtendedTestExpr::UnaryTest(_, word) => self.loose(&word.value),
+            ExtendedTestExpr::BinaryTest(_, left, right) => {
+                self.loose(&left.value);
+                self.loose(&right.value);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &ast::SimpleCommand, certain: bool, input: Input) {
+        let mut words = Vec::new();
+        let mut sets = Vec::new();
+        let mut input = input;
+        let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+        let plain = simple.word_or_name.is_none();
+        for item in prefix {
+            match item {
+                CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
+                    sets.extend(self.assignment(assignment, certain && plain));
+                }
+                item => self.item(item, &mut words, &mut input),
+            }
+        }
+        if let Some(name) = &simple.word_or_name {
+            words.extend(self.word(&name.value));
+        }
+        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            self.item(item, &mut words, &mut input);
+        }
+        if plain {
+            self.found.sets.extend(sets.into_iter().map(|(name, _)| name));
+        } else {
+            self.found.commands.push(FoundCommand { words, sets, input });
+        }
+    }
+
+    fn item(
+        &mut self,
+        item: &CommandPrefixOrSuffixItem,
+        words: &mut Vec<Word>,
+        input: &mut Input,
+    ) {
+        match item {
+            CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                if let Some(read) = self.redirect(redirect) {
+                    *input = read;
+                }
+            }
+            // An argument such as of export: of a built-in it sets a variable.
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                if matches!(assignment.value, AssignmentValue::Array(_)) {
+                    self.assignment(assignment, false);
+                    words.push(Word::unknown());
+                } else {
+                    words.extend(self.word(&word.value));
+                }
+            }
+            CommandPrefixOrSuffixItem::Word(word) => words.extend(self.word(&word.value)),
+            CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
+                self.list(&subshell.list, false);
+                words.push(Word::between("/dev/fd/", ""));
+            }
+        }
+    }
+
+    /// Takes in an assignment; what it sets.
+    fn assignment(&mut self, assignment: &Assignment, known: bool) -> Option<(String, Word)> {
+        let name = match &assignment.name {
+            AssignmentName::VariableName(name) => name,
+            AssignmentName::ArrayElementName(name, index) => {
+                self.text(index);
+                name
+            }
+        };
+        let value = match &assignment.value {
+            AssignmentValue::Scalar(word) => self.value(&word.value),
+            AssignmentValue::Array(items) => {
+                for (key, word) in items {
+                    if let Some(key) = key {
+                        self.text(&key.value);
+                    }
+                    self.word(&word.value);
+                }
+                Word::unknown()
+            }
+        };
+        if value.to_string().contains("[$(") || value.to_string().contains("[`") {
+            self.doubt("a value that is a command once it is counted with");
+        }
+        let plain = matches!(assignment.name, AssignmentName::VariableName(_));
+        let known = known && plain && !assignment.append;
+        self.set(name, known.then(|| value.clone()));
+        Some((name.clone(), value))
+    }
+
+    /// Remembers what a variable holds, where that is certain.
+    fn set(&mut self, name: &str, value: Option<Word>) {
+        let again = self.variables.remove(name).is_some();
+        match value {
+            Some(value) if !again && !self.unsure.iter().any(|unsure| unsure == name) => {
+                let atoms = value.atoms().to_vec();
+                self.variables.insert(name.to_owned(), atoms);
+            }
+            _ => self.unsure.push(name.to_owned()),
+        }
+    }
+
+    fn redirects(&mut self, list: Option<&ast::RedirectList>) {
+        for redirect in list.iter().flat_map(|list| &list.0) {
+            self.redirect(redirect);
+        }
+    }
+
+    /// Takes in a redirection; what the command reads by it.
+    fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
+        match redirect {
+            IoRedirect::File(_, kind, target) => {
+                let words = match target {
+                    IoFileRedirectTarget::Filename(word)
+                    | IoFileRedirectTarget::Duplicate(word) => self.word(&word.value),
+                    IoFileRedirectTarget::Fd(_) => Vec::new(),
+                    IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
+                        self.list(&subshell.list, false);
+                        Vec::new()
+                    }
+                };
+                match kind {
+                    IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => {
+                        return Some(Input::Other);
+                    }
+                    // `>&2` and `>&-` name no file.
+                    IoFileRedirectKind::DuplicateOutput => {
+                        let is_file = |word: &Word| {
+                            let exact = word.exact();
+                            !exact.is_some_and(|text| {
+                                text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit())
+                            })
+                        };
+                        self.found.writes.extend(words.into_iter().filter(is_file));
+                    }
+                    _ => self.found.writes.extend(words),
+                }
+                None
+            }
+            IoRedirect::OutputAndError(word, _) => {
+                let words = self.word(&word.value);
+                self.found.writes.extend(words);
+                None
+            }
+            IoRedirect::HereString(_, word) => {
+                let words = self.word(&word.value);
+                Some(Input::Text(words.first().and_then(Word::pattern)))
+            }
+            IoRedirect::HereDocument(_, document) => {
+                let text = &document.doc.value;
+                if !document.requires_expansion {
+                    return Some(Input::Text(Some(text.clone())));
+                }
+                match scan_text(text, self.is_script) {
+                    Ok((word, scripts)) => {
+                        self.found.scripts.extend(scripts);
+                        Some(Input::Text(word.pattern()))
+                    }
+                    Err(doubt) => {
+                        self.doubt(&doubt);
+                        Some(Input::Text(None))
+                    }
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, text: &str) -> Vec<Word> {
+        match scan_word(text, &self.variables, self.is_script) {
+            Ok(scanned) => {
+                self.found.scripts.extend(scanned.scripts);
+                scanned.words
+            }
+            Err(doubt) => {
+                self.doubt(&doubt);
+                vec![Word::unknown_words()]
+            }
+        }
+    }
+
+    fn value(&mut self, text: &str) -> Word {
+        match scan_value(text, &self.variables, self.is_script) {
+            Ok((word, scripts)) => {
+                self.found.scripts.extend(scripts);
+                word
+            }
+            Err(doubt) => {
+                self.doubt(&doubt);
+                Word::unknown_words()
+            }
+        }
+    }
+
+    fn loose(&mut self, text: &str) {
+        match scan_loose(text, self.is_script) {
+            Ok(scripts) => self.found.scripts.extend(scripts),
+            Err(doubt) => self.doubt(&doubt),
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        match scan_text(text, self.is_script) {
+            Ok((_, scripts)) => self.found.scripts.extend(scripts),
+            Err(doubt) => self.doubt(&doubt),
+        }
+    }
+
+    fn doubt(&mut self, doubt: &str) {
+        self.found.doubts.push(doubt.to_owned());
+    }
+}

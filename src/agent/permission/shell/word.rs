@@ -1,0 +1,146 @@
+//! One word of a command, as far as it can be known before it runs.
+
+use std::fmt;
+
+/// A word after quoting and expansion. Text that only the shell will know is a gap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word {
+    atoms: Vec<Atom>,
+}
+
+/// A piece of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Atom {
+    /// A character that was not quoted: `*`, `?` and `[` match file names.
+    Plain(char),
+    /// A character that stands for itself.
+    Quoted(char),
+    /// Unknown text within the word.
+    Gap,
+    /// Unknown text that may be several words, or none.
+    Gaps,
+}
+
+impl Word {
+    pub(super) fn new(atoms: Vec<Atom>) -> Self {
+        Self { atoms }
+    }
+
+    /// A word that is known.
+    pub fn literal(text: &str) -> Self {
+        Self::new(text.chars().map(Atom::Quoted).collect())
+    }
+
+    /// A word of which nothing is known but that it is one.
+    pub fn unknown() -> Self {
+        Self::new(vec![Atom::Gap])
+    }
+
+    /// Words of which nothing is known, not even how many there are.
+    pub fn unknown_words() -> Self {
+        Self::new(vec![Atom::Gaps])
+    }
+
+    /// This word between two known texts.
+    pub fn between(before: &str, after: &str) -> Self {
+        let quoted = |text: &str| text.chars().map(Atom::Quoted).collect::<Vec<_>>();
+        Self::new([quoted(before), vec![Atom::Gap], quoted(after)].concat())
+    }
+
+    pub(super) fn atoms(&self) -> &[Atom] {
+        &self.atoms
+    }
+
+    /// The text, if all of it is known and it matches no file names.
+    pub fn exact(&self) -> Option<String> {
+        self.text(|c| matches!(c, '*' | '?' | '['))
+    }
+
+    /// The text, if all of it is known: with its wildcards as they stand.
+    pub fn pattern(&self) -> Option<String> {
+        self.text(|_| false)
+    }
+
+    fn text(&self, refused: impl Fn(char) -> bool) -> Option<String> {
+        let text = self.atoms.iter().map(|atom| match atom {
+            Atom::Plain(c) if refused(*c) => None,
+            Atom::Plain(c) | Atom::Quoted(c) => Some(*c),
+            Atom::Gap | Atom::Gaps => None,
+        });
+        text.collect()
+    }
+
+    /// The known text before the first gap or wildcard.
+    pub fn head(&self) -> String {
+        known(self.atoms.iter()).collect()
+    }
+
+    /// The known text behind the last gap or wildcard.
+    pub fn tail(&self) -> String {
+        let backwards: Vec<char> = known(self.atoms.iter().rev()).collect();
+        backwards.into_iter().rev().collect()
+    }
+
+    /// Whether it may become several words, or none, of which nothing is known.
+    pub fn may_split(&self) -> bool {
+        self.atoms.contains(&Atom::Gaps)
+    }
+
+    /// Whether it is a wildcard at its start, which matches no name with a dot in front.
+    pub fn skips_hidden(&self) -> bool {
+        matches!(self.atoms.first(), Some(Atom::Plain('*' | '?' | '[')))
+    }
+
+    /// What follows `prefix`, if the word begins with it for certain.
+    pub fn strip_prefix(&self, prefix: &str) -> Option<Self> {
+        let mut rest = self.atoms.iter();
+        for wanted in prefix.chars() {
+            match rest.next() {
+                Some(Atom::Plain(c) | Atom::Quoted(c)) if *c == wanted => {}
+                _ => return None,
+            }
+        }
+        Some(Self::new(rest.copied().collect()))
+    }
+
+    /// The known text up to `end`, which is certain to stand there first, and what follows it.
+    pub fn split_once(&self, end: char) -> Option<(String, Self)> {
+        let known: Vec<char> = plain_text(self.atoms.iter()).collect();
+        let at = known.iter().position(|c| *c == end)?;
+        let rest = self.atoms[at + 1..].to_vec();
+        Some((known[..at].iter().collect(), Self::new(rest)))
+    }
+}
+
+/// The characters up to the first gap or wildcard.
+fn known<'a>(atoms: impl Iterator<Item = &'a Atom>) -> impl Iterator<Item = char> {
+    plain_or_wild(atoms, false)
+}
+
+/// The characters up to the first gap.
+fn plain_text<'a>(atoms: impl Iterator<Item = &'a Atom>) -> impl Iterator<Item = char> {
+    plain_or_wild(atoms, true)
+}
+
+fn plain_or_wild<'a>(
+    atoms: impl Iterator<Item = &'a Atom>,
+    wild: bool,
+) -> impl Iterator<Item = char> {
+    atoms.map_while(move |atom| match atom {
+        Atom::Plain('*' | '?' | '[') if !wild => None,
+        Atom::Plain(c) | Atom::Quoted(c) => Some(*c),
+        Atom::Gap | Atom::Gaps => None,
+    })
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for atom in &self.atoms {
+            match atom {
+                Atom::Plain(c) | Atom::Quoted(c) => write!(f, "{c}")?,
+                Atom::Gap | Atom::Gaps => f.write_str("…")?,
+            }
+        }
+        Ok(())
+    }
+}

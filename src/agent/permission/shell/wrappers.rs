@@ -1,0 +1,610 @@
+//! Programs whose arguments are a command, a script, or text in which commands stand.
+
+use super::line::{Input, SimpleCommand};
+use super::options::{Options, Parsed};
+use super::programs;
+use super::word::{Atom, Word};
+
+/// Something a command starts.
+pub(super) enum Inner {
+    /// Text for a shell.
+    Script(String),
+    /// A command and its arguments.
+    Command(Vec<Word>),
+    /// Something that cannot be known.
+    Doubt(String),
+}
+
+/// What a command does beyond running its own program.
+#[derive(Default)]
+pub(super) struct Through {
+    /// Whether its own program does nothing but start what is in `inner`.
+    pub wraps: bool,
+    /// Whether that may do more, or elsewhere, than it could by itself.
+    pub raises: bool,
+    /// What it starts.
+    pub inner: Vec<Inner>,
+    /// The variables it sets.
+    pub sets: Vec<String>,
+    /// The files its arguments say that it writes.
+    pub writes: Vec<Word>,
+}
+
+impl Through {
+    pub fn starts(inner: Vec<Inner>) -> Self {
+        Self {
+            inner,
+            ..Self::default()
+        }
+    }
+
+    pub fn doubt(text: impl Into<String>) -> Self {
+        Self::starts(vec![Inner::Doubt(text.into())])
+    }
+}
+
+/// A program that runs the command that its operands are.
+struct Wrapper {
+    name: &'static str,
+    options: Options,
+    /// Operands before the command.
+    operands: usize,
+    /// Whether assignments may stand before the command.
+    assigns: bool,
+    raises: bool,
+}
+
+const PLAIN: Wrapper = Wrapper {
+    name: "",
+    options: Options {
+        flags: "",
+        valued: "",
+        long_flags: &[],
+        long_valued: &[],
+        numbers: false,
+    },
+    operands: 0,
+    assigns: false,
+    raises: false,
+};
+
+const fn options(
+    flags: &'static str,
+    valued: &'static str,
+    long_flags: &'static [&'static str],
+    long_valued: &'static [&'static str],
+) -> Options {
+    Options {
+        flags,
+        valued,
+        long_flags,
+        long_valued,
+        numbers: false,
+    }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        name: "sudo",
+        options: options(
+            "AbBEeHiKklnPSsVv",
+            "CDghpRrTtUu",
+            &[
+                "askpass", "background", "bell", "edit", "set-home", "login", "list",
+                "non-interactive", "preserve-groups", "preserve-env", "shell", "stdin", "validate",
+            ],
+            &[
+                "chdir", "chroot", "close-from", "command-timeout", "group", "host", "other-user",
+                "prompt", "role", "type", "user",
+            ],
+        ),
+        assigns: true,
+        raises: true,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "doas",
+        options: options("Lns", "Cu", &[], &[]),
+        raises: true,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "env",
+        options: options(
+            "i0v",
+            "uC",
+            &["ignore-environment", "null", "debug"],
+            &["unset", "chdir"],
+        ),
+        assigns: true,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "nice",
+        options: Options {
+            numbers: true,
+            ..options("", "n", &[], &["adjustment"])
+        },
+        ..PLAIN
+    },
+    Wrapper {
+        name: "ionice",
+        options: options("t", "cn", &["ignore"], &["class", "classdata"]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "timeout",
+        options: options(
+            "vfp",
+            "ks",
+            &["foreground", "preserve-status", "verbose"],
+            &["kill-after", "signal"],
+        ),
+        operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "time",
+        options: options(
+            "apvq",
+            "f",
+            &["append", "portability", "verbose", "quiet"],
+            &["format"],
+        ),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "nohup",
+        ..PLAIN
+    },
+    Wrapper {
+        name: "setsid",
+        options: options("cfw", "", &["ctty", "fork", "wait"], &[]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "stdbuf",
+        options: options("", "ioe", &[], &["input", "output", "error"]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "taskset",
+        options: options("ac", "", &["all-tasks", "cpu-list"], &[]),
+        operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "chrt",
+        options: options("bfior", "", &["batch", "fifo", "idle", "other", "rr"], &[]),
+        operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "chroot",
+        options: options("", "", &["skip-chdir"], &["userspec", "groups"]),
+        operands: 1,
+        raises: true,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "strace",
+        options: options("cCdfFiqrtTvxyzZkDn", "abeEIoOpPsSuUX", &[], &[]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "caffeinate",
+        options: options("dimsu", "tw", &[], &[]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "faketime",
+        options: options("fmp", "", &[], &[]),
+        operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        name: "unbuffer",
+        options: options("p", "", &[], &[]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "chronic",
+        options: options("ev", "", &[], &[]),
+        ..PLAIN
+    },
+    Wrapper {
+        name: "busybox",
+        ..PLAIN
+    },
+    Wrapper {
+        name: "toybox",
+        ..PLAIN
+    },
+    Wrapper {
+        name: "builtin",
+        ..PLAIN
+    },
+    Wrapper {
+        name: "exec",
+        options: options("cl", "a", &[], &[]),
+        ..PLAIN
+    },
+];
+
+/// Shells that read commands as bash does, near enough.
+const SHELLS: [&str; 8] = ["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
+
+/// Names whose arguments are a command: no rule may allow them, for it would allow anything.
+pub fn is_wrapper(name: &str) -> bool {
+    const OTHERS: [&str; 17] = [
+        "command", "eval", "xargs", "parallel", "watch", "entr", "script", "su", "runuser", "flock",
+        "ssh", "find", "fd", "trap", "fish", "source", ".",
+    ];
+    let wraps = WRAPPERS.iter().any(|wrapper| wrapper.name == name);
+    wraps || SHELLS.contains(&name) || OTHERS.contains(&name)
+}
+
+/// What `command` starts besides its own program.
+pub(super) fn look_through(command: &SimpleCommand) -> Through {
+    let words = &command.words;
+    let Some(name) = command.name() else {
+        return Through::default();
+    };
+    let through = if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
+        wrapped(wrapper, words)
+    } else if SHELLS.contains(&name.as_str()) || name == "fish" {
+        shell(command)
+    } else {
+        match name.as_str() {
+            "eval" => Ok(eval(words)),
+            "command" => by_command(words),
+            "xargs" => xargs(words),
+            "parallel" => Ok(parallel(words)),
+            "watch" => watch(words),
+            "entr" => entr(words),
+            "script" => script(words),
+            "su" | "runuser" => switch_user(words),
+            "flock" => flock(words),
+            "trap" => Ok(trap(words)),
+            "find" | "gfind" => Ok(programs::find(words)),
+            "fd" | "fdfind" => Ok(programs::fd(words)),
+            "ssh" | "mosh" | "rsh" | "slogin" => Ok(Through::doubt(format!(
+                "{name}: what is done on another machine"
+            ))),
+            _ => Ok(programs::other(&name, words)),
+        }
+    };
+    through.unwrap_or_else(Through::doubt)
+}
+
+fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
+    let parsed = wrapper.options.parse(words)?;
+    let mut through = Through {
+        wraps: true,
+        raises: wrapper.raises,
+        ..Through::default()
+    };
+    let mut rest = words.get(parsed.operands + wrapper.operands..).unwrap_or_default();
+    while wrapper.assigns
+        && let Some((name, value)) = rest.first().and_then(|word| word.split_once('='))
+        && is_name(&name)
+    {
+        through.inner.extend(programs::variable(&name, &value));
+        through.sets.push(name);
+        rest = &rest[1..];
+    }
+    if !rest.is_empty() {
+        through.inner.push(Inner::Command(rest.to_vec()));
+    }
+    Ok(through)
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    let first = chars.next();
+    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A word as a script.
+pub(super) fn as_script(word: Option<&Word>) -> Inner {
+    match word.and_then(Word::pattern) {
+        Some(text) => Inner::Script(text),
+        None => Inner::Doubt(String::from("a command that is put together while it runs")),
+    }
+}
+
+/// Several words as a script, as a shell gets them joined by spaces.
+fn joined(words: &[Word]) -> Inner {
+    let texts: Option<Vec<String>> = words.iter().map(Word::pattern).collect();
+    match texts {
+        Some(texts) => Inner::Script(texts.join(" ")),
+        None => as_script(None),
+    }
+}
+
+fn shell(command: &SimpleCommand) -> Result<Through, String> {
+    let words = &command.words;
+    let known = Options {
+        flags: "abcefhiklmnpqrstuvwxyBCDEHPTlL",
+        valued: "oO",
+        long_flags: &[
+            "login", "norc", "noprofile", "posix", "restricted", "verbose", "noediting",
+        ],
+        long_valued: &[],
+        numbers: false,
+    };
+    let parsed = known.parse(words)?;
+    let has = |name: &str| parsed.value(&[name]).is_some();
+    let operand = words.get(parsed.operands);
+    if has("c") {
+        return Ok(Through {
+            wraps: true,
+            ..Through::starts(vec![as_script(operand)])
+        });
+    }
+    let from_input = match operand {
+        None => true,
+        Some(word) => {
+            has("s") || word.head().starts_with("/dev/") || word.exact().as_deref() == Some("-")
+        }
+    };
+    if !from_input {
+        return Ok(Through::default());
+    }
+    Ok(Through {
+        wraps: true,
+        ..Through::starts(vec![match &command.input {
+            Input::Text(Some(text)) => Inner::Script(text.clone()),
+            _ => Inner::Doubt(String::from("a shell that reads its commands from elsewhere")),
+        }])
+    })
+}
+
+fn eval(words: &[Word]) -> Through {
+    let mut inner = vec![Inner::Doubt(String::from("eval"))];
+    if let script @ Inner::Script(_) = joined(&words[1..]) {
+        inner.push(script);
+    }
+    Through::starts(inner)
+}
+
+fn by_command(words: &[Word]) -> Result<Through, String> {
+    let parsed = options("pvV", "", &[], &[]).parse(words)?;
+    if parsed.value(&["v", "V"]).is_some() {
+        return Ok(Through::default());
+    }
+    Ok(rest_of(words, &parsed, 0))
+}
+
+fn rest_of(words: &[Word], parsed: &Parsed, operands: usize) -> Through {
+    let rest = words.get(parsed.operands + operands..).unwrap_or_default();
+    let inner = if rest.is_empty() {
+        Vec::new()
+    } else {
+        vec![Inner::Command(rest.to_vec())]
+    };
+    Through {
+        wraps: true,
+        ..Through::starts(inner)
+    }
+}
+
+fn xargs(words: &[Word]) -> Result<Through, String> {
+    let known = options(
+        "0oprtx",
+        "aEILnPsd",
+        &[
+            "null", "open-tty", "interactive", "no-run-if-empty", "verbose", "exit", "replace",
+            "max-lines", "eof",
+        ],
+        &[
+            "arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
+        ],
+    );
+    let parsed = known.parse(words)?;
+    let place = match parsed.value(&["I", "replace"]) {
+        None => None,
+        Some(None) => Some(String::from("{}")),
+        Some(Some(word)) => Some(word.exact().ok_or("xargs: its place holder is not known")?),
+    };
+    let mut command = words[parsed.operands..].to_vec();
+    match place {
+        Some(place) => command = fill(&command, &place, Atom::Gap),
+        None => command.push(Word::unknown_words()),
+    }
+    if words.len() == parsed.operands {
+        command.insert(0, Word::literal("echo"));
+    }
+    Ok(Through {
+        wraps: true,
+        ..Through::starts(vec![Inner::Command(command)])
+    })
+}
+
+/// `words` with something unknown in the place of `place`.
+pub(super) fn fill(words: &[Word], place: &str, with: Atom) -> Vec<Word> {
+    let place: Vec<char> = place.chars().collect();
+    let one = |word: &Word| {
+        let mut atoms = Vec::new();
+        let mut rest = word.atoms();
+        while let Some(first) = rest.first() {
+            let here = rest.iter().map(|atom| match atom {
+                Atom::Plain(c) | Atom::Quoted(c) => Some(*c),
+                _ => None,
+            });
+            if !place.is_empty()
+                && rest.len() >= place.len()
+                && here.take(place.len()).eq(place.iter().copied().map(Some))
+            {
+                atoms.push(with);
+                rest = &rest[place.len()..];
+            } else {
+                atoms.push(*first);
+                rest = &rest[1..];
+            }
+        }
+        Word::new(atoms)
+    };
+    words.iter().map(one).collect()
+}
+
+fn parallel(words: &[Word]) -> Through {
+    let known = Options {
+        numbers: false,
+        ..options(
+            "kmnqrtuvX0",
+            "jPNnILSC",
+            &[
+                "keep-order", "bar", "progress", "dry-run", "verbose", "null", "ungroup",
+                "no-notice", "will-cite", "eta", "line-buffer", "halt-on-error", "tag", "quote",
+            ],
+            &["jobs", "max-args", "timeout", "delay", "retries", "halt", "colsep", "joblog"],
+        )
+    };
+    let parsed = match known.parse(words) {
+        Ok(parsed) => parsed,
+        Err(doubt) => return Through::doubt(doubt),
+    };
+    let rest = &words[parsed.operands..];
+    let is_source = |word: &Word| word.exact().is_some_and(|text| text.starts_with(":::"));
+    let end = rest.iter().position(is_source).unwrap_or(rest.len());
+    let (command, sources) = rest.split_at(end);
+    // Without a command each line, or each argument, is one.
+    if command.is_empty() {
+        let mut inner: Vec<Inner> = sources.iter().skip(1).map(|s| as_script(Some(s))).collect();
+        if inner.is_empty() {
+            inner.push(as_script(None));
+        }
+        return Through::starts(inner);
+    }
+    // Joined and given to a shell; what is filled in is quoted.
+    let mut command = fill(command, "{}", Atom::Gap);
+    let script = match joined(&command) {
+        Inner::Script(text) => Inner::Script(text),
+        _ if command[0].pattern().is_some_and(|text| !text.contains(' ')) => {
+            command.push(Word::unknown_words());
+            Inner::Command(command)
+        }
+        other => other,
+    };
+    Through {
+        wraps: true,
+        ..Through::starts(vec![script])
+    }
+}
+
+fn watch(words: &[Word]) -> Result<Through, String> {
+    let known = options(
+        "bcdeghptwxC",
+        "nq",
+        &[
+            "beep", "color", "differences", "errexit", "chgexit", "precise", "no-title", "no-wrap",
+            "exec",
+        ],
+        &["interval", "equexit"],
+    );
+    let parsed = known.parse(words)?;
+    if parsed.value(&["x", "exec"]).is_some() {
+        return Ok(rest_of(words, &parsed, 0));
+    }
+    Ok(Through {
+        wraps: true,
+        ..Through::starts(vec![joined(&words[parsed.operands..])])
+    })
+}
+
+fn entr(words: &[Word]) -> Result<Through, String> {
+    let parsed = options("acdnprsxz", "", &[], &[]).parse(words)?;
+    if parsed.value(&["s"]).is_some() {
+        let script = as_script(words.get(parsed.operands));
+        return Ok(Through {
+            wraps: true,
+            ..Through::starts(vec![script])
+        });
+    }
+    let rest = fill(&words[parsed.operands..], "/_", Atom::Gap);
+    Ok(Through {
+        wraps: true,
+        ..Through::starts(vec![Inner::Command(rest)])
+    })
+}
+
+fn script(words: &[Word]) -> Result<Through, String> {
+    let known = options(
+        "aefq",
+        "cEIOBTmot",
+        &["append", "return", "flush", "force", "quiet"],
+        &["command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"],
+    );
+    let parsed = known.parse(words)?;
+    let writes = words[parsed.operands..].to_vec();
+    let Some(command) = parsed.value(&["c", "command"]) else {
+        return Err(String::from("script: a shell that reads its commands from elsewhere"));
+    };
+    Ok(Through {
+        wraps: true,
+        writes,
+        ..Through::starts(vec![as_script(command)])
+    })
+}
+
+fn switch_user(words: &[Word]) -> Result<Through, String> {
+    let known = options(
+        "lmpfP",
+        "cgGsuw",
+        &["login", "preserve-environment", "fast", "pty"],
+        &["command", "session-command", "group", "supp-group", "shell", "user"],
+    );
+    let command = words.iter().position(|word| {
+        let exact = word.exact();
+        matches!(exact.as_deref(), Some("-c" | "--command"))
+    });
+    let parsed = known.parse(words)?;
+    let script = match (parsed.value(&["c", "command", "session-command"]), command) {
+        (Some(script), _) => as_script(script),
+        (None, Some(at)) => as_script(words.get(at + 1)),
+        (None, None) => Inner::Doubt(String::from("a shell of another user")),
+    };
+    Ok(Through {
+        wraps: true,
+        raises: true,
+        ..Through::starts(vec![script])
+    })
+}
+
+fn flock(words: &[Word]) -> Result<Through, String> {
+    let known = options(
+        "sxneouFv",
+        "wE",
+        &["shared", "exclusive", "nonblock", "unlock", "close", "no-fork", "verbose"],
+        &["timeout", "wait", "conflict-exit-code"],
+    );
+    let parsed = known.parse(words)?;
+    let rest = words.get(parsed.operands + 1..).unwrap_or_default();
+    let through = match rest.first().and_then(Word::exact).as_deref() {
+        Some("-c" | "--command") => Through::starts(vec![as_script(rest.get(1))]),
+        Some(_) => Through::starts(vec![Inner::Command(rest.to_vec())]),
+        None if rest.is_empty() => Through::default(),
+        None => return Err(String::from("flock: which word is the command")),
+    };
+    Ok(Through {
+        wraps: true,
+        writes: words.get(parsed.operands).cloned().into_iter().collect(),
+        ..through
+    })
+}
+
+fn trap(words: &[Word]) -> Through {
+    let mut operands = words[1..].iter().filter(|word| word.exact().as_deref() != Some("--"));
+    match operands.next() {
+        None => Through::default(),
+        Some(word) => match word.exact().as_deref() {
+            Some("" | "-" | "-l" | "-p") => Through::default(),
+            _ => Through {
+                wraps: true,
+                ..Through::starts(vec![as_script(Some(word))])
+            },
+        },
+    }
+}

@@ -1,0 +1,28 @@
+//! The table of command lines and what becomes of them.
+
+use super::fixture::{command, policy, word};
+
+/// `commands.txt`, without comments and blank lines.
+const TABLE: &str = include_str!("commands.txt");
+
+#[test]
+fn every_command_of_the_table_is_decided_as_it_says() {
+    let modes = ["auto", "ask", "plan"].map(policy);
+    let mut wrong = Vec::new();
+    let mut rows = 0;
+    for row in TABLE.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
+        let mut parts = row.splitn(4, ' ').map(str::trim);
+        let expected: [&str; 3] = std::array::from_fn(|_| parts.next().unwrap());
+        let text = parts.next().unwrap().replace("\\n", "\n");
+        let decided = [0, 1, 2].map(|mode| {
+            let decision = command(&modes[mode], &text);
+            (word(decision.verdict), decision.reason)
+        });
+        rows += 1;
+        if [0, 1, 2].map(|mode| decided[mode].0) != expected {
+            wrong.push(format!("{row}\n    {decided:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {rows} rows:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(rows * 3 >= 30);
+}

@@ -1,0 +1,41 @@
+//! Decisions in a few words.
+
+use std::path::Path;
+
+use tiller::agent::Effects;
+use tiller::agent::permission::{
+    Confinement, Decision, Policy, Request, Verdict, decide,
+};
+
+pub fn policy(mode: &str) -> Policy {
+    Policy::new(mode.parse().unwrap(), Vec::new())
+}
+
+/// The decision about a command in `/work/project`.
+pub fn command(policy: &Policy, command: &str) -> Decision {
+    let effects = Effects {
+        command: Some(command.to_owned()),
+        ..Effects::default()
+    };
+    decide(
+        policy,
+        &Request {
+            tool: "bash",
+            effects: &effects,
+            paths: Vec::new(),
+            root: Path::new("/work/project"),
+            home: Some(Path::new("/home/u")),
+        },
+    )
+}
+
+/// A verdict in one word.
+pub fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow(Confinement::Free) => "free",
+        Verdict::Allow(Confinement::Sandboxed { network: true }) => "net",
+        Verdict::Allow(Confinement::Sandboxed { network: false }) => "box",
+        Verdict::Ask(_) => "ask",
+        Verdict::Deny => "deny",
+    }
+}
