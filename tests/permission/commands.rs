@@ -10,7 +10,10 @@ fn every_command_of_the_table_is_decided_as_it_says() {
     let modes = ["auto", "ask", "plan"].map(policy);
     let mut wrong = Vec::new();
     let mut rows = 0;
-    for row in TABLE.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
+    for row in TABLE
+        .lines()
+        .filter(|row| !row.is_empty() && !row.starts_with('#'))
+    {
         let mut parts = row.splitn(4, ' ').map(str::trim);
         let expected: [&str; 3] = std::array::from_fn(|_| parts.next().unwrap());
         let text = parts.next().unwrap().replace("\\n", "\n");
@@ -23,6 +26,11 @@ fn every_command_of_the_table_is_decided_as_it_says() {
             wrong.push(format!("{row}\n    {decided:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{} of {rows} rows:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {rows} rows:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert!(rows * 3 >= 30);
 }

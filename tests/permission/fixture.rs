@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use tiller::agent::Effects;
-use tiller::agent::permission::{
-    Confinement, Decision, Policy, Request, Verdict, decide,
-};
+use tiller::agent::permission::{Confinement, Decision, Policy, Request, Verdict, decide};
 
 pub fn policy(mode: &str) -> Policy {
     Policy::new(mode.parse().unwrap(), Vec::new())

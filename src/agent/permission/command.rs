@@ -61,12 +61,20 @@ struct Found<'a> {
 impl Judging<'_> {
     fn decide(&self) -> Decision {
         let mode = self.policy.mode;
-        let found: Vec<Found> = self.line.commands.iter().map(|one| self.rules(one)).collect();
+        let found: Vec<Found> = self
+            .line
+            .commands
+            .iter()
+            .map(|one| self.rules(one))
+            .collect();
         let commands: Vec<Judged> = found.iter().map(|one| self.judged(one)).collect();
         let decision = self.strictest(&found);
         let decision = match (mode, decision.verdict) {
             (PermissionMode::Plan, Verdict::Ask(_)) if decision.rule.is_some() => Decision {
-                reason: format!("Plan mode: nothing is changed, and this would be asked: {}", decision.reason),
+                reason: format!(
+                    "Plan mode: nothing is changed, and this would be asked: {}",
+                    decision.reason
+                ),
                 verdict: Verdict::Deny,
                 suggestions: Vec::new(),
                 ..decision
@@ -82,7 +90,9 @@ impl Judging<'_> {
     fn strictest(&self, found: &[Found]) -> Decision {
         let confinement = self.confinement(found);
         if let Some(denied) = found.iter().find(|one| one.action == Action::Deny) {
-            let decision = denied.rule.map(|rule| Decision::by_rule(Verdict::Deny, rule));
+            let decision = denied
+                .rule
+                .map(|rule| Decision::by_rule(Verdict::Deny, rule));
             return decision.unwrap_or_else(|| Decision::new(Verdict::Deny, &denied.reason));
         }
         if let Some((action, rule)) = self.path_rule() {
@@ -92,7 +102,10 @@ impl Judging<'_> {
             };
             return Decision::by_rule(verdict, rule);
         }
-        let asked: Vec<&Found> = found.iter().filter(|one| one.action == Action::Ask).collect();
+        let asked: Vec<&Found> = found
+            .iter()
+            .filter(|one| one.action == Action::Ask)
+            .collect();
         if let Some(first) = asked.first() {
             return Decision {
                 reason: first.reason.clone(),
@@ -132,7 +145,11 @@ impl Judging<'_> {
             }
             _ => {}
         }
-        let writes = self.line.writes.iter().any(|word| !is_discarded(&word.to_string()));
+        let writes = self
+            .line
+            .writes
+            .iter()
+            .any(|word| !is_discarded(&word.to_string()));
         let sets = self.line.sets.iter().any(|name| !is_harmless(name));
         let quiet = |one: &&Found| {
             one.command.wraps && !one.command.raises
@@ -147,15 +164,21 @@ impl Judging<'_> {
             (PermissionMode::Plan, Some(why)) => {
                 return Decision::new(
                     Verdict::Deny,
-                    format!("Plan mode: nothing is changed, and no sandbox works here ({why}), so that only \
-                             commands that are known to look run"),
+                    format!(
+                        "Plan mode: nothing is changed, and no sandbox works here ({why}), so that only \
+                             commands that are known to look run"
+                    ),
                 );
             }
             (PermissionMode::Auto, Some(why)) => format!("no sandbox works on this machine: {why}"),
             _ => String::from("ask mode: what may change something is asked"),
         };
         Decision {
-            suggestions: if writes || sets { Vec::new() } else { self.suggestions(&asked) },
+            suggestions: if writes || sets {
+                Vec::new()
+            } else {
+                self.suggestions(&asked)
+            },
             ..Decision::new(Verdict::Ask(confinement), why)
         }
     }
@@ -165,23 +188,32 @@ impl Judging<'_> {
         let full = self.policy.mode == PermissionMode::Full;
         let folder = self.request.root.to_string_lossy();
         let holding = self.policy.rules().iter().filter_map(|rule| {
-            let counts = rule.is_about(self.request.tool) && !(full && rule.origin == Origin::BuiltIn);
-            let holds = if counts { holds(rule, command, &folder) } else { Holds::No };
+            let counts =
+                rule.is_about(self.request.tool) && !(full && rule.origin == Origin::BuiltIn);
+            let holds = if counts {
+                holds(rule, command, &folder)
+            } else {
+                Holds::No
+            };
             (holds > Holds::No).then_some((rule, holds))
         });
         let holding: Vec<(&Arc<Rule>, Holds)> = holding.collect();
-        let allowed = holding.iter().filter(|(rule, _)| rule.action == Action::Allow);
-        let allowed = allowed.map(|(rule, _)| *rule).max_by_key(|rule| freedom(rule));
+        let allowed = holding
+            .iter()
+            .filter(|(rule, _)| rule.action == Action::Allow);
+        let allowed = allowed
+            .map(|(rule, _)| *rule)
+            .max_by_key(|rule| freedom(rule));
         let allowed = allowed.or(self.whole.filter(|rule| rule.action == Action::Allow));
         let replaced = |rule: &Rule| {
             rule.origin == Origin::BuiltIn
-                && holding.iter().any(|(other, _)| {
-                    other.action == Action::Allow && is_more_exact(other, rule)
-                })
+                && holding
+                    .iter()
+                    .any(|(other, _)| other.action == Action::Allow && is_more_exact(other, rule))
         };
-        let against = holding.iter().filter(|(rule, _)| {
-            rule.action != Action::Allow && !replaced(rule)
-        });
+        let against = holding
+            .iter()
+            .filter(|(rule, _)| rule.action != Action::Allow && !replaced(rule));
         let strictness = |rule: &Rule, holds: Holds| match (rule.action, holds) {
             (Action::Deny, Holds::Yes) => Action::Deny,
             _ => Action::Ask,
@@ -193,7 +225,10 @@ impl Judging<'_> {
                 action: strictness(rule, *holds),
                 reason: match (holds, rule.reason.as_str()) {
                     (Holds::Maybe, _) => {
-                        format!("it cannot be known whether a rule holds: {}", rule.summary())
+                        format!(
+                            "it cannot be known whether a rule holds: {}",
+                            rule.summary()
+                        )
                     }
                     (_, "") => format!("a rule says so: {}", rule.summary()),
                     (_, reason) => reason.to_owned(),
@@ -227,7 +262,8 @@ impl Judging<'_> {
             let named = self.line.commands.iter().filter(|_| any);
             let named = named.flat_map(|command| command.words.iter().skip(1));
             let held = written.chain(named).any(|word| {
-                word.pattern().is_some_and(|text| self.is_file_of(rule, &text))
+                word.pattern()
+                    .is_some_and(|text| self.is_file_of(rule, &text))
             });
             let unknown = self.line.writes.iter().any(|word| {
                 (writes || any) && word.pattern().is_none() && rule.origin != Origin::BuiltIn
@@ -259,13 +295,15 @@ impl Judging<'_> {
             _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
             _ => {}
         }
-        let writes = |may: fn(&str) -> bool| {
-            self.line.writes.iter().all(|word| may(&word.to_string()))
-        };
+        let writes =
+            |may: fn(&str) -> bool| self.line.writes.iter().all(|word| may(&word.to_string()));
         let sets = self.line.sets.iter().all(|name| is_harmless(name));
         let raised = found.iter().any(|one| one.command.raises);
         let allowed = |may: fn(&Rule) -> bool| {
-            sets && !raised && found.iter().any(|one| one.allowed.is_some_and(|rule| may(rule)))
+            sets && !raised
+                && found
+                    .iter()
+                    .any(|one| one.allowed.is_some_and(|rule| may(rule)))
         };
         let every = |may: fn(&Rule) -> bool, other: fn(&SimpleCommand) -> bool| {
             found.iter().all(|one| {
@@ -316,11 +354,18 @@ impl Judging<'_> {
             let Some(rule) = suggest::command(tool, one.command, asking.map(Arc::as_ref)) else {
                 return Vec::new();
             };
-            if !rules.iter().any(|known| known.prefix == rule.prefix && known.with == rule.with) {
+            if !rules
+                .iter()
+                .any(|known| known.prefix == rule.prefix && known.with == rule.with)
+            {
                 rules.push(rule);
             }
         }
-        if rules.len() > MOST { Vec::new() } else { rules }
+        if rules.len() > MOST {
+            Vec::new()
+        } else {
+            rules
+        }
     }
 
     fn judged(&self, one: &Found) -> Judged {
@@ -360,7 +405,10 @@ fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
 }
 
 fn is_discarded(path: &str) -> bool {
-    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+    matches!(
+        path,
+        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty"
+    )
 }
 
 /// A file in the folder or below, as it is written.
@@ -372,7 +420,9 @@ fn is_plain_file(path: &str) -> bool {
 fn stays(command: &SimpleCommand) -> bool {
     command.words.iter().skip(1).all(|word| {
         word.pattern().is_some_and(|text| {
-            !text.contains("..") && !text.contains('~') && !text.split('=').any(|p| p.starts_with('/'))
+            !text.contains("..")
+                && !text.contains('~')
+                && !text.split('=').any(|p| p.starts_with('/'))
         })
     })
 }
@@ -381,10 +431,26 @@ fn stays(command: &SimpleCommand) -> bool {
 fn is_harmless(name: &str) -> bool {
     matches!(
         name,
-        "LANG" | "LANGUAGE" | "TZ" | "NO_COLOR" | "FORCE_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE"
-            | "TERM" | "COLUMNS" | "LINES" | "CI" | "NODE_ENV" | "RUST_BACKTRACE" | "RUST_LOG"
-            | "DEBUG" | "PORT" | "PYTHONDONTWRITEBYTECODE" | "PYTHONUNBUFFERED"
-            | "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS"
+        "LANG"
+            | "LANGUAGE"
+            | "TZ"
+            | "NO_COLOR"
+            | "FORCE_COLOR"
+            | "CLICOLOR"
+            | "CLICOLOR_FORCE"
+            | "TERM"
+            | "COLUMNS"
+            | "LINES"
+            | "CI"
+            | "NODE_ENV"
+            | "RUST_BACKTRACE"
+            | "RUST_LOG"
+            | "DEBUG"
+            | "PORT"
+            | "PYTHONDONTWRITEBYTECODE"
+            | "PYTHONUNBUFFERED"
+            | "GIT_TERMINAL_PROMPT"
+            | "GIT_OPTIONAL_LOCKS"
     ) || name.starts_with("LC_")
         || name.contains(|c: char| c.is_ascii_lowercase())
             && !name.starts_with("npm_")

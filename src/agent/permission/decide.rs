@@ -143,7 +143,10 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     if request.effects.unknown {
         return tool(policy, request, free);
     }
-    let each = request.paths.iter().map(|path| file(policy, request, path, free));
+    let each = request
+        .paths
+        .iter()
+        .map(|path| file(policy, request, path, free));
     let strictest = each.reduce(|one, other| {
         if other.verdict.strictness() > one.verdict.strictness() {
             other
@@ -151,9 +154,10 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
             one
         }
     });
-    strictest.unwrap_or_else(|| tool_rules(policy, request, free, None).unwrap_or_else(|| {
-        Decision::new(Verdict::Allow(free), "it touches nothing")
-    }))
+    strictest.unwrap_or_else(|| {
+        tool_rules(policy, request, free, None)
+            .unwrap_or_else(|| Decision::new(Verdict::Allow(free), "it touches nothing"))
+    })
 }
 
 /// What rules without a prefix say about the call, or about one file of it.
@@ -223,8 +227,15 @@ fn file(policy: &Policy, request: &Request, path: &PathUse, confinement: Confine
         return match decision.verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if plan && writes => refused_in_plan(None),
             Verdict::Allow(_) if allows && path.zone == Zone::Protected => {
-                let named = decision.rule.as_ref().is_some_and(|rule| rule.path.is_some());
-                if named { decision } else { by_mode(policy, path, confinement, request) }
+                let named = decision
+                    .rule
+                    .as_ref()
+                    .is_some_and(|rule| rule.path.is_some());
+                if named {
+                    decision
+                } else {
+                    by_mode(policy, path, confinement, request)
+                }
             }
             _ => decision,
         };

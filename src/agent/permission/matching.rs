@@ -21,13 +21,20 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     let words = &command.words;
     if rule.action == Action::Allow {
         let begins = words.len() >= rule.prefix.len()
-            && words.iter().zip(&rule.prefix).all(|(w, p)| w.exact().as_deref() == Some(p));
+            && words
+                .iter()
+                .zip(&rule.prefix)
+                .all(|(w, p)| w.exact().as_deref() == Some(p));
         let follow = words.get(rule.prefix.len()..).unwrap_or_default();
         let with = rule.with.is_empty()
-            || follow.iter().any(|word| {
-                word.exact().is_some_and(|text| rule.with.contains(&text))
-            });
-        return if begins && with { Holds::Yes } else { Holds::No };
+            || follow
+                .iter()
+                .any(|word| word.exact().is_some_and(|text| rule.with.contains(&text)));
+        return if begins && with {
+            Holds::Yes
+        } else {
+            Holds::No
+        };
     }
     match command.name() {
         Some(name) if name == *program => {}
@@ -44,7 +51,11 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
         let after = &arguments[after.min(arguments.len())..];
         // An option may stand before the sub-command too.
         let found = rule.with.iter().map(|wanted| {
-            let among = if wanted.starts_with('-') { arguments } else { after };
+            let among = if wanted.starts_with('-') {
+                arguments
+            } else {
+                after
+            };
             any_is(among, wanted, folder)
         });
         certain = certain.min(found.max().unwrap_or(Holds::No));
@@ -156,7 +167,11 @@ fn clean(text: &str, folder: &str) -> String {
         }
     }
     let joined = parts.join("/");
-    let path = if absolute { format!("/{joined}") } else { joined };
+    let path = if absolute {
+        format!("/{joined}")
+    } else {
+        joined
+    };
     match path.strip_prefix(folder) {
         Some("") if !folder.is_empty() => String::from("."),
         Some(rest) if !folder.is_empty() && rest.starts_with('/') => rest[1..].to_owned(),

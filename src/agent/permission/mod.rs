@@ -19,7 +19,7 @@ mod suggest;
 mod decide;
 mod command;
 
-pub use decide::{Confinement, Decision, PathUse, Judged, Request, Verdict, decide};
+pub use decide::{Confinement, Decision, Judged, PathUse, Request, Verdict, decide};
 pub use mode::PermissionMode;
 pub use policy::Policy;
 pub use rule::{Action, Origin, Rule};

@@ -5,24 +5,90 @@ use super::shell::{SimpleCommand, Word};
 
 /// Those that change nothing whatever their arguments are.
 const ALWAYS: &[&str] = &[
-    "arch", "b2sum", "base32", "base64", "basename", "cal", "cat", "cksum", "cmp", "column", "comm",
-    "cut", "df", "diff", "dirname", "du", "egrep", "expand", "expr", "factor", "fgrep", "fmt", "fold",
-    "free", "getconf", "grep", "groups", "head", "hexdump", "id", "join", "jq", "locale", "ls",
-    "lsb_release", "lscpu", "md5sum", "nl", "nproc", "numfmt", "od", "paste", "pgrep", "printenv",
-    "ps", "readlink", "realpath", "rev", "seq", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
-    "sha512sum", "shasum", "stat", "strings", "sum", "tac", "tail", "tr", "tsort", "tty", "uname",
-    "unexpand", "uptime", "users", "vdir", "wc", "whereis", "which", "who", "whoami",
+    "arch",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "cal",
+    "cat",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cut",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "egrep",
+    "expand",
+    "expr",
+    "factor",
+    "fgrep",
+    "fmt",
+    "fold",
+    "free",
+    "getconf",
+    "grep",
+    "groups",
+    "head",
+    "hexdump",
+    "id",
+    "join",
+    "jq",
+    "locale",
+    "ls",
+    "lsb_release",
+    "lscpu",
+    "md5sum",
+    "nl",
+    "nproc",
+    "numfmt",
+    "od",
+    "paste",
+    "pgrep",
+    "printenv",
+    "ps",
+    "readlink",
+    "realpath",
+    "rev",
+    "seq",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "shasum",
+    "stat",
+    "strings",
+    "sum",
+    "tac",
+    "tail",
+    "tr",
+    "tsort",
+    "tty",
+    "uname",
+    "unexpand",
+    "uptime",
+    "users",
+    "vdir",
+    "wc",
+    "whereis",
+    "which",
+    "who",
+    "whoami",
 ];
 /// What does nothing outside of the shell itself.
 const NOTHING: &[&str] = &[
-    ":", "[", "break", "cd", "continue", "dirs", "echo", "exit", "false", "popd", "printf", "pushd",
-    "pwd", "return", "shift", "sleep", "test", "true", "type", "wait",
+    ":", "[", "break", "cd", "continue", "dirs", "echo", "exit", "false", "popd", "printf",
+    "pushd", "pwd", "return", "shift", "sleep", "test", "true", "type", "wait",
 ];
 /// Programs that say their version.
 const VERSIONED: &[&str] = &[
-    "bun", "cargo", "clang", "cmake", "deno", "docker", "dotnet", "gcc", "gh", "git", "go", "gradle",
-    "java", "javac", "make", "mvn", "node", "npm", "perl", "php", "pip", "pip3", "pnpm", "poetry",
-    "python", "python3", "ruby", "rustc", "rustup", "tsc", "uv", "yarn",
+    "bun", "cargo", "clang", "cmake", "deno", "docker", "dotnet", "gcc", "gh", "git", "go",
+    "gradle", "java", "javac", "make", "mvn", "node", "npm", "perl", "php", "pip", "pip3", "pnpm",
+    "poetry", "python", "python3", "ruby", "rustc", "rustup", "tsc", "uv", "yarn",
 ];
 
 /// Whether a command does nothing outside of the shell itself.
@@ -45,7 +111,9 @@ pub(super) fn is_read_only(command: &SimpleCommand) -> bool {
         return false;
     };
     // A wildcard may match a file that is named as an option.
-    let wild = arguments.iter().any(|word| word.exact().is_none() && word.head().is_empty());
+    let wild = arguments
+        .iter()
+        .any(|word| word.exact().is_none() && word.head().is_empty());
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let is_version = matches!(known.as_slice(), ["--version" | "-V" | "-v" | "version"]);
     if is_version && VERSIONED.contains(&name.as_str()) {
@@ -60,7 +128,12 @@ fn exact_name(command: &SimpleCommand) -> Option<String> {
 }
 
 fn by_arguments(name: &str, arguments: &[&str]) -> bool {
-    let operands = || arguments.iter().filter(|text| !text.starts_with('-')).count();
+    let operands = || {
+        arguments
+            .iter()
+            .filter(|text| !text.starts_with('-'))
+            .count()
+    };
     match name {
         "date" => !has(arguments, &["--set"], "s") && arguments.iter().all(|a| is_format(a)),
         "hostname" => arguments.is_empty(),
@@ -75,8 +148,15 @@ fn by_arguments(name: &str, arguments: &[&str]) -> bool {
         "find" => arguments.iter().all(|text| {
             !matches!(
                 *text,
-                "-exec" | "-execdir" | "-ok" | "-okdir" | "-delete" | "-fprint" | "-fprint0"
-                    | "-fls" | "-fprintf"
+                "-exec"
+                    | "-execdir"
+                    | "-ok"
+                    | "-okdir"
+                    | "-delete"
+                    | "-fprint"
+                    | "-fprint0"
+                    | "-fls"
+                    | "-fprintf"
             )
         }),
         "sed" => prints_lines(arguments),
@@ -99,7 +179,9 @@ fn has(arguments: &[&str], long: &[&str], letters: &str) -> bool {
             return name.len() > 2 && long.iter().any(|option| option.starts_with(name));
         }
         long.contains(text)
-            || text.strip_prefix('-').is_some_and(|group| group.contains(|c| letters.contains(c)))
+            || text
+                .strip_prefix('-')
+                .is_some_and(|group| group.contains(|c| letters.contains(c)))
     })
 }
 
@@ -124,27 +206,47 @@ fn git(arguments: &[&str]) -> bool {
     let plain = |rest: &[&str]| {
         !has(
             rest,
-            &["--output", "--ext-diff", "--textconv", "--filters", "--open-files-in-pager"],
+            &[
+                "--output",
+                "--ext-diff",
+                "--textconv",
+                "--filters",
+                "--open-files-in-pager",
+            ],
             "O",
         )
     };
     match *sub {
         "status" | "log" | "diff" | "show" | "shortlog" | "blame" | "annotate" | "describe"
         | "ls-files" | "ls-tree" | "cat-file" | "rev-parse" | "rev-list" | "name-rev"
-        | "merge-base" | "for-each-ref" | "show-ref" | "show-branch" | "count-objects" | "cherry"
-        | "whatchanged" | "grep" | "check-ignore" | "check-attr" | "diff-tree" | "diff-index"
-        | "diff-files" | "range-diff" | "var" | "version" => plain(rest),
+        | "merge-base" | "for-each-ref" | "show-ref" | "show-branch" | "count-objects"
+        | "cherry" | "whatchanged" | "grep" | "check-ignore" | "check-attr" | "diff-tree"
+        | "diff-index" | "diff-files" | "range-diff" | "var" | "version" => plain(rest),
         "branch" => rest.iter().all(|text| {
             matches!(
                 *text,
-                "-a" | "--all" | "-r" | "--remotes" | "-v" | "-vv" | "--verbose" | "-l" | "--list"
-                    | "--show-current" | "--no-color" | "--no-abbrev" | "--merged" | "--no-merged"
-            ) || text.starts_with("--sort=") || text.starts_with("--format=")
+                "-a" | "--all"
+                    | "-r"
+                    | "--remotes"
+                    | "-v"
+                    | "-vv"
+                    | "--verbose"
+                    | "-l"
+                    | "--list"
+                    | "--show-current"
+                    | "--no-color"
+                    | "--no-abbrev"
+                    | "--merged"
+                    | "--no-merged"
+            ) || text.starts_with("--sort=")
+                || text.starts_with("--format=")
         }),
         "tag" => {
             rest.is_empty()
-                || matches!(rest[0], "-l" | "--list" | "-n" | "--contains" | "--points-at")
-                    && !has(rest, &["--delete", "--force", "--annotate"], "dfasumF")
+                || matches!(
+                    rest[0],
+                    "-l" | "--list" | "-n" | "--contains" | "--points-at"
+                ) && !has(rest, &["--delete", "--force", "--annotate"], "dfasumF")
         }
         "remote" => matches!(rest, [] | ["-v" | "--verbose"] | ["get-url", ..]),
         "stash" => matches!(rest, ["list" | "show", ..]) && plain(rest),
@@ -154,7 +256,10 @@ fn git(arguments: &[&str]) -> bool {
         "config" => {
             matches!(
                 rest,
-                ["--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list", ..]
+                [
+                    "--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list",
+                    ..
+                ]
             ) && !has(rest, &["--edit", "--unset", "--add", "--replace-all"], "e")
         }
         _ => false,

@@ -113,9 +113,13 @@ impl Rule {
         };
         path_pattern(pattern, home).is_some_and(|(matcher, below)| {
             let whole = matcher.is_match(path);
-            let inside = path.strip_prefix(root).is_ok_and(|path| matcher.is_match(path));
+            let inside = path
+                .strip_prefix(root)
+                .is_ok_and(|path| matcher.is_match(path));
             let name = below
-                && path.file_name().is_some_and(|name| matcher.is_match(Path::new(name)));
+                && path
+                    .file_name()
+                    .is_some_and(|name| matcher.is_match(Path::new(name)));
             whole || inside || name
         })
     }

@@ -66,10 +66,7 @@ pub struct RuleFault {
 ///
 /// # Errors
 /// The first rule that cannot be what its author wants.
-pub fn parse_rules(
-    text: &str,
-    origin: impl Fn(usize) -> Origin,
-) -> Result<Vec<Rule>, RuleFault> {
+pub fn parse_rules(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<Rule>, RuleFault> {
     let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: File = toml::from_str(text).map_err(|error| RuleFault {
         line: error.span().map_or(1, |span| line(span.start)),

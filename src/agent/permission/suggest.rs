@@ -7,9 +7,33 @@ use super::shell::{SimpleCommand, is_wrapper};
 
 /// Programs of which a rule by their name alone would allow anything.
 const INTERPRETERS: [&str; 27] = [
-    "python", "python2", "python3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua",
-    "awk", "gawk", "sed", "R", "Rscript", "julia", "java", "osascript", "tclsh", "expect", "make",
-    "npx", "uvx", "vim", "emacs", "ghci",
+    "python",
+    "python2",
+    "python3",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "awk",
+    "gawk",
+    "sed",
+    "R",
+    "Rscript",
+    "julia",
+    "java",
+    "osascript",
+    "tclsh",
+    "expect",
+    "make",
+    "npx",
+    "uvx",
+    "vim",
+    "emacs",
+    "ghci",
 ];
 /// Programs that are asked each time.
 const NEVER: [&str; 16] = [
@@ -18,10 +42,44 @@ const NEVER: [&str; 16] = [
 ];
 /// Programs whose first operand says what they do.
 const WITH_SUB_COMMANDS: [&str; 38] = [
-    "git", "cargo", "npm", "pnpm", "yarn", "go", "docker", "podman", "kubectl", "gh", "glab", "pip",
-    "pip3", "uv", "poetry", "bundle", "gem", "rustup", "brew", "apt", "apt-get", "dnf", "conda",
-    "terraform", "aws", "gcloud", "az", "helm", "systemctl", "dotnet", "mix", "composer", "gradle",
-    "mvn", "bun", "deno", "jj", "hg",
+    "git",
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "go",
+    "docker",
+    "podman",
+    "kubectl",
+    "gh",
+    "glab",
+    "pip",
+    "pip3",
+    "uv",
+    "poetry",
+    "bundle",
+    "gem",
+    "rustup",
+    "brew",
+    "apt",
+    "apt-get",
+    "dnf",
+    "conda",
+    "terraform",
+    "aws",
+    "gcloud",
+    "az",
+    "helm",
+    "systemctl",
+    "dotnet",
+    "mix",
+    "composer",
+    "gradle",
+    "mvn",
+    "bun",
+    "deno",
+    "jj",
+    "hg",
 ];
 
 /// The rule that allows a tool.
@@ -32,7 +90,9 @@ pub(super) fn tool(name: &str) -> Rule {
 /// The rule that allows a tool to write in the folder of a file.
 pub(super) fn file(tool: &str, path: &Path, root: &Path) -> Vec<Rule> {
     let shown = path.strip_prefix(root).unwrap_or(path);
-    let folder = shown.parent().filter(|folder| folder.components().count() > 0);
+    let folder = shown
+        .parent()
+        .filter(|folder| folder.components().count() > 0);
     let inside = path.starts_with(root);
     let pattern = match folder {
         Some(folder) if inside => format!("{}/**", globset::escape(&folder.to_string_lossy())),
@@ -60,10 +120,15 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
         return None;
     }
     let length = if WITH_SUB_COMMANDS.contains(&name.as_str()) {
-        let deeper = matches!(name.as_str(), "npm" | "pnpm" | "yarn" | "docker" | "gh" | "uv")
-            && words.get(1).is_some_and(|word| {
-                matches!(word.as_str(), "run" | "exec" | "compose" | "pr" | "issue" | "pip")
-            });
+        let deeper = matches!(
+            name.as_str(),
+            "npm" | "pnpm" | "yarn" | "docker" | "gh" | "uv"
+        ) && words.get(1).is_some_and(|word| {
+            matches!(
+                word.as_str(),
+                "run" | "exec" | "compose" | "pr" | "issue" | "pip"
+            )
+        });
         if deeper { 3 } else { 2 }
     } else if INTERPRETERS.contains(&name.as_str()) {
         2
@@ -72,7 +137,11 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
     };
     let prefix = words.get(..length)?;
     // What follows an interpreter must be a file, not a program in an option.
-    if length > 1 && prefix[1..].iter().any(|word| word.starts_with('-') || word.is_empty()) {
+    if length > 1
+        && prefix[1..]
+            .iter()
+            .any(|word| word.starts_with('-') || word.is_empty())
+    {
         return None;
     }
     let rule = Rule {
@@ -83,7 +152,10 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
         return Some(rule);
     };
     let with = asked.with.iter().find(|wanted| {
-        command.words.iter().any(|word| word.exact().as_ref() == Some(wanted))
+        command
+            .words
+            .iter()
+            .any(|word| word.exact().as_ref() == Some(wanted))
     });
     if !asked.with.is_empty() && with.is_none() {
         return None;

@@ -5,13 +5,31 @@ use super::wrappers::{Inner, Through, as_script};
 
 /// Global options that take the next word.
 const VALUED: [&str; 6] = [
-    "-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source",
+    "-C",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--attr-source",
 ];
 /// Global options that take none.
 const FLAGS: [&str; 16] = [
-    "-p", "--paginate", "-P", "--no-pager", "--bare", "--no-replace-objects", "--no-lazy-fetch",
-    "--no-optional-locks", "--no-advice", "--literal-pathspecs", "--glob-pathspecs",
-    "--noglob-pathspecs", "--icase-pathspecs", "--version", "--help", "-h",
+    "-p",
+    "--paginate",
+    "-P",
+    "--no-pager",
+    "--bare",
+    "--no-replace-objects",
+    "--no-lazy-fetch",
+    "--no-optional-locks",
+    "--no-advice",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--noglob-pathspecs",
+    "--icase-pathspecs",
+    "--version",
+    "--help",
+    "-h",
 ];
 
 pub(super) fn git(words: &[Word]) -> Through {
@@ -27,7 +45,9 @@ pub(super) fn git(words: &[Word]) -> Through {
         if head == "-c" && word.exact().is_some() {
             let setting = words.get(at).cloned().unwrap_or_default();
             at += 1;
-            through.inner.push(setting_of(&setting, words.get(at..).unwrap_or_default()));
+            through
+                .inner
+                .push(setting_of(&setting, words.get(at..).unwrap_or_default()));
         } else if VALUED.contains(&head.as_str()) {
             at += 1;
         } else if !(FLAGS.contains(&head.as_str()) && word.exact().is_some()
@@ -69,25 +89,82 @@ fn setting_of(word: &Word, rest: &[Word]) -> Inner {
     let harmless = matches!(
         section,
         Some(
-            "user" | "author" | "committer" | "commit" | "color" | "advice" | "init" | "log"
-                | "gc" | "push" | "pull" | "rebase" | "fetch" | "column" | "status" | "format"
-                | "tag" | "branch" | "safe" | "merge" | "diff" | "http" | "receive" | "index"
-                | "apply" | "checkout" | "stash" | "rerere" | "versionsort" | "blame" | "feature"
-                | "help" | "i18n" | "pack" | "submodule" | "clone"
+            "user"
+                | "author"
+                | "committer"
+                | "commit"
+                | "color"
+                | "advice"
+                | "init"
+                | "log"
+                | "gc"
+                | "push"
+                | "pull"
+                | "rebase"
+                | "fetch"
+                | "column"
+                | "status"
+                | "format"
+                | "tag"
+                | "branch"
+                | "safe"
+                | "merge"
+                | "diff"
+                | "http"
+                | "receive"
+                | "index"
+                | "apply"
+                | "checkout"
+                | "stash"
+                | "rerere"
+                | "versionsort"
+                | "blame"
+                | "feature"
+                | "help"
+                | "i18n"
+                | "pack"
+                | "submodule"
+                | "clone"
         )
     ) && !matches!(
         last,
         Some(
-            "command" | "driver" | "external" | "textconv" | "update" | "proxy" | "tool" | "cmd"
-                | "process" | "clean" | "smudge" | "path" | "recurse" | "mergeoptions" | "program"
-                | "packobjectshook" | "prefetch"
+            "command"
+                | "driver"
+                | "external"
+                | "textconv"
+                | "update"
+                | "proxy"
+                | "tool"
+                | "cmd"
+                | "process"
+                | "clean"
+                | "smudge"
+                | "path"
+                | "recurse"
+                | "mergeoptions"
+                | "program"
+                | "packobjectshook"
+                | "prefetch"
         )
     ) || matches!(
         key.as_str(),
-        "core.quotepath" | "core.autocrlf" | "core.ignorecase" | "core.filemode" | "core.eol"
-            | "core.symlinks" | "core.longpaths" | "core.safecrlf" | "core.abbrev"
-            | "core.commentchar" | "core.whitespace" | "core.precomposeunicode"
-            | "core.untrackedcache" | "core.checkstat" | "core.preloadindex" | "protocol.version"
+        "core.quotepath"
+            | "core.autocrlf"
+            | "core.ignorecase"
+            | "core.filemode"
+            | "core.eol"
+            | "core.symlinks"
+            | "core.longpaths"
+            | "core.safecrlf"
+            | "core.abbrev"
+            | "core.commentchar"
+            | "core.whitespace"
+            | "core.precomposeunicode"
+            | "core.untrackedcache"
+            | "core.checkstat"
+            | "core.preloadindex"
+            | "protocol.version"
     );
     if harmless {
         return nothing();
@@ -135,7 +212,9 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
     let first = arguments.first().and_then(Word::exact);
     let runs = match name {
         "submodule" if has_word(arguments, "foreach") => {
-            let at = arguments.iter().position(|w| w.exact().as_deref() == Some("foreach"))?;
+            let at = arguments
+                .iter()
+                .position(|w| w.exact().as_deref() == Some("foreach"))?;
             let rest = arguments[at + 1..].iter();
             let rest: Vec<Word> = rest
                 .skip_while(|word| word.head().starts_with('-'))
@@ -167,12 +246,16 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
         "grep" => has(&["-O", "--open-files-in-pager"]).is_some(),
         _ => false,
     };
-    let remote = arguments.iter().any(|word| word.head().starts_with("ext::"));
+    let remote = arguments
+        .iter()
+        .any(|word| word.head().starts_with("ext::"));
     (runs || remote).then(|| Inner::Doubt(format!("git {name} runs another program")))
 }
 
 fn has_word(words: &[Word], wanted: &str) -> bool {
-    words.iter().any(|word| word.exact().as_deref() == Some(wanted))
+    words
+        .iter()
+        .any(|word| word.exact().as_deref() == Some(wanted))
 }
 
 /// Whether it is a command of git itself, which no alias replaces.

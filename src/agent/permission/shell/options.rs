@@ -116,7 +116,9 @@ impl Options {
         for letter in text.chars() {
             before.push(letter);
             if self.valued.contains(letter) {
-                let attached = word.strip_prefix(&before).filter(|rest| *rest != Word::default());
+                let attached = word
+                    .strip_prefix(&before)
+                    .filter(|rest| *rest != Word::default());
                 let taken = usize::from(attached.is_none());
                 let value = attached.or_else(|| words.get(at).cloned());
                 given.push((letter.to_string(), value));

@@ -8,14 +8,24 @@ use super::wrappers::{Inner, Through, as_script, fill, is_name};
 /// What a command starts by a variable that is set for it.
 pub(super) fn variable(name: &str, value: &Word) -> Vec<Inner> {
     match name {
-        "PAGER" | "GIT_PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR"
-        | "GIT_SEQUENCE_EDITOR" | "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_EXTERNAL_DIFF"
-        | "GIT_ASKPASS" | "SSH_ASKPASS" | "GIT_PROXY_COMMAND" | "BROWSER" | "RSYNC_RSH" => {
-            match value.exact().as_deref() {
-                Some("") => Vec::new(),
-                _ => vec![as_script(Some(value))],
-            }
-        }
+        "PAGER"
+        | "GIT_PAGER"
+        | "MANPAGER"
+        | "EDITOR"
+        | "VISUAL"
+        | "GIT_EDITOR"
+        | "GIT_SEQUENCE_EDITOR"
+        | "GIT_SSH_COMMAND"
+        | "GIT_SSH"
+        | "GIT_EXTERNAL_DIFF"
+        | "GIT_ASKPASS"
+        | "SSH_ASKPASS"
+        | "GIT_PROXY_COMMAND"
+        | "BROWSER"
+        | "RSYNC_RSH" => match value.exact().as_deref() {
+            Some("") => Vec::new(),
+            _ => vec![as_script(Some(value))],
+        },
         "BASH_ENV" | "ENV" | "PROMPT_COMMAND" | "LESSOPEN" | "LESSCLOSE" | "GIT_EXEC_PATH"
         | "GIT_TEMPLATE_DIR" | "PS4" | "TAR_OPTIONS" | "MAKEFLAGS" | "SHELLOPTS" | "BASHOPTS" => {
             vec![doubt(format!("{name} makes other commands run"))]
@@ -52,7 +62,9 @@ pub(super) fn find(words: &[Word]) -> Through {
                 let is_end = |word: &Word| matches!(word.exact().as_deref(), Some(";" | "+"));
                 let length = rest.iter().position(is_end).unwrap_or(rest.len());
                 for found in &found {
-                    through.inner.push(Inner::Command(place(&rest[..length], found)));
+                    through
+                        .inner
+                        .push(Inner::Command(place(&rest[..length], found)));
                 }
                 at += length;
             }
@@ -66,7 +78,9 @@ pub(super) fn find(words: &[Word]) -> Through {
             }
             Some(_) => {}
             None if word.may_split() && at > 2 => {
-                through.inner.push(doubt("find: an argument that may be several"));
+                through
+                    .inner
+                    .push(doubt("find: an argument that may be several"));
             }
             None => {}
         }
@@ -77,10 +91,16 @@ pub(super) fn find(words: &[Word]) -> Through {
 /// What may stand for `{}`: below one of the roots, with the name that is looked for.
 fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
     let mut names = words.windows(2).filter(|pair| {
-        matches!(pair[0].exact().as_deref(), Some("-name" | "-path" | "-wholename"))
+        matches!(
+            pair[0].exact().as_deref(),
+            Some("-name" | "-path" | "-wholename")
+        )
     });
     let either = words.iter().any(|word| {
-        matches!(word.exact().as_deref(), Some("-o" | "-or" | "!" | "-not" | ","))
+        matches!(
+            word.exact().as_deref(),
+            Some("-o" | "-or" | "!" | "-not" | ",")
+        )
     });
     let name = names.next().map(|pair| pair[1].clone());
     // With an alternative the name need not hold.
@@ -90,7 +110,9 @@ fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
     };
     let below = |root: &Word| {
         let atoms = root.atoms().iter().copied();
-        let gap = [Atom::Gap].into_iter().chain(tail.chars().map(Atom::Quoted));
+        let gap = [Atom::Gap]
+            .into_iter()
+            .chain(tail.chars().map(Atom::Quoted));
         Word::new(atoms.chain(gap).collect())
     };
     roots.iter().map(below).collect()
@@ -118,7 +140,10 @@ fn place(words: &[Word], found: &Word) -> Vec<Word> {
 pub(super) fn fd(words: &[Word]) -> Through {
     let is_exec = |word: &Word| {
         let exact = word.exact();
-        matches!(exact.as_deref(), Some("-x" | "--exec" | "-X" | "--exec-batch"))
+        matches!(
+            exact.as_deref(),
+            Some("-x" | "--exec" | "-X" | "--exec-batch")
+        )
     };
     let unclear = |word: &&Word| {
         let head = word.head();
@@ -145,14 +170,26 @@ pub(super) fn other(name: &str, words: &[Word]) -> Through {
         "let" | "read" | "unset" | "printf" | "test" | "[" | "mapfile" | "readarray" | "wait" => {
             builtin(name, words)
         }
-        "shopt" if words.iter().any(|w| w.exact().as_deref() == Some("expand_aliases")) => {
+        "shopt"
+            if words
+                .iter()
+                .any(|w| w.exact().as_deref() == Some("expand_aliases")) =>
+        {
             Through::doubt("aliases")
         }
         "make" | "gmake" => make(words),
         "awk" | "gawk" | "mawk" | "nawk" => awk(words),
         "tar" | "bsdtar" | "gtar" => by_options(
             words,
-            &["--to-c", "--checkpoint-a", "--use-c", "--inf", "--new-v", "--rsh-c", "--rmt-c"],
+            &[
+                "--to-c",
+                "--checkpoint-a",
+                "--use-c",
+                "--inf",
+                "--new-v",
+                "--rsh-c",
+                "--rmt-c",
+            ],
             "IF",
         ),
         "rsync" => by_options(words, &["--rsh", "--rsync-p"], "e"),
@@ -194,7 +231,9 @@ fn declare(words: &[Word]) -> Through {
             through.inner.extend(variable(&name, &value));
             through.sets.push(name);
         } else if word.exact().is_none() && !word.head().starts_with('-') {
-            through.inner.push(doubt("a variable whose name is not known"));
+            through
+                .inner
+                .push(doubt("a variable whose name is not known"));
         }
     }
     through
@@ -226,7 +265,11 @@ fn source(words: &[Word]) -> Through {
 fn make(words: &[Word]) -> Through {
     let runs = |word: &&Word| {
         let text = word.head();
-        let assigned = text.split('=').next().unwrap_or_default().trim_end_matches(':');
+        let assigned = text
+            .split('=')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(':');
         text.contains('=') && matches!(assigned, "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS")
             || text.starts_with("--ev")
             || text == "-"
@@ -263,7 +306,9 @@ fn editor(words: &[Word]) -> Through {
             || head.starts_with("--cmd")
             || head.starts_with("--eval")
             || head.starts_with("--execute")
-            || head.starts_with('-') && !head.starts_with("--") && head.contains(['c', 'S', 's', 'f'])
+            || head.starts_with('-')
+                && !head.starts_with("--")
+                && head.contains(['c', 'S', 's', 'f'])
     };
     match words[1..].iter().find(runs) {
         Some(word) => Through::doubt(format!("{} {word} runs its own commands", words[0])),
@@ -274,5 +319,6 @@ fn editor(words: &[Word]) -> Through {
 /// What a command of the line starts that stands outside of its words.
 pub(super) fn by_variables(command: &FoundCommand) -> Vec<Inner> {
     let sets = command.sets.iter();
-    sets.flat_map(|(name, value)| variable(name, value)).collect()
+    sets.flat_map(|(name, value)| variable(name, value))
+        .collect()
 }

@@ -48,7 +48,10 @@ pub fn read(command: &str) -> Line {
 
 /// What may open a level, also where it is only text.
 fn openings(command: &str) -> usize {
-    let marks = command.bytes().filter(|byte| b"({[`!".contains(byte)).count();
+    let marks = command
+        .bytes()
+        .filter(|byte| b"({[`!".contains(byte))
+        .count();
     let words = command.split(|c: char| !c.is_ascii_alphanumeric());
     let opens = |word: &&str| {
         matches!(
@@ -72,7 +75,8 @@ fn read_here(command: &str) -> Line {
     while let Some(next) = waiting.pop() {
         nested += 1;
         if nested > MAX_NESTED {
-            line.doubts.push("very many commands within others".to_owned());
+            line.doubts
+                .push("very many commands within others".to_owned());
             break;
         }
         match next {
@@ -105,8 +109,15 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     let scripts = found.scripts.into_iter();
     waiting.extend(scripts.map(|script| Waiting::Script(script, depth + 1)));
     for command in found.commands {
-        add_inner(programs::by_variables(&command), &Input::Plain, depth, line, waiting);
-        line.sets.extend(command.sets.into_iter().map(|(name, _)| name));
+        add_inner(
+            programs::by_variables(&command),
+            &Input::Plain,
+            depth,
+            line,
+            waiting,
+        );
+        line.sets
+            .extend(command.sets.into_iter().map(|(name, _)| name));
         if !command.words.is_empty() {
             let command = SimpleCommand::new(command.words, command.input);
             waiting.push(Waiting::Command(command, depth));
@@ -121,7 +132,10 @@ fn add_command(
     waiting: &mut Vec<Waiting>,
 ) {
     if command.name().is_none() {
-        line.doubts.push(format!("a command whose name is not known: {}", command.text()));
+        line.doubts.push(format!(
+            "a command whose name is not known: {}",
+            command.text()
+        ));
     }
     let through = look_through(&command);
     command.wraps = through.wraps;
@@ -163,8 +177,8 @@ fn parse(script: &str) -> Result<brush_parser::ast::Program, String> {
 fn is_script(text: &str) -> bool {
     let options = ParserOptions::default();
     let closed = uncached_tokenize_str(&format!("{text} ;"), &options.tokenizer_options());
-    let closed = closed.is_ok_and(|tokens| {
-        matches!(tokens.last(), Some(Token::Operator(operator, _)) if operator == ";")
-    });
+    let closed = closed.is_ok_and(
+        |tokens| matches!(tokens.last(), Some(Token::Operator(operator, _)) if operator == ";"),
+    );
     closed && parse(text).is_ok()
 }

@@ -298,7 +298,11 @@ impl<'a> Scanner<'a> {
             return Err("a value that is expanded as a prompt".to_owned());
         }
         // Every element of an array, whatever is done to it.
-        let inner = if quoted { Quoting::Double } else { Quoting::Loose };
+        let inner = if quoted {
+            Quoting::Double
+        } else {
+            Quoting::Loose
+        };
         self.read(inner, Some('}'))?;
         atoms.push(if several { Atom::Gaps } else { Atom::Gap });
         Ok(())

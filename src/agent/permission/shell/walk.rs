@@ -69,7 +69,11 @@ impl<'a> Walker<'a> {
     fn pipeline(&mut self, pipeline: &Pipeline, certain: bool) {
         let certain = certain && pipeline.seq.len() == 1;
         for (index, command) in pipeline.seq.iter().enumerate() {
-            let input = if index > 0 { Input::Other } else { Input::Plain };
+            let input = if index > 0 {
+                Input::Other
+            } else {
+                Input::Plain
+            };
             self.command(command, certain, input);
         }
     }
@@ -181,18 +185,17 @@ impl<'a> Walker<'a> {
             self.item(item, &mut words, &mut input);
         }
         if plain {
-            self.found.sets.extend(sets.into_iter().map(|(name, _)| name));
+            self.found
+                .sets
+                .extend(sets.into_iter().map(|(name, _)| name));
         } else {
-            self.found.commands.push(FoundCommand { words, sets, input });
+            self.found
+                .commands
+                .push(FoundCommand { words, sets, input });
         }
     }
 
-    fn item(
-        &mut self,
-        item: &CommandPrefixOrSuffixItem,
-        words: &mut Vec<Word>,
-        input: &mut Input,
-    ) {
+    fn item(&mut self, item: &CommandPrefixOrSuffixItem, words: &mut Vec<Word>, input: &mut Input) {
         match item {
             CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
                 if let Some(read) = self.redirect(redirect) {
@@ -286,7 +289,9 @@ impl<'a> Walker<'a> {
                         let is_file = |word: &Word| {
                             let exact = word.exact();
                             !exact.is_some_and(|text| {
-                                text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit())
+                                text.trim_end_matches('-')
+                                    .chars()
+                                    .all(|c| c.is_ascii_digit())
                             })
                         };
                         self.found.writes.extend(words.into_iter().filter(is_file));

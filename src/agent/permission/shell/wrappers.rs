@@ -90,12 +90,32 @@ const WRAPPERS: &[Wrapper] = &[
             "AbBEeHiKklnPSsVv",
             "CDghpRrTtUu",
             &[
-                "askpass", "background", "bell", "edit", "set-home", "login", "list",
-                "non-interactive", "preserve-groups", "preserve-env", "shell", "stdin", "validate",
+                "askpass",
+                "background",
+                "bell",
+                "edit",
+                "set-home",
+                "login",
+                "list",
+                "non-interactive",
+                "preserve-groups",
+                "preserve-env",
+                "shell",
+                "stdin",
+                "validate",
             ],
             &[
-                "chdir", "chroot", "close-from", "command-timeout", "group", "host", "other-user",
-                "prompt", "role", "type", "user",
+                "chdir",
+                "chroot",
+                "close-from",
+                "command-timeout",
+                "group",
+                "host",
+                "other-user",
+                "prompt",
+                "role",
+                "type",
+                "user",
             ],
         ),
         assigns: true,
@@ -237,8 +257,8 @@ const SHELLS: [&str; 8] = ["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "r
 /// Names whose arguments are a command: no rule may allow them, for it would allow anything.
 pub fn is_wrapper(name: &str) -> bool {
     const OTHERS: [&str; 17] = [
-        "command", "eval", "xargs", "parallel", "watch", "entr", "script", "su", "runuser", "flock",
-        "ssh", "find", "fd", "trap", "fish", "source", ".",
+        "command", "eval", "xargs", "parallel", "watch", "entr", "script", "su", "runuser",
+        "flock", "ssh", "find", "fd", "trap", "fish", "source", ".",
     ];
     let wraps = WRAPPERS.iter().any(|wrapper| wrapper.name == name);
     wraps || SHELLS.contains(&name) || OTHERS.contains(&name)
@@ -284,7 +304,9 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         raises: wrapper.raises,
         ..Through::default()
     };
-    let mut rest = words.get(parsed.operands + wrapper.operands..).unwrap_or_default();
+    let mut rest = words
+        .get(parsed.operands + wrapper.operands..)
+        .unwrap_or_default();
     while wrapper.assigns
         && let Some((name, value)) = rest.first().and_then(|word| word.split_once('='))
         && is_name(&name)
@@ -329,7 +351,13 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
         flags: "abcefhiklmnpqrstuvwxyBCDEHPTlL",
         valued: "oO",
         long_flags: &[
-            "login", "norc", "noprofile", "posix", "restricted", "verbose", "noediting",
+            "login",
+            "norc",
+            "noprofile",
+            "posix",
+            "restricted",
+            "verbose",
+            "noediting",
         ],
         long_valued: &[],
         numbers: false,
@@ -356,7 +384,9 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
         wraps: true,
         ..Through::starts(vec![match &command.input {
             Input::Text(Some(text)) => Inner::Script(text.clone()),
-            _ => Inner::Doubt(String::from("a shell that reads its commands from elsewhere")),
+            _ => Inner::Doubt(String::from(
+                "a shell that reads its commands from elsewhere",
+            )),
         }])
     })
 }
@@ -395,11 +425,23 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
         "0oprtx",
         "aEILnPsd",
         &[
-            "null", "open-tty", "interactive", "no-run-if-empty", "verbose", "exit", "replace",
-            "max-lines", "eof",
+            "null",
+            "open-tty",
+            "interactive",
+            "no-run-if-empty",
+            "verbose",
+            "exit",
+            "replace",
+            "max-lines",
+            "eof",
         ],
         &[
-            "arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
+            "arg-file",
+            "delimiter",
+            "max-args",
+            "max-procs",
+            "max-chars",
+            "process-slot-var",
         ],
     );
     let parsed = known.parse(words)?;
@@ -456,10 +498,24 @@ fn parallel(words: &[Word]) -> Through {
             "kmnqrtuvX0",
             "jPNnILSC",
             &[
-                "keep-order", "bar", "progress", "dry-run", "verbose", "null", "ungroup",
-                "no-notice", "will-cite", "eta", "line-buffer", "halt-on-error", "tag", "quote",
+                "keep-order",
+                "bar",
+                "progress",
+                "dry-run",
+                "verbose",
+                "null",
+                "ungroup",
+                "no-notice",
+                "will-cite",
+                "eta",
+                "line-buffer",
+                "halt-on-error",
+                "tag",
+                "quote",
             ],
-            &["jobs", "max-args", "timeout", "delay", "retries", "halt", "colsep", "joblog"],
+            &[
+                "jobs", "max-args", "timeout", "delay", "retries", "halt", "colsep", "joblog",
+            ],
         )
     };
     let parsed = match known.parse(words) {
@@ -499,7 +555,14 @@ fn watch(words: &[Word]) -> Result<Through, String> {
         "bcdeghptwxC",
         "nq",
         &[
-            "beep", "color", "differences", "errexit", "chgexit", "precise", "no-title", "no-wrap",
+            "beep",
+            "color",
+            "differences",
+            "errexit",
+            "chgexit",
+            "precise",
+            "no-title",
+            "no-wrap",
             "exec",
         ],
         &["interval", "equexit"],
@@ -535,12 +598,22 @@ fn script(words: &[Word]) -> Result<Through, String> {
         "aefq",
         "cEIOBTmot",
         &["append", "return", "flush", "force", "quiet"],
-        &["command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"],
+        &[
+            "command",
+            "echo",
+            "log-in",
+            "log-out",
+            "log-io",
+            "log-timing",
+            "output-limit",
+        ],
     );
     let parsed = known.parse(words)?;
     let writes = words[parsed.operands..].to_vec();
     let Some(command) = parsed.value(&["c", "command"]) else {
-        return Err(String::from("script: a shell that reads its commands from elsewhere"));
+        return Err(String::from(
+            "script: a shell that reads its commands from elsewhere",
+        ));
     };
     Ok(Through {
         wraps: true,
@@ -554,7 +627,14 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
         "lmpfP",
         "cgGsuw",
         &["login", "preserve-environment", "fast", "pty"],
-        &["command", "session-command", "group", "supp-group", "shell", "user"],
+        &[
+            "command",
+            "session-command",
+            "group",
+            "supp-group",
+            "shell",
+            "user",
+        ],
     );
     let command = words.iter().position(|word| {
         let exact = word.exact();
@@ -577,7 +657,15 @@ fn flock(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "sxneouFv",
         "wE",
-        &["shared", "exclusive", "nonblock", "unlock", "close", "no-fork", "verbose"],
+        &[
+            "shared",
+            "exclusive",
+            "nonblock",
+            "unlock",
+            "close",
+            "no-fork",
+            "verbose",
+        ],
         &["timeout", "wait", "conflict-exit-code"],
     );
     let parsed = known.parse(words)?;
@@ -596,7 +684,9 @@ fn flock(words: &[Word]) -> Result<Through, String> {
 }
 
 fn trap(words: &[Word]) -> Through {
-    let mut operands = words[1..].iter().filter(|word| word.exact().as_deref() != Some("--"));
+    let mut operands = words[1..]
+        .iter()
+        .filter(|word| word.exact().as_deref() != Some("--"));
     match operands.next() {
         None => Through::default(),
         Some(word) => match word.exact().as_deref() {
