@@ -17,4 +17,5 @@ mod sandbox;
 mod tools;
 mod trial;
 mod tui;
+mod undo;
 mod workspace;

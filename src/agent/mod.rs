@@ -10,6 +10,7 @@ mod runner;
 pub mod session;
 pub mod memory;
 pub mod trial;
+pub mod undo;
 pub mod tool;
 pub mod question;
 pub mod toolbox;

@@ -14,7 +14,7 @@ const SMALL: u64 = 128 * 1024;
 
 /// What stands at a path.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(in crate::agent) enum Found {
     /// Nothing.
     Nothing,
     /// A file.
@@ -28,7 +28,7 @@ pub(super) enum Found {
 }
 
 /// Looks at paths below a folder. One behind a link is not below it.
-pub(super) struct Looker<'a> {
+pub(in crate::agent) struct Looker<'a> {
     root: &'a Path,
     /// Folders that are known to be some.
     folders: BTreeSet<PathBuf>,
@@ -121,7 +121,7 @@ pub(super) fn is_executable(meta: &Metadata) -> bool {
 }
 
 /// Whether the error says that nothing is there.
-pub(super) fn is_gone(error: &io::Error) -> bool {
+pub(in crate::agent) fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
@@ -129,7 +129,7 @@ pub(super) fn is_gone(error: &io::Error) -> bool {
 }
 
 /// Writes a file so that it is there whole or not at all.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(in crate::agent) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;

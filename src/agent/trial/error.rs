@@ -96,7 +96,10 @@ pub struct Obstacle {
 
 impl TrialError {
     /// For `map_err`: what was done to `path`.
-    pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub(in crate::agent) fn io(
+        what: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::Io { what, path, error }
     }

@@ -30,7 +30,7 @@ const MAX_TEXT: usize = 600;
 
 /// A way to run git.
 #[derive(Clone, Debug)]
-pub(super) struct Git {
+pub(in crate::agent) struct Git {
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
 }

@@ -132,7 +132,7 @@ impl Listing {
 
 /// Whether a path of an index leads to a file of the working tree. Git writes no other, but reads an
 /// index that somebody made by hand.
-fn stays_within(path: &Path) -> bool {
+pub(in crate::agent) fn stays_within(path: &Path) -> bool {
     path.components().all(|part| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
         _ => false,

@@ -55,6 +55,8 @@ pub struct IgnoreLoader<'s> {
     /// The user's own list. Its patterns are for paths relative to the root of the repository;
     /// outside repositories, to the folder that is searched.
     user: Gitignore,
+    /// Whether `.ignore` files count, of which git knows nothing.
+    obeys_dot_ignore: bool,
 }
 
 impl<'s> IgnoreLoader<'s> {
@@ -65,12 +67,21 @@ impl<'s> IgnoreLoader<'s> {
             budget,
             memory_left: AtomicUsize::new(MAX_MEMORY),
             user: Gitignore::empty(),
+            obeys_dot_ignore: true,
         };
         if let Some(path) = gitconfig_excludes_path().filter(|path| path.exists()) {
             let shown = paths::readable(path.as_os_str());
             loader.user = loader.load(Path::new(""), &path, shown);
         }
         loader
+    }
+
+    /// The same with the files of git alone.
+    pub fn of_git(self) -> Self {
+        Self {
+            obeys_dot_ignore: false,
+            ..self
+        }
     }
 
     /// Whether `rules`, or else the user's list, leave out the file or folder at `path`.
@@ -130,7 +141,11 @@ impl<'s> IgnoreLoader<'s> {
             .map_or_else(Gitignore::empty, |path| {
                 self.load(folder, &path, paths::readable(path.as_os_str()))
             });
-        let kinds = [own(".ignore"), own(".gitignore"), exclude];
+        let dot_ignore = match self.obeys_dot_ignore {
+            true => own(".ignore"),
+            false => Gitignore::empty(),
+        };
+        let kinds = [dot_ignore, own(".gitignore"), exclude];
         if repository.is_none() && kinds.iter().all(Gitignore::is_empty) {
             return above;
         }

@@ -16,3 +16,4 @@ mod glob;
 pub use find::Find;
 pub use grep::Grep;
 pub use ls::Ls;
+pub use walk::{Entry, walk_unignored};

@@ -51,6 +51,15 @@ impl SearchRoot {
         })
     }
 
+    /// The folder at `path`, which has no links in it.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            is_folder: true,
+            shown: String::new(),
+        }
+    }
+
     /// As [`Self::new`], for tools that need a folder.
     pub fn folder(raw: &str, cwd: &Path) -> Result<Self, ToolError> {
         let root = Self::new(raw, cwd)?;

@@ -5,11 +5,13 @@
 use std::ffi::OsString;
 use std::fs::{self, DirEntry, FileType};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, available_parallelism};
 
-use super::budget::Budget;
+use tokio_util::sync::CancellationToken;
+
+use super::budget::{Budget, Limits};
 use super::hits::Hits;
 use super::ignores::{IgnoreLoader, Rules};
 use super::root::SearchRoot;
@@ -36,10 +38,40 @@ pub fn walk<V: FnMut(Entry)>(
     hits: &Hits,
     make_visitor: impl Fn() -> V + Sync,
 ) {
+    let ignores = IgnoreLoader::new(&root.path, budget);
+    walk_unless(root, budget, hits, ignores, make_visitor);
+}
+
+/// Walks all below the folder `root` that git does not ignore, for at most `seconds`, with a visitor
+/// from `make_visitor` for each thread. Returns whether that was all.
+pub fn walk_unignored<V: FnMut(Entry)>(
+    root: &Path,
+    seconds: u64,
+    make_visitor: impl Fn() -> V + Sync,
+) -> bool {
+    let limits = Limits {
+        count: usize::MAX,
+        max_bytes: usize::MAX - 1,
+        seconds,
+    };
+    let budget = Budget::new(CancellationToken::new(), limits);
+    let ignores = IgnoreLoader::new(root, &budget).of_git();
+    let root = SearchRoot::at(root);
+    walk_unless(&root, &budget, &Hits::new(limits), ignores, make_visitor);
+    !budget.timed_out()
+}
+
+fn walk_unless<V: FnMut(Entry)>(
+    root: &SearchRoot,
+    budget: &Budget,
+    hits: &Hits,
+    ignores: IgnoreLoader<'_>,
+    make_visitor: impl Fn() -> V + Sync,
+) {
     let walker = Walker {
         budget,
         hits,
-        ignores: IgnoreLoader::new(&root.path, budget),
+        ignores,
         queue: Queue::default(),
     };
     walker.queue.push(vec![Task::Folder(Folder {

@@ -1,0 +1,66 @@
+//! Names of contents: the SHA-256 of their bytes, and what git would call them.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+
+use ring::digest::{Algorithm, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
+
+/// Bytes read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// The SHA-256 of some bytes.
+pub(super) fn of_bytes(bytes: &[u8]) -> String {
+    hex(ring::digest::digest(&SHA256, bytes).as_ref())
+}
+
+/// The SHA-256 of all that can be read, and how much that is; `take` gets it piece by piece.
+pub(super) fn of_reader(
+    from: &mut impl Read,
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<(String, u64)> {
+    let mut context = Context::new(&SHA256);
+    let mut chunk = vec![0; CHUNK];
+    let mut size = 0;
+    loop {
+        let read = match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        context.update(&chunk[..read]);
+        take(&chunk[..read])?;
+        size += read as u64;
+    }
+    Ok((hex(context.finish().as_ref()), size))
+}
+
+/// What git calls a file of `size` bytes that `from` gives, in a repository whose names are `id_len`
+/// bytes long.
+pub(super) fn of_blob(from: &mut impl Read, size: u64, id_len: usize) -> io::Result<Vec<u8>> {
+    let algorithm: &Algorithm = match id_len {
+        20 => &SHA1_FOR_LEGACY_USE_ONLY,
+        _ => &SHA256,
+    };
+    let mut context = Context::new(algorithm);
+    context.update(format!("blob {size}\0").as_bytes());
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => context.update(&chunk[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(context.finish().as_ref().to_vec())
+}
+
+/// Bytes in hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

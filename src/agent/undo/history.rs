@@ -1,0 +1,44 @@
+//! The turns of a conversation, and which of them can be undone or redone: the newest that is done,
+//! the one that was undone last.
+
+use super::error::UndoError;
+use super::record::{Record, Status};
+use super::store::Store;
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Back.
+    Undo,
+    /// Forth again.
+    Redo,
+}
+
+/// The records of the turns `path`, from the oldest to the newest, as far as they are still kept.
+pub(super) fn load(store: &Store, path: &[String]) -> Result<Vec<Record>, UndoError> {
+    let records = path.iter().map(|id| Record::load(store, id));
+    let records: Result<Vec<_>, _> = records.collect();
+    Ok(records?.into_iter().flatten().collect())
+}
+
+/// The turn that is next in this direction.
+pub(super) fn next(records: &[Record], direction: Direction) -> Option<usize> {
+    match direction {
+        Direction::Undo => records.iter().rposition(|record| {
+            matches!(
+                record.status,
+                Status::Done | Status::Undoing | Status::Redoing
+            )
+        }),
+        Direction::Redo => {
+            let newest = records.iter().map(|record| record.begun.at).max()?;
+            let undone = records.iter().enumerate();
+            let undone = undone.filter_map(|(at, record)| match record.status {
+                // What was done since stands on what it left.
+                Status::Undone(when) if when >= newest => Some((when, std::cmp::Reverse(at))),
+                _ => None,
+            });
+            undone.max().map(|(_, std::cmp::Reverse(at))| at)
+        }
+    }
+}

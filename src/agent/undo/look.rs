@@ -1,0 +1,116 @@
+//! What a path holds now. No link is followed, also not above the path.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::cover::Limits;
+use super::error::UndoError;
+use super::hash;
+use super::state::{Blob, Content, Lost, State};
+use super::store::{Store, open_file};
+use crate::agent::trial::{Found, Looker};
+
+/// What `path` holds now, without a copy of it.
+pub(super) fn look(path: &Path) -> State {
+    look_with(path, |_, size| read_hash(path, size))
+}
+
+/// What `path` holds now; the store has its bytes when this returns.
+pub(super) fn look_and_keep(
+    path: &Path,
+    store: &Store,
+    limits: Limits,
+) -> Result<State, UndoError> {
+    let mut failed = None;
+    let state = look_with(path, |path, size| {
+        if size > limits.file {
+            return read_hash(path, size).map(|content| Content {
+                lost: Some(Lost::TooLarge),
+                ..content
+            });
+        }
+        match store.keep_file(path) {
+            Ok(Ok((hash, stamp))) => Ok(content(hash, stamp.size)),
+            Ok(Err(lost)) => Err(lost),
+            Err(error) => {
+                failed = Some(error);
+                Err(Lost::Unreadable)
+            }
+        }
+    });
+    failed.map_or(Ok(state), Err)
+}
+
+fn look_with(path: &Path, read: impl FnOnce(&Path, u64) -> Result<Content, Lost>) -> State {
+    let root = Path::new("/");
+    let below = path.strip_prefix(root).unwrap_or(path);
+    match Looker::new(root).look(below) {
+        Ok(Found::Nothing) => State::Nothing,
+        Ok(Found::Link(target)) => State::Link(target),
+        Ok(Found::Folder) => {
+            let meta = fs::symlink_metadata(path);
+            State::Folder(meta.map_or(0, |meta| meta.permissions().mode() & 0o7777))
+        }
+        Ok(Found::File(meta)) => State::File {
+            mode: meta.permissions().mode() & 0o7777,
+            content: read(path, meta.len()).unwrap_or_else(|lost| Content {
+                hash: String::new(),
+                size: meta.len(),
+                blob: None,
+                lost: Some(lost),
+            }),
+        },
+        Ok(Found::Special) | Err(_) => State::Special,
+    }
+}
+
+fn read_hash(path: &Path, _size: u64) -> Result<Content, Lost> {
+    let mut file = open_file(path).map_err(|_| Lost::Unreadable)?;
+    let (hash, size) = hash::of_reader(&mut file, |_| Ok(())).map_err(|_| Lost::Unreadable)?;
+    Ok(content(hash, size))
+}
+
+/// Bytes with this hash.
+pub(super) fn content(hash: String, size: u64) -> Content {
+    Content {
+        hash,
+        size,
+        blob: None,
+        lost: None,
+    }
+}
+
+/// The bytes of a file of `size` bytes for which git has `bytes`: those, or the same with other line
+/// ends. The flag says which.
+pub(super) fn as_in_tree(bytes: Vec<u8>, size: u64) -> Option<(Vec<u8>, bool)> {
+    if bytes.len() as u64 == size {
+        return Some((bytes, false));
+    }
+    let lines = memchr::memchr_iter(b'\n', &bytes).count();
+    let converted = (bytes.len() + lines) as u64 == size && !bytes.contains(&b'\r');
+    converted.then(|| (with_crlf(&bytes, lines), true))
+}
+
+/// The bytes with a carriage return before each of the line feeds.
+fn with_crlf(bytes: &[u8], lines: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + lines);
+    for byte in bytes {
+        if *byte == b'\n' {
+            out.push(b'\r');
+        }
+        out.push(*byte);
+    }
+    out
+}
+
+/// The bytes that git has for `blob`, as they stood in the tree.
+pub(super) fn bytes_of_blob(blob: &Blob, size: u64) -> Option<Vec<u8>> {
+    let mut found = HashMap::new();
+    let ids = std::slice::from_ref(&blob.id);
+    super::repository::read_blobs(&blob.git_dir, ids, |id, bytes| {
+        found.insert(id.to_owned(), bytes);
+    });
+    as_in_tree(found.remove(&blob.id)?, size).map(|(bytes, _)| bytes)
+}

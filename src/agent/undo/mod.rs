@@ -1,0 +1,30 @@
+//! What turns change in the user's files, and the way back. Before a file is written, and before the
+//! first command of a turn, everything that could change is covered: the files that git has byte by
+//! byte by their name there, all others by a copy in a folder outside the repository. The user's git
+//! is only read.
+
+mod undo;
+mod open_turn;
+mod tree;
+mod cover;
+mod repository;
+mod git_index;
+mod compare;
+mod look;
+mod history;
+mod preview;
+mod apply;
+mod record;
+mod quota;
+mod listing_file;
+mod store;
+mod state;
+mod hash;
+mod path_text;
+mod error;
+
+pub use apply::Kept;
+pub use error::UndoError;
+pub use history::Direction;
+pub use preview::{FilePreview, Preview};
+pub use undo::{Covered, Undo};

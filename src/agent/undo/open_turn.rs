@@ -1,0 +1,131 @@
+//! The turn under way: covers what is about to be changed, and is closed with what was.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::compare::compare;
+use super::cover::{Copies, Limits, cover, uncovered};
+use super::error::UndoError;
+use super::look::look_and_keep;
+use super::record::{Begun, Journal, Record, Said, Status};
+use super::state::{Lost, State};
+use super::store::Store;
+use super::tree::Tree;
+
+/// A turn that may still change something.
+#[derive(Debug)]
+pub(super) struct OpenTurn {
+    journal: Journal,
+    said: Said,
+    /// The paths of `said.befores`.
+    known: HashSet<PathBuf>,
+}
+
+impl OpenTurn {
+    /// Begins a turn.
+    pub fn begin(store: &Store, begun: Begun) -> Result<Self, UndoError> {
+        let journal = Journal::create(store, &begun)?;
+        let said = Said {
+            begun,
+            befores: Vec::new(),
+            trees: Vec::new(),
+        };
+        Ok(Self {
+            journal,
+            said,
+            known: HashSet::new(),
+        })
+    }
+
+    /// Goes on with one that was left open by somebody who is gone; none where there is none, or where
+    /// its files are out of reach.
+    pub fn take_over(folder: &Path) -> Result<Option<Self>, UndoError> {
+        let taken = Journal::take_over(folder)?;
+        let taken = taken.filter(|(_, said)| {
+            said.begun.root.is_dir() && said.trees.iter().all(|tree| tree.root.is_dir())
+        });
+        Ok(taken.map(|(journal, said)| Self {
+            known: said.befores.iter().map(|(path, _)| path.clone()).collect(),
+            journal,
+            said,
+        }))
+    }
+
+    /// Covers these paths, which are about to be written, and the folders that will be made for them.
+    /// Gives those that are not covered.
+    pub fn before_write(
+        &mut self,
+        paths: &[PathBuf],
+        store: &Store,
+        limits: Limits,
+    ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
+        let mut states: HashMap<PathBuf, State> = HashMap::new();
+        for path in paths {
+            for path in path.ancestors() {
+                if self.known.contains(path) || states.contains_key(path) || self.has_seen(path) {
+                    break;
+                }
+                let state = look_and_keep(path, store, limits)?;
+                let is_missing = state == State::Nothing;
+                if !matches!(state, State::Folder(_)) {
+                    states.insert(path.to_owned(), state);
+                }
+                if !is_missing {
+                    break;
+                }
+            }
+        }
+        if states.is_empty() {
+            return Ok(Vec::new());
+        }
+        let states: Vec<(PathBuf, State)> = states.into_iter().collect();
+        self.journal.before(&states)?;
+        self.known
+            .extend(states.iter().map(|(path, _)| path.clone()));
+        let lost = states.iter().filter_map(|(path, state)| match state {
+            State::File { content, .. } => Some((path.clone(), content.lost?)),
+            _ => None,
+        });
+        let lost = lost.collect();
+        self.said.befores.extend(states);
+        Ok(lost)
+    }
+
+    /// Whether a tree that was looked at covers the path.
+    fn has_seen(&self, path: &Path) -> bool {
+        self.said.trees.iter().any(|tree| {
+            let below = path.strip_prefix(&tree.root);
+            below.is_ok_and(|below| tree.get(below).is_some())
+        })
+    }
+
+    /// Covers the tree below `root`, once. Gives the files that are not covered.
+    pub fn before_command(
+        &mut self,
+        root: &Path,
+        store: &Store,
+        copies: &mut Copies,
+        limits: Limits,
+    ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
+        if self.said.trees.iter().any(|tree| tree.root == root) {
+            return Ok(Vec::new());
+        }
+        let mut tree = Tree::look(root);
+        cover(&mut tree, store, copies, &self.known, limits)?;
+        self.journal.tree(&tree)?;
+        let uncovered = uncovered(&tree);
+        self.said.trees.push(tree);
+        Ok(uncovered)
+    }
+
+    /// Ends it. Gives its record, unless it has changed nothing.
+    pub fn close(self, store: &Store) -> Result<Option<Record>, UndoError> {
+        let record = Record {
+            changed: compare(&self.said.trees, &self.said.befores),
+            begun: self.said.begun,
+            status: Status::Done,
+        };
+        self.journal.close(store, &record)?;
+        Ok((!record.changed.is_empty()).then_some(record))
+    }
+}

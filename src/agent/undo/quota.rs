@@ -1,0 +1,131 @@
+//! Keeps what is kept within its limit: the oldest turns go first, then what no turn names. A turn
+//! that is open stays.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::UndoError;
+use super::record::{Record, Said, read_open};
+use super::state::State;
+use super::store::{Store, is_temporary};
+use super::tree::{Image, Kind};
+
+/// Makes the store take at most `max_bytes`, unless others are using it. Gives how many turns can no
+/// longer be undone.
+pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<usize, UndoError> {
+    if objects(store)?.values().sum::<u64>() <= max_bytes {
+        return Ok(0);
+    }
+    let Some(_lock) = store.lock_alone()? else {
+        return Ok(0);
+    };
+    let sizes = objects(store)?;
+    let mut turns = turns(store)?;
+    let mut uses: HashMap<String, usize> = HashMap::new();
+    for hash in turns.iter().flat_map(|turn| &turn.hashes) {
+        *uses.entry(hash.clone()).or_default() += 1;
+    }
+    let size = |hash: &String| sizes.get(hash).copied().unwrap_or_default();
+    let mut used: u64 = uses.keys().map(size).sum();
+    let mut evicted = 0;
+    turns.sort_by(|a, b| a.folder.cmp(&b.folder));
+    for turn in turns.iter().filter(|turn| !turn.is_open) {
+        if used <= max_bytes {
+            break;
+        }
+        let removed = fs::remove_dir_all(&turn.folder);
+        removed.map_err(UndoError::io("cannot remove", &turn.folder))?;
+        evicted += 1;
+        for hash in &turn.hashes {
+            if let Some(left) = uses.get_mut(hash) {
+                *left -= 1;
+                if *left == 0 {
+                    uses.remove(hash);
+                    used -= size(hash);
+                }
+            }
+        }
+    }
+    for hash in sizes.keys().filter(|hash| !uses.contains_key(*hash)) {
+        let path = store.path_of(hash);
+        // Nobody else has the lock, so nobody is writing it.
+        let path = match is_temporary(hash) {
+            true => store.objects().join(hash),
+            false => path,
+        };
+        fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))?;
+    }
+    Ok(evicted)
+}
+
+struct Turn {
+    folder: PathBuf,
+    is_open: bool,
+    hashes: HashSet<String>,
+}
+
+/// The contents, each with its bytes; also those that were never finished.
+fn objects(store: &Store) -> Result<HashMap<String, u64>, UndoError> {
+    let mut sizes = HashMap::new();
+    for (path, name) in names(&store.objects())? {
+        if is_temporary(&name) {
+            let meta = fs::metadata(&path);
+            sizes.insert(name, meta.map_or(0, |meta| meta.len()));
+            continue;
+        }
+        for (path, rest) in names(&path)? {
+            let meta = fs::metadata(&path);
+            sizes.insert(format!("{name}{rest}"), meta.map_or(0, |meta| meta.len()));
+        }
+    }
+    Ok(sizes)
+}
+
+fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
+    let mut turns = Vec::new();
+    for (folder, id) in names(&store.turns())? {
+        let (is_open, hashes) = match Record::load(store, &id)? {
+            Some(record) => {
+                let states = record.changed.iter();
+                let states = states.flat_map(|change| [&change.before, &change.after]);
+                (false, states.filter_map(hash_of).collect())
+            }
+            None => (true, read_open(&folder)?.map(hashes_of).unwrap_or_default()),
+        };
+        turns.push(Turn {
+            folder,
+            is_open,
+            hashes,
+        });
+    }
+    Ok(turns)
+}
+
+fn hashes_of(said: Said) -> HashSet<String> {
+    let befores = said.befores.iter();
+    let befores = befores.filter_map(|(_, state)| hash_of(state));
+    let entries = said.trees.iter().flat_map(|tree| &tree.entries);
+    let kept = entries.filter_map(|seen| match &seen.kind {
+        Kind::File(Image::Kept(hash)) => Some(hash.clone()),
+        _ => None,
+    });
+    befores.chain(kept).collect()
+}
+
+fn hash_of(state: &State) -> Option<String> {
+    match state {
+        State::File { content, .. } => Some(content.hash.clone()).filter(|it| !it.is_empty()),
+        _ => None,
+    }
+}
+
+/// What is in a folder, with its name.
+pub(super) fn names(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
+    let entries = fs::read_dir(folder).map_err(UndoError::io("cannot read", folder))?;
+    let named = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some((entry.path(), name))
+    });
+    Ok(named.collect())
+}

@@ -1,0 +1,273 @@
+//! What is kept of a turn: while it is open a journal, to which the state of a path is written before
+//! the path is changed; once it is closed a record of what it changed, written whole or not at all.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::UndoError;
+use super::listing_file;
+use super::path_text;
+use super::state::State;
+use super::store::Store;
+use super::tree::Tree;
+use crate::agent::trial::write_whole;
+
+const JOURNAL: &str = "open";
+const RECORD: &str = "turn.json";
+const LISTING: &str = "tree-";
+
+/// How a turn began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Begun {
+    /// Names it. Sorts by time.
+    pub id: String,
+    /// The session it belongs to.
+    pub session: String,
+    /// What the user said.
+    pub prompt: String,
+    /// When, in milliseconds.
+    pub at: i64,
+    /// The folder whose files it works on.
+    #[serde(with = "path_text")]
+    pub root: PathBuf,
+}
+
+/// A turn that is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Record {
+    pub begun: Begun,
+    /// By path.
+    pub changed: Vec<Change>,
+    pub status: Status,
+}
+
+/// What became of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Change {
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    pub before: State,
+    pub after: State,
+}
+
+/// Whether the changes of a turn are in the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Status {
+    /// They are.
+    Done,
+    /// They are being taken back.
+    Undoing,
+    /// They were taken back at this time, in milliseconds.
+    Undone(i64),
+    /// They are being made again.
+    Redoing,
+}
+
+impl Record {
+    /// The record of the turn `id`; none where it was evicted or never closed.
+    pub fn load(store: &Store, id: &str) -> Result<Option<Self>, UndoError> {
+        if id.is_empty()
+            || !id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        {
+            return Ok(None);
+        }
+        let path = store.turns().join(id).join(RECORD);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(UndoError::io("cannot read", &path)(error)),
+        };
+        let record = serde_json::from_slice(&bytes);
+        record.map(Some).map_err(|error| UndoError::Damaged {
+            path,
+            what: error.to_string(),
+        })
+    }
+
+    /// Writes it.
+    pub fn save(&self, store: &Store) -> Result<(), UndoError> {
+        let path = store.turns().join(&self.begun.id).join(RECORD);
+        let json = serde_json::to_vec(self).map_err(io::Error::other);
+        let written = json.and_then(|json| write_whole(&path, &json));
+        written.map_err(UndoError::io("cannot write", &path))
+    }
+}
+
+/// One line of a journal.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Line {
+    Begun(Begun),
+    Before {
+        #[serde(with = "path_text")]
+        path: PathBuf,
+        state: State,
+    },
+}
+
+/// The journal of an open turn. Nobody else has it while this lives.
+#[derive(Debug)]
+pub(super) struct Journal {
+    folder: PathBuf,
+    file: File,
+    trees: usize,
+}
+
+/// What a journal says.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub begun: Begun,
+    /// The first states of paths that were changed by name.
+    pub befores: Vec<(PathBuf, State)>,
+    /// The trees before the first command.
+    pub trees: Vec<Tree>,
+}
+
+impl Journal {
+    /// Begins one.
+    pub fn create(store: &Store, begun: &Begun) -> Result<Self, UndoError> {
+        let folder = store.turns().join(&begun.id);
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(UndoError::io("cannot make", &folder))?;
+        let path = folder.join(JOURNAL);
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true).mode(0o600);
+        let file = options.open(&path);
+        let file = file.map_err(UndoError::io("cannot make", &path))?;
+        file.try_lock()
+            .map_err(|error| UndoError::io("cannot lock", &path)(error.into()))?;
+        let mut journal = Self {
+            folder,
+            file,
+            trees: 0,
+        };
+        journal.append(&[Line::Begun(begun.clone())])?;
+        Ok(journal)
+    }
+
+    /// Writes down what these paths hold. When this returns, it is on the disk.
+    pub fn before(&mut self, states: &[(PathBuf, State)]) -> Result<(), UndoError> {
+        let lines = states.iter().map(|(path, state)| Line::Before {
+            path: path.clone(),
+            state: state.clone(),
+        });
+        self.append(&lines.collect::<Vec<_>>())
+    }
+
+    /// Writes down a tree. When this returns, it is on the disk.
+    pub fn tree(&mut self, tree: &Tree) -> Result<(), UndoError> {
+        let path = self.folder.join(format!("{LISTING}{}", self.trees));
+        let written = write_whole(&path, &listing_file::to_bytes(tree));
+        written.map_err(UndoError::io("cannot write", &path))?;
+        self.trees += 1;
+        Ok(())
+    }
+
+    fn append(&mut self, lines: &[Line]) -> Result<(), UndoError> {
+        let mut bytes = Vec::new();
+        for line in lines {
+            let json = serde_json::to_writer(&mut bytes, line).map_err(io::Error::other);
+            json.map_err(UndoError::io("cannot write in", &self.folder))?;
+            bytes.push(b'\n');
+        }
+        let written = self.file.write_all(&bytes);
+        let written = written.and_then(|()| self.file.sync_data());
+        written.map_err(UndoError::io("cannot write in", &self.folder))
+    }
+
+    /// Ends it: the turn has changed this, or nothing.
+    pub fn close(self, store: &Store, record: &Record) -> Result<(), UndoError> {
+        if record.changed.is_empty() {
+            let removed = fs::remove_dir_all(&self.folder);
+            return removed.map_err(UndoError::io("cannot remove", &self.folder));
+        }
+        record.save(store)?;
+        remove_open(&self.folder)
+    }
+
+    /// Takes over the journal of a turn that somebody who is gone has left open, and what it says.
+    /// None where there is none, or where its owner lives.
+    pub fn take_over(folder: &Path) -> Result<Option<(Self, Said)>, UndoError> {
+        let path = folder.join(JOURNAL);
+        let mut options = OpenOptions::new();
+        let file = match options.read(true).append(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(UndoError::io("cannot open", &path)(error)),
+        };
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        if folder.join(RECORD).exists() {
+            // Its owner had nothing left to do but this.
+            remove_open(folder)?;
+            return Ok(None);
+        }
+        let Some(said) = read(folder, &file)? else {
+            // Nothing was changed yet.
+            let removed = fs::remove_dir_all(folder);
+            removed.map_err(UndoError::io("cannot remove", folder))?;
+            return Ok(None);
+        };
+        let journal = Self {
+            folder: folder.to_owned(),
+            trees: said.trees.len(),
+            file,
+        };
+        Ok(Some((journal, said)))
+    }
+}
+
+/// What the journal in `folder` says, whoever has it; none where it does not even say whose it is.
+pub(super) fn read_open(folder: &Path) -> Result<Option<Said>, UndoError> {
+    match File::open(folder.join(JOURNAL)) {
+        Ok(file) => read(folder, &file),
+        Err(_) => Ok(None),
+    }
+}
+
+fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
+    let (mut begun, mut befores) = (None, Vec::new());
+    for line in BufReader::new(file).lines() {
+        let line = line.map_err(UndoError::io("cannot read", &folder.join(JOURNAL)))?;
+        match serde_json::from_str(&line) {
+            Ok(Line::Begun(it)) => begun = Some(it),
+            Ok(Line::Before { path, state }) => befores.push((path, state)),
+            // The last line of one that was killed: what it was about was not changed yet.
+            Err(_) => break,
+        }
+    }
+    let mut trees = Vec::new();
+    while let Ok(bytes) = fs::read(folder.join(format!("{LISTING}{}", trees.len()))) {
+        let tree = listing_file::from_bytes(&bytes);
+        trees.push(tree.map_err(|error| UndoError::Damaged {
+            path: folder.join(format!("{LISTING}{}", trees.len())),
+            what: error.to_string(),
+        })?);
+    }
+    Ok(begun.map(|begun| Said {
+        begun,
+        befores,
+        trees,
+    }))
+}
+
+fn remove_open(folder: &Path) -> Result<(), UndoError> {
+    for at in 0.. {
+        if fs::remove_file(folder.join(format!("{LISTING}{at}"))).is_err() {
+            break;
+        }
+    }
+    let path = folder.join(JOURNAL);
+    fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))
+}

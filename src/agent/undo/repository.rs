@@ -1,0 +1,208 @@
+//! What a repository of the user has of the files in its working tree. It is only read: its index is
+//! parsed here, and git itself is asked for contents and attributes without taking a lock.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::git_index::{self, Tracked};
+use super::hash;
+use super::state::Stamp;
+use super::tree::Tree;
+use crate::agent::trial::{Git, TrialError};
+
+/// Attributes that make a file differ from what git has in more than its line ends.
+const CONVERTING: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
+/// Larger files of attributes or settings are none.
+const MAX_TEXT: u64 = 1 << 20;
+
+/// A repository whose working tree is in a tree.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// The top of its working tree, below the root of the tree.
+    pub below: PathBuf,
+    /// Where its contents are.
+    pub common_dir: PathBuf,
+    git_dir: PathBuf,
+    index_modified: (i64, u32),
+    /// Sorted by path.
+    pub tracked: Vec<Tracked>,
+}
+
+impl Repository {
+    /// The repository with its top at `below` in `tree`; none where its files cannot be read.
+    pub fn read(tree: &Tree, below: &Path) -> Option<Self> {
+        let top = tree.root.join(below);
+        let git_dir = git_dir(&top)?;
+        let common_dir = match read_small(&git_dir.join("commondir")) {
+            Some(text) => git_dir.join(OsStr::from_bytes(text.trim_ascii_end())),
+            None => git_dir.clone(),
+        };
+        let config = read_small(&common_dir.join("config"))?;
+        let config = String::from_utf8_lossy(&config).to_lowercase();
+        let is_sha256 = config.contains("objectformat") && config.contains("sha256");
+        let id_len = if is_sha256 { 32 } else { 20 };
+        let index = git_dir.join("index");
+        let meta = fs::metadata(&index).ok()?;
+        let tracked = git_index::read(&fs::read(&index).ok()?, id_len)?;
+        Some(Self {
+            below: below.to_owned(),
+            common_dir,
+            git_dir,
+            index_modified: (meta.mtime(), meta.mtime_nsec() as u32),
+            tracked,
+        })
+    }
+
+    /// Whether git has the file byte by byte as it stands there: nobody has touched it since git
+    /// looked, nor could have in the same moment.
+    pub fn is_clean(&self, tracked: &Tracked, stamp: &Stamp) -> bool {
+        let same = |(seconds, nanos): (u32, u32), of: (i64, u32)| {
+            // Some programs leave the parts of a second out.
+            i64::from(seconds) == of.0 && (nanos == of.1 || nanos == 0)
+        };
+        let (seconds, nanos) = tracked.modified;
+        tracked.is_file
+            && tracked.size == stamp.size as u32
+            && tracked.inode == stamp.inode as u32
+            && same(tracked.modified, stamp.modified)
+            && same(tracked.changed, stamp.changed)
+            && (i64::from(seconds), nanos) < self.index_modified
+    }
+
+    /// Its files that git converts by more than their line ends, below its top.
+    pub fn converted(&self, tree: &Tree) -> HashSet<Vec<u8>> {
+        if !self.may_convert(tree) {
+            return HashSet::new();
+        }
+        let mut paths = Vec::new();
+        for tracked in &self.tracked {
+            paths.extend_from_slice(&tracked.path);
+            paths.push(0);
+        }
+        let top = tree.root.join(&self.below);
+        let git = Git::within(&top)
+            .with("GIT_DIR", &self.git_dir)
+            .with("GIT_WORK_TREE", &top);
+        let mut arguments = vec!["check-attr", "-z", "--stdin"];
+        arguments.extend(CONVERTING);
+        let read = |out: &mut dyn Read| {
+            let mut bytes = Vec::new();
+            let read = out.read_to_end(&mut bytes);
+            read.map_err(TrialError::io("cannot read from git in", &top))?;
+            Ok(bytes)
+        };
+        let Ok(said) = git.converse(&arguments, &paths, read) else {
+            // Then nothing is sure.
+            return self.tracked.iter().map(|it| it.path.clone()).collect();
+        };
+        let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        let converts = |value: &[u8]| !matches!(value, b"unspecified" | b"unset");
+        let converted = fields.chunks_exact(3);
+        converted
+            .filter(|field| converts(field[2]))
+            .map(|field| field[0].to_vec())
+            .collect()
+    }
+
+    /// Whether any file of attributes speaks of such.
+    fn may_convert(&self, tree: &Tree) -> bool {
+        let speaks = |path: &Path, words: &[&str]| {
+            let text = read_small(path).map(|text| String::from_utf8_lossy(&text).to_lowercase());
+            text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
+        };
+        let is_attributes = |path: &Path| path.file_name() == Some(".gitattributes".as_ref());
+        let mut own = tree.entries.iter().map(|seen| &seen.path);
+        let own = own.any(|path| {
+            is_attributes(path)
+                && path.starts_with(&self.below)
+                && speaks(&tree.root.join(path), &CONVERTING)
+        });
+        let home = std::env::home_dir().unwrap_or_default();
+        let config = std::env::var_os("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .unwrap_or_else(|| home.join(".config"));
+        let elsewhere = [
+            self.common_dir.join("info/attributes"),
+            config.join("git/attributes"),
+            PathBuf::from("/etc/gitattributes"),
+        ];
+        let settings = [
+            self.common_dir.join("config"),
+            config.join("git/config"),
+            home.join(".gitconfig"),
+            PathBuf::from("/etc/gitconfig"),
+        ];
+        own || elsewhere.iter().any(|path| speaks(path, &CONVERTING))
+            || (settings.iter()).any(|path| speaks(path, &["attributesfile"]))
+    }
+}
+
+/// Reads contents of the repository at `common_dir`, as far as it has them.
+pub(super) fn read_blobs(common_dir: &Path, ids: &[String], mut take: impl FnMut(&str, Vec<u8>)) {
+    let unique: HashMap<&str, ()> = ids.iter().map(|id| (id.as_str(), ())).collect();
+    let mut asked = String::new();
+    for id in unique.keys() {
+        asked.push_str(id);
+        asked.push('\n');
+    }
+    let git = Git::within(common_dir).with("GIT_DIR", common_dir);
+    let read = |out: &mut dyn Read| {
+        let mut out = BufReader::new(out);
+        while let Some((id, bytes)) = next_blob(&mut out) {
+            if let Some(bytes) = bytes {
+                take(&id, bytes);
+            }
+        }
+        Ok(())
+    };
+    // What it does not give, it does not have.
+    let asked = git.converse(&["cat-file", "--batch"], asked.as_bytes(), read);
+    if let Err(error) = asked {
+        tracing::warn!("undo: {error}");
+    }
+}
+
+/// One answer: `ID blob SIZE`, the bytes and a line end; or `ID missing`.
+fn next_blob(out: &mut impl BufRead) -> Option<(String, Option<Vec<u8>>)> {
+    let mut line = String::new();
+    out.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let mut fields = line.split_whitespace();
+    let id = fields.next()?.to_owned();
+    let kind = fields.next()?;
+    let Some(size) = fields.next().and_then(|size| size.parse::<usize>().ok()) else {
+        return Some((id, None));
+    };
+    let mut bytes = vec![0; size + 1];
+    out.read_exact(&mut bytes).ok()?;
+    bytes.pop();
+    Some((id, (kind == "blob").then_some(bytes)))
+}
+
+/// The folder with git's own files for the working tree at `top`.
+fn git_dir(top: &Path) -> Option<PathBuf> {
+    let git = top.join(".git");
+    if fs::metadata(&git).ok()?.is_dir() {
+        return Some(git);
+    }
+    let text = read_small(&git)?;
+    let path = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    Some(top.join(OsStr::from_bytes(path)))
+}
+
+fn read_small(path: &Path) -> Option<Vec<u8>> {
+    let meta = fs::metadata(path).ok()?;
+    let is_small = meta.is_file() && meta.len() <= MAX_TEXT;
+    is_small.then(|| fs::read(path).ok()).flatten()
+}
+
+/// Whether the file at `path` holds the content that git calls `id`.
+pub(super) fn holds(path: &Path, size: u64, id: &[u8]) -> bool {
+    let opened = super::store::open_file(path);
+    opened.is_ok_and(|mut file| hash::of_blob(&mut file, size, id.len()).is_ok_and(|it| it == id))
+}

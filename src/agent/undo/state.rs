@@ -1,0 +1,122 @@
+//! What a path holds, and when it was last touched. Contents are named by their SHA-256; a record
+//! never holds the bytes.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::path_text;
+
+/// What stands at a path. Two are equal when a user would find the same there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum State {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File {
+        /// Its permissions.
+        mode: u32,
+        /// Its bytes.
+        content: Content,
+    },
+    /// A symbolic link, and where it leads.
+    Link(#[serde(with = "path_text")] PathBuf),
+    /// A folder, with its permissions.
+    Folder(u32),
+    /// A pipe, a socket or a device: left alone.
+    Special,
+}
+
+/// The bytes of a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Content {
+    /// Their SHA-256 in hexadecimal digits; empty where they were not read.
+    pub hash: String,
+    /// How many they are.
+    pub size: u64,
+    /// Where git has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<Blob>,
+    /// Why nobody has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Lost>,
+}
+
+/// Where they are kept does not matter. Bytes that were not read equal no others.
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        !self.hash.is_empty() && self.hash == other.hash
+    }
+}
+
+impl Eq for Content {}
+
+/// Bytes that a git repository has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Blob {
+    /// Its git folder.
+    #[serde(with = "path_text")]
+    pub git_dir: PathBuf,
+    /// How git names them.
+    pub id: String,
+    /// Whether each line feed is preceded by a carriage return in the file but not in git.
+    #[serde(default)]
+    pub crlf: bool,
+}
+
+/// Why there is no copy of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Lost {
+    /// It is larger than a file that is copied may be.
+    TooLarge,
+    /// The copies of one turn would have become too large.
+    TooMuch,
+    /// It could not be read.
+    Unreadable,
+    /// It was being written all the time.
+    Changing,
+    /// Git no longer has it as it was.
+    NotInGit,
+}
+
+impl Lost {
+    /// The reason in words, after the name of a file.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::TooLarge => "too large for a copy",
+            Self::TooMuch => "no room for a copy within undo.max_bytes",
+            Self::Unreadable => "cannot be read",
+            Self::Changing => "was being written while it was copied",
+            Self::NotInGit => "git does not have it byte by byte",
+        }
+    }
+}
+
+/// When a file was last touched in any way; not to be set back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// The permissions.
+    pub mode: u32,
+    pub inode: u64,
+    pub size: u64,
+    pub modified: (i64, u32),
+    pub changed: (i64, u32),
+}
+
+impl Stamp {
+    pub fn of(meta: &Metadata) -> Self {
+        Self {
+            mode: meta.mode() & 0o7777,
+            inode: meta.ino(),
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec() as u32),
+            changed: (meta.ctime(), meta.ctime_nsec() as u32),
+        }
+    }
+}

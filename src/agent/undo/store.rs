@@ -1,0 +1,225 @@
+//! Contents by their hash, in a folder that only its owner can read. Several programs may use it at
+//! once: who adds something and names it in a record holds the lock, shared; who removes what no
+//! record names holds it alone.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+use tempfile::NamedTempFile;
+
+use super::error::UndoError;
+use super::hash;
+use super::state::{Lost, Stamp};
+
+/// Larger files are never whole in memory.
+const SMALL: u64 = 1 << 20;
+/// How often a file is copied that changes meanwhile.
+const TRIES: usize = 3;
+/// How temporary names begin.
+const TEMPORARY: &str = "new-";
+
+/// The folder of contents.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    home: PathBuf,
+}
+
+/// The store stays as it is for others while this lives.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "held, not read")] File);
+
+impl Store {
+    /// The store in the folder `home`, which is made when it is missing.
+    pub fn open(home: &Path) -> Result<Self, UndoError> {
+        let store = Self {
+            home: home.to_owned(),
+        };
+        for folder in [home, &store.objects(), &store.turns()] {
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(folder);
+            made.map_err(UndoError::io("cannot make", folder))?;
+        }
+        Ok(store)
+    }
+
+    /// The folder with a folder for each turn.
+    pub fn turns(&self) -> PathBuf {
+        self.home.join("turns")
+    }
+
+    /// The folder of contents.
+    pub fn objects(&self) -> PathBuf {
+        self.home.join("objects")
+    }
+
+    /// Where the content `hash` is, if it is there.
+    pub fn path_of(&self, hash: &str) -> PathBuf {
+        let (folder, name) = hash.split_at_checked(2).unwrap_or(("", hash));
+        self.objects().join(folder).join(name)
+    }
+
+    /// Whether the content `hash` is there.
+    pub fn has(&self, hash: &str) -> bool {
+        hash.len() > 2 && self.path_of(hash).is_file()
+    }
+
+    /// Keeps what is named from now on.
+    pub fn lock(&self) -> Result<Lock, UndoError> {
+        let file = self.lock_file()?;
+        let path = self.home.join("lock");
+        file.lock_shared()
+            .map_err(UndoError::io("cannot lock", &path))?;
+        Ok(Lock(file))
+    }
+
+    /// Keeps everybody else away; none while somebody holds a lock.
+    pub fn lock_alone(&self) -> Result<Option<Lock>, UndoError> {
+        let file = self.lock_file()?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock(file))),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => {
+                let path = self.home.join("lock");
+                Err(UndoError::io("cannot lock", &path)(error))
+            }
+        }
+    }
+
+    fn lock_file(&self) -> Result<File, UndoError> {
+        let path = self.home.join("lock");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600);
+        let file = options.open(&path);
+        file.map_err(UndoError::io("cannot open", &path))
+    }
+
+    /// Keeps the bytes of the file at `path`, which was as `stamp` says, and returns their hash.
+    /// Where the file is another by now, what it holds now is kept.
+    pub fn keep_file(&self, path: &Path) -> Result<Result<(String, Stamp), Lost>, UndoError> {
+        for _ in 0..TRIES {
+            let opened = open_file(path);
+            let Ok(mut source) = opened else {
+                return Ok(Err(Lost::Unreadable));
+            };
+            let Ok(before) = source.metadata() else {
+                return Ok(Err(Lost::Unreadable));
+            };
+            if !before.is_file() {
+                return Ok(Err(Lost::Changing));
+            }
+            let kept = if before.len() <= SMALL {
+                let mut bytes = Vec::with_capacity(before.len() as usize);
+                if source.read_to_end(&mut bytes).is_err() {
+                    return Ok(Err(Lost::Unreadable));
+                }
+                Kept::Bytes(bytes)
+            } else {
+                match self.copy(&mut source) {
+                    Ok((temp, hash)) => Kept::Copy(temp, hash),
+                    Err(Copying::Reading) => return Ok(Err(Lost::Unreadable)),
+                    Err(Copying::Writing(error)) => return Err(error),
+                }
+            };
+            let (stamp, now) = (Stamp::of(&before), source.metadata());
+            if now.is_ok_and(|now| Stamp::of(&now) == stamp) {
+                let hash = match kept {
+                    Kept::Bytes(bytes) => self.keep_bytes(&bytes)?,
+                    Kept::Copy(temp, hash) => {
+                        self.name(temp, &hash)?;
+                        hash
+                    }
+                };
+                return Ok(Ok((hash, stamp)));
+            }
+        }
+        Ok(Err(Lost::Changing))
+    }
+
+    /// Keeps these bytes and returns their hash.
+    pub fn keep_bytes(&self, bytes: &[u8]) -> Result<String, UndoError> {
+        let hash = hash::of_bytes(bytes);
+        if !self.has(&hash) {
+            let mut temp = self.temporary()?;
+            let written = temp.write_all(bytes);
+            written.map_err(UndoError::io("cannot write", temp.path()))?;
+            self.name(temp, &hash)?;
+        }
+        Ok(hash)
+    }
+
+    /// A copy of a large file, and its hash: of the copy, so that they belong together.
+    fn copy(&self, source: &mut File) -> Result<(NamedTempFile, String), Copying> {
+        let mut temp = self.temporary().map_err(Copying::Writing)?;
+        let write = |temp: &NamedTempFile| {
+            let path = temp.path().to_owned();
+            move |error| Copying::Writing(UndoError::io("cannot write", &path)(error))
+        };
+        if rustix::fs::ioctl_ficlone(temp.as_file(), &*source).is_ok() {
+            let rewound = temp.as_file_mut().rewind();
+            rewound.map_err(write(&temp))?;
+            let (hash, _) =
+                hash::of_reader(temp.as_file_mut(), |_| Ok(())).map_err(|_| Copying::Reading)?;
+            return Ok((temp, hash));
+        }
+        let mut failed = None;
+        let read = hash::of_reader(source, |bytes| {
+            temp.write_all(bytes).map_err(|error| {
+                failed = Some(error);
+                io::Error::other("")
+            })
+        });
+        match (read, failed) {
+            (Ok((hash, _)), _) => Ok((temp, hash)),
+            (Err(_), Some(error)) => Err(write(&temp)(error)),
+            (Err(_), None) => Err(Copying::Reading),
+        }
+    }
+
+    fn temporary(&self) -> Result<NamedTempFile, UndoError> {
+        let objects = self.objects();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY);
+        builder.permissions(Permissions::from_mode(0o600));
+        let temp = builder.tempfile_in(&objects);
+        temp.map_err(UndoError::io("cannot write in", &objects))
+    }
+
+    fn name(&self, temp: NamedTempFile, hash: &str) -> Result<(), UndoError> {
+        let path = self.path_of(hash);
+        if let Some(folder) = path.parent() {
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(folder);
+            made.map_err(UndoError::io("cannot make", folder))?;
+        }
+        let named = temp.persist(&path);
+        let named = named.map_err(|error| error.error);
+        named
+            .map(drop)
+            .map_err(UndoError::io("cannot write", &path))
+    }
+}
+
+enum Kept {
+    Bytes(Vec<u8>),
+    Copy(NamedTempFile, String),
+}
+
+enum Copying {
+    Reading,
+    Writing(UndoError),
+}
+
+/// Opens a file without following a link or waiting for a pipe.
+pub(super) fn open_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
+    options.open(path)
+}
+
+/// Whether a file in the folder of contents was being written by somebody who is gone.
+pub(super) fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY)
+}

@@ -1,0 +1,161 @@
+//! What is covered, by whom, and what is said of the rest.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tiller::agent::undo::Direction::{Redo, Undo};
+
+use super::fixture::{Place, QUOTA, git, picture};
+
+#[test]
+fn a_turn_of_tools_and_commands_is_undone_and_redone() {
+    let mut place = Place::with(&[("a", "1\n2\n"), ("b", "1\n")]);
+    place.writes("First", &[("a", "1\n3\n"), ("new/c", "x\n")]);
+    place.command("Second", |place| {
+        fs::remove_file(place.root.join("b")).unwrap();
+        place.write("a", "4\n");
+    });
+    let preview = place.undo.preview(&place.turns, Undo).unwrap().unwrap();
+    assert_eq!(preview.prompt, "Second");
+    let lines: Vec<_> = preview.files.iter().map(|file| file.lines).collect();
+    assert_eq!(lines, [Some((2, 1)), Some((1, 0))]);
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("a").unwrap(), "1\n3\n");
+    assert_eq!(place.read("b").unwrap(), "1\n");
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("a").unwrap(), "1\n2\n");
+    assert!(!place.root.join("new").exists());
+    assert_eq!(place.go(Undo), None);
+    assert_eq!(place.go(Redo), Some(vec![]));
+    assert_eq!(place.read("new/c").unwrap(), "x\n");
+    assert_eq!(place.go(Redo), Some(vec![]));
+    assert_eq!(place.read("a").unwrap(), "4\n");
+    assert_eq!(place.go(Redo), None);
+}
+
+#[test]
+fn what_others_have_changed_since_is_named_and_stays() {
+    let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
+    place.writes("First", &[("a", "2\n"), ("b", "2\n")]);
+    place.write("a", "mine\n");
+    let kept = place.go(Undo).unwrap();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].path, place.root.join("a"));
+    assert_eq!(kept[0].why, "was changed since by others");
+    assert_eq!(place.read("a").unwrap(), "mine\n");
+    assert_eq!(place.read("b").unwrap(), "1\n");
+}
+
+#[test]
+fn only_what_git_does_not_have_is_copied() {
+    let big = "0123456789\n".repeat(20_000);
+    let mut place = Place::with(&[("clean", &big), (".gitignore", "ignored\n")]);
+    place.write("ignored", &big);
+    place.write("dirty", "x\n");
+    // Of a file that was touched in the very moment git looked at it, nobody can be sure.
+    git(&place.root, &["update-index", "--refresh"]);
+    place.command("First", |place| {
+        fs::remove_file(place.root.join("dirty")).unwrap()
+    });
+    assert!(place.kept_bytes() < 1000, "{}", place.kept_bytes());
+    place.go(Undo).unwrap();
+    assert_eq!(place.read("dirty").unwrap(), "x\n");
+}
+
+#[test]
+fn files_that_are_too_large_are_named() {
+    let big = "x".repeat(QUOTA as usize / 8 + 1);
+    let mut place = Place::plain(&[("big", &big), ("small", "1\n")]);
+    let covered = place.command("First", |place| {
+        place.write("big", "gone");
+        place.write("small", "gone");
+    });
+    assert_eq!(
+        covered.uncovered,
+        [(place.root.join("big"), "too large for a copy")]
+    );
+    let kept = place.go(Undo).unwrap();
+    assert_eq!(kept[0].path, place.root.join("big"));
+    assert_eq!(kept[0].why, "too large for a copy");
+    assert_eq!(place.read("small").unwrap(), "1\n");
+}
+
+#[test]
+fn what_only_comes_to_light_is_not_taken_for_new() {
+    let mut place = Place::with(&[(".gitignore", "secret\n")]);
+    place.write("secret", "mine\n");
+    wait_for_a_later_time(&place.root.join("secret"));
+    place.command("First", |place| {
+        place.write(".gitignore", "");
+        place.write("new", "x\n");
+    });
+    place.go(Undo).unwrap();
+    assert_eq!(place.read("secret").unwrap(), "mine\n");
+    assert_eq!(place.read("new"), None);
+    place.go(Redo).unwrap();
+    place.command("Second", |place| place.write(".gitignore", "secret\nnew\n"));
+    place.go(Undo).unwrap();
+    assert_eq!(place.read("new").unwrap(), "x\n");
+}
+
+/// Waits until the clock of files has moved on since this one was made.
+fn wait_for_a_later_time(file: &Path) {
+    let born = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let folder = tempfile::tempdir_in(file.parent().unwrap().parent().unwrap()).unwrap();
+    let probe = folder.path().join("probe");
+    while Instant::now() < deadline {
+        fs::write(&probe, "").unwrap();
+        if born(&probe) > born(file) {
+            return;
+        }
+    }
+    panic!("the clock of files stands still");
+}
+
+#[test]
+fn a_turn_that_was_killed_is_completed_from_what_is_on_disk() {
+    let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
+    place.write("dirty", "1\n");
+    let before = picture(&place.root);
+    place.undo.prompt("session", "First");
+    let paths = [place.root.join("a")];
+    let covered = place.undo.before_write(&place.root, &paths).unwrap();
+    place.write("a", "2\n");
+    place.undo.before_command(&place.root).unwrap();
+    place.write("b", "2\n");
+    place.write("c", "2\n");
+    fs::remove_file(place.root.join("dirty")).unwrap();
+    // As a kill: the journal stays, its lock goes.
+    place.restart();
+    let unknown = place.undo.recover("session", &[]).unwrap();
+    assert_eq!(Some(&unknown[0]), covered.begun.as_ref());
+    assert_eq!(
+        place.undo.recover("other", &[]).unwrap(),
+        Vec::<String>::new()
+    );
+    place.turns = unknown;
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(picture(&place.root), before);
+}
+
+#[test]
+fn the_oldest_turns_are_evicted_and_that_is_told() {
+    let mut place = Place::plain(&[("a", "1\n")]);
+    let text = |at: usize| format!("{at}").repeat(1 << 19);
+    let mut evicted = 0;
+    for at in 0..40 {
+        let covered = place.command(&format!("Turn {at}"), |place| place.write("a", &text(at)));
+        evicted += covered.evicted;
+    }
+    assert!(place.kept_bytes() <= QUOTA, "{}", place.kept_bytes());
+    let mut undone = 0;
+    while let Some(kept) = place.go(Undo) {
+        assert_eq!(kept, vec![]);
+        undone += 1;
+        assert_eq!(place.read("a").unwrap(), text(39 - undone));
+    }
+    assert!(undone > 3 && undone < 40, "{undone}");
+    assert!(evicted > 0);
+}

@@ -1,0 +1,178 @@
+//! A repository with an undo store beside it, and pictures of folders to compare.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use tiller::agent::undo::{Covered, Direction, Kept, Undo};
+
+/// A repository, and what keeps its changes.
+pub struct Place {
+    pub root: PathBuf,
+    pub home: PathBuf,
+    pub undo: Undo,
+    /// The turns so far.
+    pub turns: Vec<String>,
+    _folder: TempDir,
+}
+
+pub const QUOTA: u64 = 8 << 20;
+
+impl Place {
+    /// A folder with these files, in no repository.
+    pub fn plain(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let (root, home) = (path.join("shop"), path.join("data/undo"));
+        fs::create_dir(&root).unwrap();
+        let place = Self {
+            undo: Undo::new(home.clone(), QUOTA),
+            root,
+            home,
+            turns: Vec::new(),
+            _folder: folder,
+        };
+        for (path, text) in files {
+            place.write(path, text);
+        }
+        place
+    }
+
+    /// A repository with these files in its only commit.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let place = Self::plain(files);
+        git(&place.root, &["init", "-q", "-b", "main"]);
+        commit(&place.root);
+        place
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    /// A turn that does `work` as one command.
+    pub fn command(&mut self, prompt: &str, work: impl FnOnce(&Self)) -> Covered {
+        self.undo.prompt("session", prompt);
+        let covered = self.undo.before_command(&self.root).unwrap();
+        self.turns.extend(covered.begun.clone());
+        work(self);
+        self.undo.close().unwrap();
+        covered
+    }
+
+    /// A turn that writes these files by name.
+    pub fn writes(&mut self, prompt: &str, files: &[(&str, &str)]) {
+        self.undo.prompt("session", prompt);
+        for (path, text) in files {
+            let paths = [self.root.join(path)];
+            let covered = self.undo.before_write(&self.root, &paths).unwrap();
+            self.turns.extend(covered.begun);
+            self.write(path, text);
+        }
+        self.undo.close().unwrap();
+    }
+
+    /// Undoes or redoes the next turn; none where there is none.
+    pub fn go(&self, direction: Direction) -> Option<Vec<Kept>> {
+        let preview = self.undo.preview(&self.turns, direction).unwrap()?;
+        let kept = self.undo.go(&self.turns, direction, &preview.turn);
+        let kept = kept.unwrap();
+        assert_eq!(kept, preview.kept);
+        Some(kept)
+    }
+
+    /// Another program that finds what this one has left.
+    pub fn restart(&mut self) {
+        self.undo = Undo::new(self.home.clone(), QUOTA);
+    }
+
+    /// The bytes of all contents that are kept.
+    pub fn kept_bytes(&self) -> u64 {
+        let mut sum = 0;
+        let mut open = vec![self.home.join("objects")];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let meta = entry.metadata().unwrap();
+                match meta.is_dir() {
+                    true => open.push(entry.path()),
+                    false => sum += meta.len(),
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Every path below `root`, with type, mode and content; without what is below a `.git` or ends in
+/// `.log`.
+pub fn picture(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            let name = path.strip_prefix(root).unwrap().display().to_string();
+            if name.ends_with(".git") || name.ends_with(".log") {
+                continue;
+            }
+            let meta = entry.metadata().unwrap();
+            let mode = meta.permissions().mode() & 0o7777;
+            let what = if meta.is_dir() {
+                open.push(path);
+                format!("folder {mode:o}")
+            } else if meta.is_symlink() {
+                format!("link {}", fs::read_link(&path).unwrap().display())
+            } else {
+                let bytes = fs::read(&path).unwrap();
+                format!("file {mode:o} {}", String::from_utf8_lossy(&bytes))
+            };
+            found.insert(name, what);
+        }
+    }
+    found
+}
+
+/// Every file of the repository's own, byte by byte.
+pub fn git_picture(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.join(".git")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .map(Result::unwrap)
+        {
+            let path = entry.path();
+            match entry.file_type().unwrap().is_dir() {
+                true => open.push(path),
+                false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
+            }
+        }
+    }
+    found
+}
+
+/// Whether git could do it.
+pub fn git(root: &Path, arguments: &[&str]) -> bool {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"])
+        .args(arguments)
+        .current_dir(root)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    git.output().unwrap().status.success()
+}
+
+pub fn commit(root: &Path) {
+    git(root, &["add", "-A"]);
+    git(root, &["commit", "-q", "--allow-empty", "-m", "x"]);
+}
