@@ -10,14 +10,18 @@ use std::time::SystemTime;
 use super::cover::written;
 use super::hash;
 use super::look::{as_in_tree, content, look};
-use super::record::Change;
+use super::record::{Before, Change};
 use super::repository::read_blobs;
 use super::state::{Blob, Content, Lost, State};
 use super::tree::{Image, Kind, Seen, Tree};
 
 /// All that was changed, by path.
-pub(super) fn compare(trees: &[Tree], befores: &[(PathBuf, State)]) -> Vec<Change> {
+pub(super) fn compare(trees: &[Tree], befores: &[Before]) -> Vec<Change> {
     let mut states: BTreeMap<PathBuf, State> = BTreeMap::new();
+    let (late, early): (Vec<&Before>, Vec<&Before>) = befores.iter().partition(|it| it.late);
+    for before in late {
+        states.insert(before.path.clone(), before.state.clone());
+    }
     let mut touched = Vec::new();
     for tree in trees {
         let now = Tree::look(&tree.root);
@@ -30,9 +34,8 @@ pub(super) fn compare(trees: &[Tree], befores: &[(PathBuf, State)]) -> Vec<Chang
     for (path, seen) in touched {
         states.insert(path, blobs.state(seen));
     }
-    // What was written down by name is what the turn began with, the first time it was.
-    for (path, state) in befores.iter().rev() {
-        states.insert(path.clone(), state.clone());
+    for before in early {
+        states.insert(before.path.clone(), before.state.clone());
     }
     let changes = states.into_iter().filter_map(|(path, before)| {
         let after = look(&path);

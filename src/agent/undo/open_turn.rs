@@ -7,7 +7,7 @@ use super::compare::compare;
 use super::cover::{Copies, Limits, cover, uncovered};
 use super::error::UndoError;
 use super::look::look_and_keep;
-use super::record::{Begun, Journal, Record, Said, Status};
+use super::record::{Before, Begun, Journal, Record, Said, Status};
 use super::state::{Lost, State};
 use super::store::Store;
 use super::tree::Tree;
@@ -45,7 +45,7 @@ impl OpenTurn {
             said.begun.root.is_dir() && said.trees.iter().all(|tree| tree.root.is_dir())
         });
         Ok(taken.map(|(journal, said)| Self {
-            known: said.befores.iter().map(|(path, _)| path.clone()).collect(),
+            known: said.befores.iter().map(|it| it.path.clone()).collect(),
             journal,
             said,
         }))
@@ -78,16 +78,20 @@ impl OpenTurn {
         if states.is_empty() {
             return Ok(Vec::new());
         }
-        let states: Vec<(PathBuf, State)> = states.into_iter().collect();
-        self.journal.before(&states)?;
-        self.known
-            .extend(states.iter().map(|(path, _)| path.clone()));
-        let lost = states.iter().filter_map(|(path, state)| match state {
-            State::File { content, .. } => Some((path.clone(), content.lost?)),
+        let befores = states.into_iter().map(|(path, state)| Before {
+            late: (self.said.trees.iter()).any(|tree| path.starts_with(&tree.root)),
+            path,
+            state,
+        });
+        let befores: Vec<Before> = befores.collect();
+        self.journal.before(&befores)?;
+        (self.known).extend(befores.iter().map(|before| before.path.clone()));
+        let lost = befores.iter().filter_map(|before| match &before.state {
+            State::File { content, .. } => Some((before.path.clone(), content.lost?)),
             _ => None,
         });
         let lost = lost.collect();
-        self.said.befores.extend(states);
+        self.said.befores.extend(befores);
         Ok(lost)
     }
 

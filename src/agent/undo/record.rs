@@ -112,7 +112,19 @@ enum Line {
         #[serde(with = "path_text")]
         path: PathBuf,
         state: State,
+        /// Whether a tree before it, if that knows the path, has the first word.
+        #[serde(default)]
+        late: bool,
     },
+}
+
+/// The state of a path before it was changed by name.
+#[derive(Clone, Debug)]
+pub(super) struct Before {
+    pub path: PathBuf,
+    pub state: State,
+    /// Whether the tree that is around it was looked at before.
+    pub late: bool,
 }
 
 /// The journal of an open turn. Nobody else has it while this lives.
@@ -127,8 +139,8 @@ pub(super) struct Journal {
 #[derive(Debug)]
 pub(super) struct Said {
     pub begun: Begun,
-    /// The first states of paths that were changed by name.
-    pub befores: Vec<(PathBuf, State)>,
+    /// What was changed by name.
+    pub befores: Vec<Before>,
     /// The trees before the first command.
     pub trees: Vec<Tree>,
 }
@@ -156,10 +168,11 @@ impl Journal {
     }
 
     /// Writes down what these paths hold. When this returns, it is on the disk.
-    pub fn before(&mut self, states: &[(PathBuf, State)]) -> Result<(), UndoError> {
-        let lines = states.iter().map(|(path, state)| Line::Before {
-            path: path.clone(),
-            state: state.clone(),
+    pub fn before(&mut self, befores: &[Before]) -> Result<(), UndoError> {
+        let lines = befores.iter().map(|before| Line::Before {
+            path: before.path.clone(),
+            state: before.state.clone(),
+            late: before.late,
         });
         self.append(&lines.collect::<Vec<_>>())
     }
@@ -242,7 +255,7 @@ fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
         let line = line.map_err(UndoError::io("cannot read", &folder.join(JOURNAL)))?;
         match serde_json::from_str(&line) {
             Ok(Line::Begun(it)) => begun = Some(it),
-            Ok(Line::Before { path, state }) => befores.push((path, state)),
+            Ok(Line::Before { path, state, late }) => befores.push(Before { path, state, late }),
             // The last line of one that was killed: what it was about was not changed yet.
             Err(_) => break,
         }
