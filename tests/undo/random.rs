@@ -126,6 +126,10 @@ fn carry_out(place: &mut Place, at: usize, turn: &[(bool, Act)]) {
     for (by_tool, act) in turn {
         // No tool moves folders or writes through links.
         let plain = |path: &&str| {
+            // Of what git ignores, tools are covered and commands are not.
+            if path.ends_with(".log") {
+                return false;
+            }
             let meta = fs::symlink_metadata(place.root.join(path));
             meta.map_or(true, |meta| meta.is_file())
         };
