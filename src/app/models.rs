@@ -11,10 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
-
 use super::config;
+use super::fuzzy::{Match, Query};
 use crate::llm::catalog::pattern::Name;
 use crate::llm::catalog::{Named, Snapshot};
 use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
@@ -220,16 +218,6 @@ impl Models {
     }
 }
 
-/// A row of a list that fits what was typed.
-pub struct Match {
-    /// Its index.
-    pub row: usize,
-    /// Whether it holds only the letters that were typed, in their order, and not the words.
-    pub scattered: bool,
-    /// How well it fits; more is better.
-    pub score: u32,
-}
-
 /// The rows whose name holds the words of `query`, or at least their letters in this order. Case does
 /// not count, and `.` and `_` are as good as `-`.
 pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
@@ -240,26 +228,11 @@ pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
         };
         text.chars().map(plain).collect()
     };
-    let query = plain(query);
-    let words: Vec<&str> = query.split_whitespace().collect();
-    let pattern = Pattern::new(
-        &words.join(" "),
-        CaseMatching::Ignore,
-        Normalization::Smart,
-        AtomKind::Fuzzy,
-    );
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut letters = Vec::new();
+    let mut query = Query::new(&plain(query));
     let fit = |(row, entry): (usize, &ModelEntry)| {
         let model = &entry.model;
         let name = plain(&format!("{}/{} {}", model.provider, model.id, model.name));
-        let score = pattern.score(Utf32Str::new(&name, &mut letters), &mut matcher)?;
-        let scattered = !words.iter().all(|word| name.contains(word));
-        Some(Match {
-            row,
-            scattered,
-            score,
-        })
+        query.fit(row, &name)
     };
     rows.iter().enumerate().filter_map(fit).collect()
 }

@@ -309,8 +309,8 @@ async fn an_answer_that_is_no_summary_is_asked_for_again_in_other_words() {
     }
 }
 
-#[tokio::test]
-async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
+/// An agent whose second prompt waits for a summary, which ends when the gate opens.
+async fn summarising() -> (TestAgent, Arc<Gate>) {
     let gate = Gate::new();
     let mut waits = say("the summary");
     waits.insert(1, Step::Wait(Arc::clone(&gate)));
@@ -319,6 +319,12 @@ async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
     ask(&mut agent, "First").await;
     agent.prompt("Second");
     gate.reached().await;
+    (agent, gate)
+}
+
+#[tokio::test]
+async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
+    let (mut agent, gate) = summarising().await;
     agent.handle.set_model(Model {
         id: "other".into(),
         edit_format: EditFormat::ApplyPatch,
@@ -337,14 +343,7 @@ async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
 
 #[tokio::test]
 async fn what_is_said_while_it_is_made_goes_with_the_next_call() {
-    let gate = Gate::new();
-    let mut waits = say("the summary");
-    waits.insert(1, Step::Wait(Arc::clone(&gate)));
-    let answers = vec![sized(say("one"), 190_000), waits, say("two")];
-    let mut agent = start(answers, 200_000);
-    ask(&mut agent, "First").await;
-    agent.prompt("Second");
-    gate.reached().await;
+    let (mut agent, gate) = summarising().await;
     agent.steer("And this");
     gate.open();
     assert_eq!(agent.settled().await, RunOutcome::Done);

@@ -3,42 +3,28 @@
 
 use std::path::{Path, PathBuf};
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
-
 use super::rows::{SessionRow, SessionScope, stored};
 use crate::agent::session::{Found, Words};
+use crate::app::fuzzy::{Match, Query};
 
 /// Finds that wait to be given at first; later a quarter of those given, for the list is arranged anew
 /// each time.
 const BATCH: usize = 8;
 
-/// A row of a list that fits what was typed.
-pub struct RowMatch {
-    /// Its index.
-    pub row: usize,
-    /// Whether it holds only the letters that were typed, in their order, and not the words.
-    pub scattered: bool,
-    /// How well it fits; more is better.
-    pub score: u32,
-}
-
 /// The rows whose name, title, id or (where it tells them apart) folder holds the words of `query`, or
 /// at least their letters in this order. Case does not count.
-pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec<RowMatch> {
-    let query = query.to_lowercase();
-    let words: Vec<&str> = query.split_whitespace().collect();
-    let pattern = Pattern::new(
-        &words.join(" "),
-        CaseMatching::Ignore,
-        Normalization::Smart,
-        AtomKind::Fuzzy,
-    );
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut letters = Vec::new();
+pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec<Match> {
+    let mut query = Query::new(&query.to_lowercase());
     let fit = |(row, session): (usize, &SessionRow)| {
-        if words.is_empty() {
-            return Some((row, false, 0));
+        let whole = Match {
+            row,
+            scattered: false,
+            score: 0,
+        };
+        match query.words() {
+            [] => return Some(whole),
+            [word] if word.len() > 3 && session.id.contains(word) => return Some(whole),
+            _ => {}
         }
         let mut text = session.label().to_lowercase();
         if session.name.is_some() {
@@ -47,24 +33,9 @@ pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec
         if scope == SessionScope::All {
             text = format!("{text} {}", session.cwd.to_lowercase());
         }
-        let score = pattern.score(Utf32Str::new(&text, &mut letters), &mut matcher);
-        let in_id =
-            matches!(words.as_slice(), [word] if word.len() > 3 && session.id.contains(word));
-        let whole = words.iter().all(|word| text.contains(word)) || in_id;
-        let score = if whole {
-            Some(score.unwrap_or(0))
-        } else {
-            score
-        };
-        Some((row, !whole, score?))
+        query.fit(row, &text)
     };
-    let fitting = rows.iter().enumerate().filter_map(fit);
-    let fitting = fitting.map(|(row, scattered, score)| RowMatch {
-        row,
-        scattered,
-        score,
-    });
-    fitting.collect()
+    rows.iter().enumerate().filter_map(fit).collect()
 }
 
 /// Searches the text of the sessions in `scope`, the last used first, and gives those that have the

@@ -159,18 +159,10 @@ fn prompt_price(messages: &[Arc<Message>], model: &Model, now: i64) -> f64 {
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, answer_at, result, summary, user};
+    use super::super::kit::{answer, answer_at, model, result, summary, user};
     use super::*;
     use crate::agent::rules::CompactionRules;
-    use crate::llm::{Api, Prices, WindowSource};
-
-    fn model(window: u64) -> Model {
-        Model {
-            context_window: window,
-            window_source: WindowSource::Model,
-            ..Model::new("lab", "scripted", Api::Scripted, "")
-        }
-    }
+    use crate::llm::Prices;
 
     fn window(tokens: u64, keep_recent_tokens: u64) -> Window {
         let rules = CompactionRules {

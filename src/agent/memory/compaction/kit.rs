@@ -7,8 +7,18 @@ use serde_json::Value;
 
 use super::SUMMARY_ORIGIN;
 use crate::llm::{
-    AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage, Usage, UserMessage,
+    Api, AssistantMessage, Content, Message, Model, StopReason, ToolCall, ToolResultMessage, Usage,
+    UserMessage, WindowSource,
 };
+
+/// The model `lab/scripted` with this window.
+pub(super) fn model(window: u64) -> Model {
+    Model {
+        context_window: window,
+        window_source: WindowSource::Model,
+        ..Model::new("lab", "scripted", Api::Scripted, "")
+    }
+}
 
 pub(super) fn user(bytes: usize) -> Arc<Message> {
     Arc::new(Message::user("x".repeat(bytes), 1))

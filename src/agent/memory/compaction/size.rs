@@ -170,17 +170,8 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kit::{answer, user};
+    use super::super::kit::{answer, model, user};
     use super::*;
-    use crate::llm::{Api, WindowSource};
-
-    fn model(window: u64) -> Model {
-        Model {
-            context_window: window,
-            window_source: WindowSource::Model,
-            ..Model::new("lab", "scripted", Api::Scripted, "")
-        }
-    }
 
     // F8, F16
     #[test]

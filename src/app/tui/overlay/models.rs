@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::picker::{Pager, Picker};
-use crate::app::models::{KeyState, Match, ModelEntry, ModelList, search};
+use crate::app::fuzzy::Match;
+use crate::app::models::{KeyState, ModelEntry, ModelList, search};
 use crate::llm::Model;
 
 /// The models there are, as last read, and those that were used.
