@@ -50,7 +50,11 @@ impl Query {
         let letters = Utf32Str::new(text, &mut self.letters);
         let score = self.pattern.score(letters, &mut self.matcher);
         let scattered = !self.words.iter().all(|word| text.contains(word));
-        let score = if scattered { score? } else { score.unwrap_or(0) };
+        let score = if scattered {
+            score?
+        } else {
+            score.unwrap_or(0)
+        };
         Some(Match {
             row,
             scattered,
