@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::decide::{Confinement, Decision, Judged, Request, Verdict};
+use super::decision::{Confinement, Decision, Judged, Request, Verdict};
 use super::matching::{Holds, holds};
 use super::mode::PermissionMode;
 use super::policy::Policy;

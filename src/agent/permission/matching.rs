@@ -24,7 +24,7 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
             && words
                 .iter()
                 .zip(&rule.prefix)
-                .all(|(w, p)| w.exact().as_deref() == Some(p));
+                .all(|(word, wanted)| word.exact().is_some_and(|text| is_one_of(&text, wanted)));
         let follow = words.get(rule.prefix.len()..).unwrap_or_default();
         let with = rule.with.is_empty()
             || follow
@@ -37,7 +37,7 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
         };
     }
     match command.name() {
-        Some(name) if name == *program => {}
+        Some(name) if is_one_of(&name, program) => {}
         _ => return Holds::No,
     }
     let (options, sub): (Vec<&String>, Vec<&String>) =
@@ -45,7 +45,10 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     let arguments = &words[1..];
     let (mut certain, after) = sub_commands(&sub, arguments);
     for option in options {
-        certain = certain.min(any_is(arguments, option, folder));
+        let found = option
+            .split('|')
+            .map(|option| any_is(arguments, option, folder));
+        certain = certain.min(found.max().unwrap_or(Holds::No));
     }
     if !rule.with.is_empty() {
         let after = &arguments[after.min(arguments.len())..];
@@ -75,10 +78,12 @@ fn sub_commands(wanted: &[&String], arguments: &[Word]) -> (Holds, usize) {
                 return (Holds::No, at);
             };
             at += 1;
-            if word.exact().as_deref() == Some(wanted) {
+            if word.exact().is_some_and(|text| is_one_of(&text, wanted)) {
                 break;
             }
-            if word.may_split() || word.exact().is_none() && may_be(word, wanted) {
+            if word.may_split()
+                || word.exact().is_none() && wanted.split('|').any(|one| may_be(word, one))
+            {
                 certain = Holds::Maybe;
                 break;
             }
@@ -90,6 +95,11 @@ fn sub_commands(wanted: &[&String], arguments: &[Word]) -> (Holds, usize) {
         }
     }
     (certain, at)
+}
+
+/// Whether `text` is one of the words that `wanted` names, as `a|b`.
+fn is_one_of(text: &str, wanted: &str) -> bool {
+    wanted.split('|').any(|one| one == text)
 }
 
 fn any_is(arguments: &[Word], wanted: &str, folder: &str) -> Holds {
@@ -130,17 +140,29 @@ fn maybe(may: bool) -> Holds {
 
 /// Whether a word is the path `wanted`, whose `*` stands for any text.
 fn is_path(word: &Word, wanted: &str, folder: &str) -> Holds {
+    // These are the ones that the shell expands.
+    let bare = matches!(wanted, "*" | ".*");
     if let Some(text) = word.pattern() {
         let clean = clean(&text, folder);
-        if clean == wanted || wanted.contains('*') && like(&clean, wanted) {
+        if clean == wanted || !bare && wanted.contains('*') && like(&clean, wanted) {
             return Holds::Yes;
         }
         if word.exact().is_some() {
             return Holds::No;
         }
     }
+    if bare {
+        return Holds::No;
+    }
     let (head, tail) = (clean_head(&word.head(), folder), word.tail());
-    if word.skips_hidden() && wanted.starts_with('.') && wanted != "." {
+    let hidden = wanted.rsplit('/').next().is_some_and(|last| last.starts_with('.'));
+    if word.skips_hidden() && hidden {
+        return Holds::No;
+    }
+    // Where the folder or the name is known, the other part is not taken for the repository.
+    let folder_known = wanted.starts_with('*') && !head.is_empty() && tail.is_empty();
+    let name_known = wanted.ends_with('*') && head.is_empty() && !tail.is_empty();
+    if folder_known || name_known {
         return Holds::No;
     }
     let (first, last) = match wanted.split_once('*') {

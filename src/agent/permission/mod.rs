@@ -14,12 +14,16 @@ mod rules_text;
 mod shell;
 mod matching;
 mod read_only;
+mod check;
 mod policy;
 mod suggest;
-mod decide;
+mod decision;
 mod command;
+mod decide;
 
-pub use decide::{Confinement, Decision, Judged, PathUse, Request, Verdict, decide};
+pub use check::tightened;
+pub use decide::decide;
+pub use decision::{Confinement, Decision, Judged, PathUse, Request, Verdict};
 pub use mode::PermissionMode;
 pub use policy::Policy;
 pub use rule::{Action, Origin, Rule};

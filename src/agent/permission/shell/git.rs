@@ -1,7 +1,7 @@
 //! git: its global options, its settings on the command line, and the sub-commands that run others.
 
+use super::inner::{Inner, Through, as_script};
 use super::word::Word;
-use super::wrappers::{Inner, Through, as_script};
 
 /// Global options that take the next word.
 const VALUED: [&str; 6] = [

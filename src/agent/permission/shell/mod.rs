@@ -7,9 +7,12 @@ mod scan;
 mod line;
 mod walk;
 mod options;
-mod wrappers;
+mod inner;
 mod git;
+mod wrapper_table;
+mod find;
 mod programs;
+mod wrappers;
 mod read;
 
 pub(super) use line::{Line, SimpleCommand};

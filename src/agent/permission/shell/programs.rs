@@ -1,9 +1,9 @@
 //! Programs that run others by an option, a variable or their own language.
 
 use super::git;
+use super::inner::{Inner, Through, as_script, is_name};
 use super::walk::FoundCommand;
-use super::word::{Atom, Word};
-use super::wrappers::{Inner, Through, as_script, fill, is_name};
+use super::word::Word;
 
 /// What a command starts by a variable that is set for it.
 pub(super) fn variable(name: &str, value: &Word) -> Vec<Inner> {
@@ -39,126 +39,6 @@ pub(super) fn variable(name: &str, value: &Word) -> Vec<Inner> {
 
 fn doubt(text: impl Into<String>) -> Inner {
     Inner::Doubt(text.into())
-}
-
-/// `find`: what `-exec` starts, what `-delete` removes, the files it writes.
-pub(super) fn find(words: &[Word]) -> Through {
-    let mut through = Through::default();
-    let operands = words[1..].iter();
-    let roots = operands
-        .skip_while(|word| matches!(word.exact().as_deref(), Some("-H" | "-L" | "-P")))
-        .take_while(|word| !word.head().starts_with(['-', '(', '!']));
-    let mut roots: Vec<Word> = roots.cloned().collect();
-    if roots.is_empty() {
-        roots.push(Word::literal("."));
-    }
-    let found = found_by(&roots, words);
-    let mut at = 1;
-    while let Some(word) = words.get(at) {
-        at += 1;
-        match word.exact().as_deref() {
-            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
-                let rest = &words[at..];
-                let is_end = |word: &Word| matches!(word.exact().as_deref(), Some(";" | "+"));
-                let length = rest.iter().position(is_end).unwrap_or(rest.len());
-                for found in &found {
-                    through
-                        .inner
-                        .push(Inner::Command(place(&rest[..length], found)));
-                }
-                at += length;
-            }
-            Some("-delete") => {
-                let rm = [Word::literal("rm"), Word::literal("-rf")];
-                let command = rm.into_iter().chain(found.iter().cloned()).collect();
-                through.inner.push(Inner::Command(command));
-            }
-            Some("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
-                through.writes.extend(words.get(at).cloned());
-            }
-            Some(_) => {}
-            None if word.may_split() && at > 2 => {
-                through
-                    .inner
-                    .push(doubt("find: an argument that may be several"));
-            }
-            None => {}
-        }
-    }
-    through
-}
-
-/// What may stand for `{}`: below one of the roots, with the name that is looked for.
-fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
-    let mut names = words.windows(2).filter(|pair| {
-        matches!(
-            pair[0].exact().as_deref(),
-            Some("-name" | "-path" | "-wholename")
-        )
-    });
-    let either = words.iter().any(|word| {
-        matches!(
-            word.exact().as_deref(),
-            Some("-o" | "-or" | "!" | "-not" | ",")
-        )
-    });
-    let name = names.next().map(|pair| pair[1].clone());
-    // With an alternative the name need not hold.
-    let tail = match name.filter(|_| !either) {
-        Some(name) => unquote(&name).tail(),
-        None => String::new(),
-    };
-    let below = |root: &Word| {
-        let atoms = root.atoms().iter().copied();
-        let gap = [Atom::Gap]
-            .into_iter()
-            .chain(tail.chars().map(Atom::Quoted));
-        Word::new(atoms.chain(gap).collect())
-    };
-    roots.iter().map(below).collect()
-}
-
-/// A pattern that find itself reads: its wildcards count although they are quoted.
-fn unquote(word: &Word) -> Word {
-    let atoms = word.atoms().iter().map(|atom| match atom {
-        Atom::Quoted(c) => Atom::Plain(*c),
-        other => *other,
-    });
-    Word::new(atoms.collect())
-}
-
-/// `words` with `found` in the place of `{}`.
-fn place(words: &[Word], found: &Word) -> Vec<Word> {
-    let filled = words.iter().map(|word| match word.pattern().as_deref() {
-        Some("{}") => found.clone(),
-        _ => fill(std::slice::from_ref(word), "{}", Atom::Gap).remove(0),
-    });
-    filled.collect()
-}
-
-/// `fd`: what its `-x` starts.
-pub(super) fn fd(words: &[Word]) -> Through {
-    let is_exec = |word: &Word| {
-        let exact = word.exact();
-        matches!(
-            exact.as_deref(),
-            Some("-x" | "--exec" | "-X" | "--exec-batch")
-        )
-    };
-    let unclear = |word: &&Word| {
-        let head = word.head();
-        let short = head.starts_with('-') && !head.starts_with("--");
-        !is_exec(word) && short && head.contains(['x', 'X']) || head.starts_with("--exec=")
-    };
-    if let Some(word) = words.iter().find(unclear) {
-        return Through::doubt(format!("fd: {word}"));
-    }
-    let Some(at) = words.iter().position(is_exec) else {
-        return Through::default();
-    };
-    let mut command = fill(&words[at + 1..], "{}", Atom::Gap);
-    command.push(Word::unknown());
-    Through::starts(vec![Inner::Command(command)])
 }
 
 /// Any other program.

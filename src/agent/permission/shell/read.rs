@@ -5,10 +5,11 @@ use std::thread;
 
 use brush_parser::{ParserOptions, Token, parse_tokens, uncached_tokenize_str};
 
+use super::inner::Inner;
 use super::line::{Input, Line, SimpleCommand};
 use super::programs;
 use super::walk::Walker;
-use super::wrappers::{Inner, look_through};
+use super::wrappers::look_through;
 
 /// Most bytes of a command line.
 const MAX_BYTES: usize = 64 * 1024;

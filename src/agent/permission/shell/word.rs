@@ -86,9 +86,12 @@ impl Word {
         self.atoms.contains(&Atom::Gaps)
     }
 
-    /// Whether it is a wildcard at its start, which matches no name with a dot in front.
+    /// Whether its last part begins with a wildcard, which matches no name with a dot in front.
     pub fn skips_hidden(&self) -> bool {
-        matches!(self.atoms.first(), Some(Atom::Plain('*' | '?' | '[')))
+        let parts = self.atoms.rsplit(|atom| matches!(atom, Atom::Plain('/') | Atom::Quoted('/')));
+        let last = parts.into_iter().find(|part| !part.is_empty());
+        self.pattern().is_some()
+            && last.is_some_and(|part| matches!(part[0], Atom::Plain('*' | '?' | '[')))
     }
 
     /// What follows `prefix`, if the word begins with it for certain.

@@ -1,264 +1,20 @@
 //! Programs whose arguments are a command, a script, or text in which commands stand.
 
+use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
 use super::options::{Options, Parsed};
-use super::programs;
 use super::word::{Atom, Word};
-
-/// Something a command starts.
-pub(super) enum Inner {
-    /// Text for a shell.
-    Script(String),
-    /// A command and its arguments.
-    Command(Vec<Word>),
-    /// Something that cannot be known.
-    Doubt(String),
-}
-
-/// What a command does beyond running its own program.
-#[derive(Default)]
-pub(super) struct Through {
-    /// Whether its own program does nothing but start what is in `inner`.
-    pub wraps: bool,
-    /// Whether that may do more, or elsewhere, than it could by itself.
-    pub raises: bool,
-    /// What it starts.
-    pub inner: Vec<Inner>,
-    /// The variables it sets.
-    pub sets: Vec<String>,
-    /// The files its arguments say that it writes.
-    pub writes: Vec<Word>,
-}
-
-impl Through {
-    pub fn starts(inner: Vec<Inner>) -> Self {
-        Self {
-            inner,
-            ..Self::default()
-        }
-    }
-
-    pub fn doubt(text: impl Into<String>) -> Self {
-        Self::starts(vec![Inner::Doubt(text.into())])
-    }
-}
-
-/// A program that runs the command that its operands are.
-struct Wrapper {
-    name: &'static str,
-    options: Options,
-    /// Operands before the command.
-    operands: usize,
-    /// Whether assignments may stand before the command.
-    assigns: bool,
-    raises: bool,
-}
-
-const PLAIN: Wrapper = Wrapper {
-    name: "",
-    options: Options {
-        flags: "",
-        valued: "",
-        long_flags: &[],
-        long_valued: &[],
-        numbers: false,
-    },
-    operands: 0,
-    assigns: false,
-    raises: false,
-};
-
-const fn options(
-    flags: &'static str,
-    valued: &'static str,
-    long_flags: &'static [&'static str],
-    long_valued: &'static [&'static str],
-) -> Options {
-    Options {
-        flags,
-        valued,
-        long_flags,
-        long_valued,
-        numbers: false,
-    }
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
-        name: "sudo",
-        options: options(
-            "AbBEeHiKklnPSsVv",
-            "CDghpRrTtUu",
-            &[
-                "askpass",
-                "background",
-                "bell",
-                "edit",
-                "set-home",
-                "login",
-                "list",
-                "non-interactive",
-                "preserve-groups",
-                "preserve-env",
-                "shell",
-                "stdin",
-                "validate",
-            ],
-            &[
-                "chdir",
-                "chroot",
-                "close-from",
-                "command-timeout",
-                "group",
-                "host",
-                "other-user",
-                "prompt",
-                "role",
-                "type",
-                "user",
-            ],
-        ),
-        assigns: true,
-        raises: true,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "doas",
-        options: options("Lns", "Cu", &[], &[]),
-        raises: true,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "env",
-        options: options(
-            "i0v",
-            "uC",
-            &["ignore-environment", "null", "debug"],
-            &["unset", "chdir"],
-        ),
-        assigns: true,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "nice",
-        options: Options {
-            numbers: true,
-            ..options("", "n", &[], &["adjustment"])
-        },
-        ..PLAIN
-    },
-    Wrapper {
-        name: "ionice",
-        options: options("t", "cn", &["ignore"], &["class", "classdata"]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "timeout",
-        options: options(
-            "vfp",
-            "ks",
-            &["foreground", "preserve-status", "verbose"],
-            &["kill-after", "signal"],
-        ),
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "time",
-        options: options(
-            "apvq",
-            "f",
-            &["append", "portability", "verbose", "quiet"],
-            &["format"],
-        ),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "nohup",
-        ..PLAIN
-    },
-    Wrapper {
-        name: "setsid",
-        options: options("cfw", "", &["ctty", "fork", "wait"], &[]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "stdbuf",
-        options: options("", "ioe", &[], &["input", "output", "error"]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "taskset",
-        options: options("ac", "", &["all-tasks", "cpu-list"], &[]),
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "chrt",
-        options: options("bfior", "", &["batch", "fifo", "idle", "other", "rr"], &[]),
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "chroot",
-        options: options("", "", &["skip-chdir"], &["userspec", "groups"]),
-        operands: 1,
-        raises: true,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "strace",
-        options: options("cCdfFiqrtTvxyzZkDn", "abeEIoOpPsSuUX", &[], &[]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "caffeinate",
-        options: options("dimsu", "tw", &[], &[]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "faketime",
-        options: options("fmp", "", &[], &[]),
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        name: "unbuffer",
-        options: options("p", "", &[], &[]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "chronic",
-        options: options("ev", "", &[], &[]),
-        ..PLAIN
-    },
-    Wrapper {
-        name: "busybox",
-        ..PLAIN
-    },
-    Wrapper {
-        name: "toybox",
-        ..PLAIN
-    },
-    Wrapper {
-        name: "builtin",
-        ..PLAIN
-    },
-    Wrapper {
-        name: "exec",
-        options: options("cl", "a", &[], &[]),
-        ..PLAIN
-    },
-];
+use super::wrapper_table::{WRAPPERS, Wrapper, options};
+use super::{find, programs};
 
 /// Shells that read commands as bash does, near enough.
 const SHELLS: [&str; 8] = ["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 
 /// Names whose arguments are a command: no rule may allow them, for it would allow anything.
 pub fn is_wrapper(name: &str) -> bool {
-    const OTHERS: [&str; 17] = [
+    const OTHERS: [&str; 16] = [
         "command", "eval", "xargs", "parallel", "watch", "entr", "script", "su", "runuser",
-        "flock", "ssh", "find", "fd", "trap", "fish", "source", ".",
+        "flock", "find", "fd", "trap", "fish", "source", ".",
     ];
     let wraps = WRAPPERS.iter().any(|wrapper| wrapper.name == name);
     wraps || SHELLS.contains(&name) || OTHERS.contains(&name)
@@ -286,11 +42,8 @@ pub(super) fn look_through(command: &SimpleCommand) -> Through {
             "su" | "runuser" => switch_user(words),
             "flock" => flock(words),
             "trap" => Ok(trap(words)),
-            "find" | "gfind" => Ok(programs::find(words)),
-            "fd" | "fdfind" => Ok(programs::fd(words)),
-            "ssh" | "mosh" | "rsh" | "slogin" => Ok(Through::doubt(format!(
-                "{name}: what is done on another machine"
-            ))),
+            "find" | "gfind" => Ok(find::find(words)),
+            "fd" | "fdfind" => Ok(find::fd(words)),
             _ => Ok(programs::other(&name, words)),
         }
     };
@@ -319,30 +72,6 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         through.inner.push(Inner::Command(rest.to_vec()));
     }
     Ok(through)
-}
-
-pub(super) fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    let first = chars.next();
-    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// A word as a script.
-pub(super) fn as_script(word: Option<&Word>) -> Inner {
-    match word.and_then(Word::pattern) {
-        Some(text) => Inner::Script(text),
-        None => Inner::Doubt(String::from("a command that is put together while it runs")),
-    }
-}
-
-/// Several words as a script, as a shell gets them joined by spaces.
-fn joined(words: &[Word]) -> Inner {
-    let texts: Option<Vec<String>> = words.iter().map(Word::pattern).collect();
-    match texts {
-        Some(texts) => Inner::Script(texts.join(" ")),
-        None => as_script(None),
-    }
 }
 
 fn shell(command: &SimpleCommand) -> Result<Through, String> {
@@ -462,33 +191,6 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
         wraps: true,
         ..Through::starts(vec![Inner::Command(command)])
     })
-}
-
-/// `words` with something unknown in the place of `place`.
-pub(super) fn fill(words: &[Word], place: &str, with: Atom) -> Vec<Word> {
-    let place: Vec<char> = place.chars().collect();
-    let one = |word: &Word| {
-        let mut atoms = Vec::new();
-        let mut rest = word.atoms();
-        while let Some(first) = rest.first() {
-            let here = rest.iter().map(|atom| match atom {
-                Atom::Plain(c) | Atom::Quoted(c) => Some(*c),
-                _ => None,
-            });
-            if !place.is_empty()
-                && rest.len() >= place.len()
-                && here.take(place.len()).eq(place.iter().copied().map(Some))
-            {
-                atoms.push(with);
-                rest = &rest[place.len()..];
-            } else {
-                atoms.push(*first);
-                rest = &rest[1..];
-            }
-        }
-        Word::new(atoms)
-    };
-    words.iter().map(one).collect()
 }
 
 fn parallel(words: &[Word]) -> Through {

@@ -1,0 +1,194 @@
+//! Whether a rule can mean what its author wants: it holds of its own examples, and it can hold of
+//! something at all.
+
+use std::path::Path;
+
+use super::matching::{Holds, holds};
+use super::rule::{Action, Origin, Rule, like, path_pattern};
+use super::shell::{is_wrapper, read};
+
+/// Programs that run whatever they are given.
+const INTERPRETERS: [&str; 12] = [
+    "python", "python2", "python3", "node", "deno", "bun", "perl", "ruby", "php", "lua", "npx",
+    "uvx",
+];
+/// The tool that runs commands.
+const COMMANDS: &str = "bash";
+/// How the tools of MCP servers are named.
+const MCP: &str = "mcp__";
+
+impl Rule {
+    /// Checks the rule; `tools` are the names of the tools there are.
+    ///
+    /// # Errors
+    /// What is wrong with it, and the way out.
+    pub fn check(&self, tools: &[&str]) -> Result<(), String> {
+        self.check_tool(tools)?;
+        self.check_subject()?;
+        self.check_freedom()?;
+        self.check_examples()
+    }
+
+    fn check_tool(&self, tools: &[&str]) -> Result<(), String> {
+        let tool = &self.tool;
+        let known = tools.iter().any(|name| like(name, tool));
+        if !known && !tool.starts_with(MCP) {
+            return Err(format!(
+                "there is no tool '{tool}'; there are {}, and mcp__SERVER__TOOL",
+                tools.join(", ")
+            ));
+        }
+        if self.action == Action::Allow && *tool == "*" {
+            return Err(String::from(
+                "it would allow every tool; name the tool, or set permission.mode",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_subject(&self) -> Result<(), String> {
+        let never = |why: &str| Err(format!("it can never hold: {why}"));
+        let runs_commands = like(COMMANDS, &self.tool);
+        if !self.prefix.is_empty() {
+            if !runs_commands {
+                return never("only 'bash' runs commands; leave prefix out");
+            }
+            if self.path.is_some() {
+                return never("it has a prefix and a path; make two rules of it");
+            }
+        }
+        if self.prefix.is_empty() && !self.with.is_empty() {
+            return never("`with` is about what follows a prefix, and there is none");
+        }
+        for word in &self.prefix {
+            let parts: Vec<&str> = word.split_whitespace().collect();
+            if parts.len() > 1 {
+                let words = parts.iter().map(|part| format!("\"{part}\""));
+                let words: Vec<String> = words.collect();
+                return never(&format!(
+                    "the word '{word}' holds a space; write {}",
+                    words.join(", ")
+                ));
+            }
+            if word.split('|').any(str::is_empty) {
+                return never("a word of its prefix is empty");
+            }
+        }
+        if self.with.iter().any(String::is_empty) {
+            return never("a word of `with` is empty");
+        }
+        if let Some(program) = self.prefix.first()
+            && self.action != Action::Allow
+            && program.contains('/')
+        {
+            return never("a program is named without its folder");
+        }
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        if self.tool.starts_with(MCP) || self.tool == COMMANDS && self.action == Action::Allow {
+            return never(&format!("which files '{}' touches is not known", self.tool));
+        }
+        if path.is_empty() || path.split('/').any(|part| part == "..") {
+            return never("paths are real ones, which are not empty and have no '..'");
+        }
+        match path_pattern(path, None) {
+            Some(_) => Ok(()),
+            None => Err(format!("the path '{path}' is not a pattern")),
+        }
+    }
+
+    fn check_freedom(&self) -> Result<(), String> {
+        if self.action == Action::Deny && (!self.sandbox || self.network) {
+            return Err(String::from(
+                "it denies, so that sandbox and network say nothing; leave them out",
+            ));
+        }
+        if self.action != Action::Allow {
+            return Ok(());
+        }
+        let Some(program) = self.prefix.first() else {
+            if like(COMMANDS, &self.tool) && !self.sandbox {
+                return Err(String::from(
+                    "it would allow every command without a sandbox; add a prefix, or set \
+                     permission.mode = \"full\"",
+                ));
+            }
+            return Ok(());
+        };
+        for name in program.split('|') {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            if is_wrapper(name) {
+                return Err(format!(
+                    "'{name}' runs any other command, so that it would allow everything; allow the \
+                     command it runs"
+                ));
+            }
+            if self.prefix.len() == 1 && !self.sandbox && INTERPRETERS.contains(&name) {
+                return Err(format!(
+                    "'{name}' runs any program, here without a sandbox; add what it may run to the \
+                     prefix"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds the rule to its examples.
+    ///
+    /// # Errors
+    /// The first that it does not keep.
+    pub fn check_examples(&self) -> Result<(), String> {
+        let both = self.matches.iter().find(|text| self.not_matches.contains(text));
+        if let Some(example) = both {
+            return Err(format!("'{example}' is in match and in not_match"));
+        }
+        for example in &self.matches {
+            if !self.holds_of_example(example) {
+                return Err(format!("it does not hold of '{example}', which is in match"));
+            }
+        }
+        for example in &self.not_matches {
+            if self.holds_of_example(example) {
+                return Err(format!("it holds of '{example}', which is in not_match"));
+            }
+        }
+        Ok(())
+    }
+
+    fn holds_of_example(&self, example: &str) -> bool {
+        if self.is_about_commands() {
+            let line = read(example);
+            let root = "/workspace";
+            return line.commands.iter().any(|one| holds(self, one, root) > Holds::No);
+        }
+        if self.path.is_some() {
+            let (root, home) = (Path::new("/workspace"), Path::new("/home/user"));
+            let path = match example.strip_prefix("~/") {
+                Some(rest) => home.join(rest),
+                None => root.join(example),
+            };
+            return self.holds_of_path(&path, root, Some(home));
+        }
+        self.is_about(example)
+    }
+}
+
+/// The rules of a project that count: those that make things stricter. The others are named.
+pub fn tightened(rules: Vec<Rule>) -> (Vec<Rule>, Vec<String>) {
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+    for rule in rules {
+        if matches!(rule.origin, Origin::Project(_)) && rule.action == Action::Allow {
+            dropped.push(rule.summary());
+        } else if matches!(rule.origin, Origin::Project(_)) {
+            kept.push(Rule {
+                sandbox: true,
+                network: false,
+                ..rule
+            });
+        } else {
+            kept.push(rule);
+        }
+    }
+    (kept, dropped)
+}

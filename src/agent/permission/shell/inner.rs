@@ -1,0 +1,92 @@
+//! What a command starts besides its own program.
+
+use super::word::{Atom, Word};
+
+/// Something a command starts.
+pub(super) enum Inner {
+    /// Text for a shell.
+    Script(String),
+    /// A command and its arguments.
+    Command(Vec<Word>),
+    /// Something that cannot be known.
+    Doubt(String),
+}
+
+/// What a command does beyond running its own program.
+#[derive(Default)]
+pub(super) struct Through {
+    /// Whether its own program does nothing but start what is in `inner`.
+    pub wraps: bool,
+    /// Whether that may do more, or elsewhere, than it could by itself.
+    pub raises: bool,
+    /// What it starts.
+    pub inner: Vec<Inner>,
+    /// The variables it sets.
+    pub sets: Vec<String>,
+    /// The files its arguments say that it writes.
+    pub writes: Vec<Word>,
+}
+
+impl Through {
+    pub fn starts(inner: Vec<Inner>) -> Self {
+        Self {
+            inner,
+            ..Self::default()
+        }
+    }
+
+    pub fn doubt(text: impl Into<String>) -> Self {
+        Self::starts(vec![Inner::Doubt(text.into())])
+    }
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    let first = chars.next();
+    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A word as a script.
+pub(super) fn as_script(word: Option<&Word>) -> Inner {
+    match word.and_then(Word::pattern) {
+        Some(text) => Inner::Script(text),
+        None => Inner::Doubt(String::from("a command that is put together while it runs")),
+    }
+}
+
+/// Several words as a script, as a shell gets them joined by spaces.
+pub(super) fn joined(words: &[Word]) -> Inner {
+    let texts: Option<Vec<String>> = words.iter().map(Word::pattern).collect();
+    match texts {
+        Some(texts) => Inner::Script(texts.join(" ")),
+        None => as_script(None),
+    }
+}
+
+/// `words` with something unknown in the place of `place`.
+pub(super) fn fill(words: &[Word], place: &str, with: Atom) -> Vec<Word> {
+    let place: Vec<char> = place.chars().collect();
+    let one = |word: &Word| {
+        let mut atoms = Vec::new();
+        let mut rest = word.atoms();
+        while let Some(first) = rest.first() {
+            let here = rest.iter().map(|atom| match atom {
+                Atom::Plain(c) | Atom::Quoted(c) => Some(*c),
+                _ => None,
+            });
+            if !place.is_empty()
+                && rest.len() >= place.len()
+                && here.take(place.len()).eq(place.iter().copied().map(Some))
+            {
+                atoms.push(with);
+                rest = &rest[place.len()..];
+            } else {
+                atoms.push(*first);
+                rest = &rest[1..];
+            }
+        }
+        Word::new(atoms)
+    };
+    words.iter().map(one).collect()
+}
