@@ -139,13 +139,18 @@ impl Rule {
     /// # Errors
     /// The first that it does not keep.
     pub fn check_examples(&self) -> Result<(), String> {
-        let both = self.matches.iter().find(|text| self.not_matches.contains(text));
+        let both = self
+            .matches
+            .iter()
+            .find(|text| self.not_matches.contains(text));
         if let Some(example) = both {
             return Err(format!("'{example}' is in match and in not_match"));
         }
         for example in &self.matches {
             if !self.holds_of_example(example) {
-                return Err(format!("it does not hold of '{example}', which is in match"));
+                return Err(format!(
+                    "it does not hold of '{example}', which is in match"
+                ));
             }
         }
         for example in &self.not_matches {
@@ -160,7 +165,10 @@ impl Rule {
         if self.is_about_commands() {
             let line = read(example);
             let root = "/workspace";
-            return line.commands.iter().any(|one| holds(self, one, root) > Holds::No);
+            return line
+                .commands
+                .iter()
+                .any(|one| holds(self, one, root) > Holds::No);
         }
         if self.path.is_some() {
             let (root, home) = (Path::new("/workspace"), Path::new("/home/user"));

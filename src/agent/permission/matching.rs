@@ -155,7 +155,10 @@ fn is_path(word: &Word, wanted: &str, folder: &str) -> Holds {
         return Holds::No;
     }
     let (head, tail) = (clean_head(&word.head(), folder), word.tail());
-    let hidden = wanted.rsplit('/').next().is_some_and(|last| last.starts_with('.'));
+    let hidden = wanted
+        .rsplit('/')
+        .next()
+        .is_some_and(|last| last.starts_with('.'));
     if word.skips_hidden() && hidden {
         return Holds::No;
     }

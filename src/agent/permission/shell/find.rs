@@ -72,7 +72,9 @@ fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
     };
     let below = |root: &Word| {
         let slash = (!root.tail().ends_with('/')).then_some(Atom::Quoted('/'));
-        let gap = [Atom::Gap].into_iter().chain(tail.chars().map(Atom::Quoted));
+        let gap = [Atom::Gap]
+            .into_iter()
+            .chain(tail.chars().map(Atom::Quoted));
         let root = root.atoms().iter().copied();
         Word::new(root.chain(slash).chain(gap).collect())
     };

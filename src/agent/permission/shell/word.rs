@@ -88,7 +88,9 @@ impl Word {
 
     /// Whether its last part begins with a wildcard, which matches no name with a dot in front.
     pub fn skips_hidden(&self) -> bool {
-        let parts = self.atoms.rsplit(|atom| matches!(atom, Atom::Plain('/') | Atom::Quoted('/')));
+        let parts = self
+            .atoms
+            .rsplit(|atom| matches!(atom, Atom::Plain('/') | Atom::Quoted('/')));
         let last = parts.into_iter().find(|part| !part.is_empty());
         self.pattern().is_some()
             && last.is_some_and(|part| matches!(part[0], Atom::Plain('*' | '?' | '[')))
