@@ -78,3 +78,19 @@ async fn the_trial_says_what_works() {
         assert_eq!(support.missing(&place.auto()), Vec::<String>::new());
     }
 }
+
+// Else it could say to tiller what it likes, in the supervisor's name.
+#[tokio::test]
+async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
+    let place = Place::new();
+    for (sandbox, target) in [
+        (place.auto(), "$PPID".to_owned()),
+        (place.auto(), std::process::id().to_string()),
+    ] {
+        let command = format!("readlink /proc/{target}/fd/0; cat /proc/{target}/environ");
+        let ran = place.run(sandbox, &command).await;
+        assert_eq!(ran.exit, Some(ExitStatus::Exited(1)), "{ran:?}");
+        assert!(ran.output.contains("Permission denied"), "{ran:?}");
+        assert_eq!(ran.output.lines().count(), 1, "{ran:?}");
+    }
+}

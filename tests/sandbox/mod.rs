@@ -2,4 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod place;
+mod outside;
 mod basics;
+mod attempts;
+mod escapes;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -13,6 +14,7 @@ use crate::support::marked::DEADLINE;
 
 /// Folders of a user: a workspace with a repository, a home with secrets, a temporary folder.
 pub struct Place {
+    _sockets: (UnixListener, UnixDatagram),
     root: TempDir,
     pub processes: Processes,
 }
@@ -31,7 +33,12 @@ impl Place {
             .tempdir_in(outside_tmp())
             .unwrap();
         let tiller = env!("CARGO_BIN_EXE_tiller");
+        fs::create_dir_all(root.path().join("outside/empty")).unwrap();
         let place = Self {
+            _sockets: (
+                UnixListener::bind(root.path().join("outside/docker.sock")).unwrap(),
+                UnixDatagram::bind(root.path().join("outside/log.sock")).unwrap(),
+            ),
             processes: Processes::with_supervisor(tiller, Orphans::Leave),
             root,
         };
@@ -67,9 +74,14 @@ impl Place {
     pub fn auto(&self) -> Sandbox {
         Sandbox {
             writable: vec![self.path("ws")],
-            read_only: ["ws/.git/hooks", "ws/.git/config", "ws/.tiller"]
-                .map(|path| self.path(path))
-                .to_vec(),
+            read_only: [
+                "ws/.git/hooks",
+                "ws/.git/config",
+                "ws/.tiller",
+                "ws/sub/.tiller",
+            ]
+            .map(|path| self.path(path))
+            .to_vec(),
             ..self.plan()
         }
     }
@@ -116,7 +128,9 @@ pub fn without(sandbox: Sandbox, layers: &[Layer]) -> Sandbox {
     }
 }
 
-/// Beside the program under test: the sandboxes have a `/tmp` of their own.
-fn outside_tmp() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR"))
+/// Beside the program under test: the sandboxes have a `/tmp` of their own. Another folder for a
+/// user who may not write there.
+fn outside_tmp() -> PathBuf {
+    std::env::var_os("TILLER_TEST_PLACES")
+        .map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use nix::sys::prctl::set_dumpable;
 use rustix::thread::set_no_new_privs;
 
 use super::spec::{Layer, Network, Sandbox};
@@ -66,8 +67,12 @@ fn apply(sandbox: &Sandbox) -> Result<Support, String> {
 /// All but the namespaces.
 fn restrict(sandbox: &Sandbox, mut support: Support) -> Support {
     let namespaces = support.namespaces.is_ok();
-    namespaces::drop_capabilities();
-    let _ = set_no_new_privs(true);
+    if !sandbox.without.contains(&Layer::Privileges) {
+        namespaces::drop_capabilities();
+        let _ = set_no_new_privs(true);
+    }
+    // Else the command could trace its supervisor and speak for it.
+    let _ = set_dumpable(false);
     support.landlock = use_layer(sandbox, Layer::Landlock, || {
         rules::restrict(sandbox, namespaces)
     });

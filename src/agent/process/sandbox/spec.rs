@@ -62,9 +62,20 @@ pub enum Layer {
     Seccomp,
     /// Closing the descriptors that tiller was started with.
     Descriptors,
+    /// Giving up every capability, and the way to get new ones.
+    Privileges,
 }
 
 impl Layer {
+    /// Every layer.
+    pub const ALL: [Self; 5] = [
+        Self::Namespaces,
+        Self::Landlock,
+        Self::Seccomp,
+        Self::Descriptors,
+        Self::Privileges,
+    ];
+
     /// The layers that tiller's environment switches off.
     pub(super) fn switched_off() -> BTreeSet<Self> {
         let names = std::env::var(WITHOUT).unwrap_or_default();
@@ -77,15 +88,10 @@ impl FromStr for Layer {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        [
-            Self::Namespaces,
-            Self::Landlock,
-            Self::Seccomp,
-            Self::Descriptors,
-        ]
-        .into_iter()
-        .find(|layer| layer.to_string() == name.trim())
-        .ok_or_else(|| format!("no layer of the sandbox: {name}"))
+        Self::ALL
+            .into_iter()
+            .find(|layer| layer.to_string() == name.trim())
+            .ok_or_else(|| format!("no layer of the sandbox: {name}"))
     }
 }
 
@@ -96,6 +102,7 @@ impl fmt::Display for Layer {
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
             Self::Descriptors => "descriptors",
+            Self::Privileges => "privileges",
         })
     }
 }
@@ -185,12 +192,10 @@ mod tests {
 
     #[test]
     fn layers_have_the_names_they_are_switched_off_by() {
-        for name in ["namespaces", "landlock", "seccomp", "descriptors"] {
-            assert_eq!(name.parse::<Layer>().unwrap().to_string(), name);
-            assert_eq!(
-                serde_json::to_value(name.parse::<Layer>().unwrap()).unwrap(),
-                name
-            );
+        for layer in Layer::ALL {
+            let name = layer.to_string();
+            assert_eq!(name.parse(), Ok(layer));
+            assert_eq!(serde_json::to_value(layer).unwrap(), name);
         }
         assert!("".parse::<Layer>().is_err());
     }
