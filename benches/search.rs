@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tiller::agent::process::Processes;
 use tiller::agent::tools::builtin;
+use tiller::agent::workspace::Reach;
 use tiller::agent::{Details, Effects, Progress, Tool, ToolContext, ToolSettings};
 use tokio_util::sync::CancellationToken;
 
@@ -156,6 +157,7 @@ fn call(
         progress: Progress::new(details).0,
         processes: Processes::new(),
         effects: Effects::default(),
+        reach: Reach::everything(),
     };
     let started = Instant::now();
     let output = runtime

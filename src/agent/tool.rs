@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::process::Processes;
 use super::question::Asker;
 use super::schema::Schema;
+use super::workspace::Reach;
 use crate::llm::{Content, EditFormat, ToolSpec};
 
 /// Something the model can have done.
@@ -112,6 +113,8 @@ pub struct ToolContext {
     pub asker: Asker,
     /// What the call was allowed to do: the tool's effects with these arguments.
     pub effects: Effects,
+    /// The files it was allowed to touch.
+    pub reach: Reach,
 }
 
 /// Live details of a running call: lossy, the latest wins.

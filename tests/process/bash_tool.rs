@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::tool::CommandDetails;
+use tiller::agent::workspace::Reach;
 use tiller::agent::{
     Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolSettings, tools,
 };
@@ -98,6 +99,7 @@ impl BashTool {
             progress,
             processes: self.processes.clone(),
             effects: Effects::default(),
+            reach: Reach::everything(),
         };
         let tool = Arc::clone(&self.tool);
         Call {

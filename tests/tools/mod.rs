@@ -18,6 +18,7 @@ use tempfile::TempDir;
 use tiller::agent::process::Processes;
 use tiller::agent::tool::TextDetails;
 use tiller::agent::tools::builtin;
+use tiller::agent::workspace::Reach;
 use tiller::agent::{
     Details, Effects, Progress, Tool, ToolContext, ToolOutput, ToolSettings, Toolbox,
 };
@@ -84,6 +85,7 @@ impl TestTools {
             progress: Progress::new(details).0,
             processes: Processes::new(),
             effects: Effects::default(),
+            reach: Reach::everything(),
         }
     }
 

@@ -80,6 +80,7 @@ pub(super) async fn execute(
         processes: link.processes.clone(),
         asker: link.asker.clone(),
         effects: allowed.effects,
+        reach: allowed.reach,
     };
     let (tool, args) = (allowed.tool, allowed.args);
     let started = Instant::now();

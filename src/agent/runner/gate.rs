@@ -16,6 +16,7 @@ use super::link::Turn;
 use crate::agent::tool::{Effects, Tool};
 use crate::agent::toolbox::Lookup;
 use crate::agent::trial::refuse;
+use crate::agent::workspace::Reach;
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.
@@ -29,6 +30,8 @@ pub(super) struct Allowed {
     pub args: Value,
     /// What it may do.
     pub effects: Effects,
+    /// The files it may touch.
+    pub reach: Reach,
 }
 
 /// Judges one call, right before it starts. An error is the reason for the model why it may not run.
@@ -55,6 +58,7 @@ pub(super) async fn judge(env: &RunEnv, turn: &Turn, call: &ToolCall) -> Result<
         tool,
         args,
         effects,
+        reach: Reach::everything(),
     })
 }
 

@@ -1,34 +1,36 @@
-//! Opens what is a file and nothing else: a folder, pipe, socket or device gets a clear error and
-//! is never waited for.
+//! Opens what is a file and nothing else, as far as the call may: a folder, pipe, socket or device gets
+//! a clear error and is never waited for.
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use nix::libc::{ELOOP, O_NOCTTY, O_NONBLOCK};
+use nix::libc::ELOOP;
 
 use crate::agent::tool::ToolError;
+use crate::agent::workspace::Reach;
 
 /// Opens the file at `path` for reading. `shown` is the path as the model knows it.
-pub fn open(path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
+pub fn open(reach: &Reach, path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
+    let path = reach.follow(path);
+    let path = path.map_err(|error| unreachable(&error, shown))?;
+    open_judged(reach, &path, shown)
+}
+
+/// As [`open`] with a path of which is known that the call may read it.
+pub fn open_judged(reach: &Reach, path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
     let meta = fs::metadata(path).map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
     // Asked again after opening: in between, a pipe may have taken its place.
-    let file = quick(path).map_err(|error| unreachable(&error, shown))?;
+    let file = reach
+        .open(path)
+        .map_err(|error| unreachable(&error, shown))?;
     let meta = file
         .metadata()
         .map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
     Ok((file, meta))
-}
-
-/// Opens whatever is at `path` for reading without waiting for it: a pipe has no writer yet.
-pub fn quick(path: &Path) -> io::Result<File> {
-    fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(O_NONBLOCK | O_NOCTTY)
-        .open(path)
 }
 
 /// Fails unless `kind` is a regular file's.
@@ -54,6 +56,10 @@ pub fn must_be_file(kind: FileType, shown: &str) -> Result<(), ToolError> {
 pub fn unreachable(error: &io::Error, shown: &str) -> ToolError {
     ToolError::new(match error.kind() {
         io::ErrorKind::NotFound => format!("File not found: {shown}"),
+        // With a reason of our own: see `Reach`.
+        io::ErrorKind::PermissionDenied if error.get_ref().is_some() => {
+            format!("Not permitted: {shown}: {error}")
+        }
         io::ErrorKind::PermissionDenied => format!("Permission denied: {shown}"),
         io::ErrorKind::NotADirectory => {
             format!("File not found: {shown} (a part of the path is a file, not a folder)")

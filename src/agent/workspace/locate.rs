@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::workspace::Workspace;
+use super::places::Workspace;
 use super::zone::Zone;
 use crate::agent::paths::{Purpose, real, resolve};
 

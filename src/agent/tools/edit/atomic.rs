@@ -1,23 +1,27 @@
 //! Puts new bytes where a file is or will be: all of them or none. First beside it, in a temporary
 //! file with fsync (`stage`), then in its place with a rename (`Staged::commit`), so that a crash
 //! leaves the old file or the new one. Where a rename would break something (hard links, another
-//! owner, a folder we may not write) the file is written in place, and put back if that fails. Does
-//! not decide whether the write is wanted.
+//! owner, a folder we may not write) the file is written in place, and put back if that fails; not a
+//! file that has other names where these may be out of the call's reach. All of it is done in the
+//! folder that was opened first, by descriptor. Does not decide whether the write is wanted.
 
+use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use nix::libc::{ETXTBSY, O_NONBLOCK};
-use tempfile::{NamedTempFile, TempPath};
+use nix::libc::ETXTBSY;
+use rustix::fs::{OFlags, Stat};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 use xattr::FileExt;
 
 use crate::agent::tools::kind;
+use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
 
 /// Larger files are not written in place: the old content is kept in memory, to be put back if the
 /// write fails.
@@ -52,57 +56,98 @@ impl From<io::Error> for WriteError {
 
 /// New content for a file, ready to take its place. Dropped instead, it leaves nothing behind.
 pub struct Staged<'a> {
-    path: &'a Path,
+    place: Place,
     bytes: &'a [u8],
     before: Option<&'a Metadata>,
     /// None when the file is to be written in place.
-    temp: Option<NamedTempFile>,
-    made: Vec<PathBuf>,
+    temp: Option<Temporary>,
+    made: Vec<MadeFolder>,
+    /// Whether a file with other names may be written in place.
+    keeps_links: bool,
 }
 
-/// Stages `bytes` for `path`, which has no symbolic links in it (see `paths::real`). `before` is
-/// what the caller saw there: none when there was no file. The new file gets owner, mode and
-/// extended attributes of `like`. Missing folders are created.
+/// A file that goes when it is dropped.
+struct Temporary {
+    place: Place,
+    file: File,
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = self.place.remove();
+    }
+}
+
+/// A file that was given another name, since it is to go; it goes when this is dropped.
+pub struct SetAside {
+    kept: Place,
+    place: Place,
+    is_to_go: Cell<bool>,
+}
+
+impl SetAside {
+    /// Gives it its name again. Where that fails it stays under the other name, which the error says.
+    pub fn put_back(&self) -> io::Result<()> {
+        self.is_to_go.set(false);
+        let renamed = self.kept.rename(&self.place);
+        renamed
+            .map_err(|error| io::Error::other(format!("{error}; it is {:?} now", self.kept.name())))
+    }
+}
+
+impl Drop for SetAside {
+    fn drop(&mut self) {
+        if self.is_to_go.get() {
+            let _ = self.kept.remove();
+        }
+    }
+}
+
+/// Stages `bytes` for the real path `path`, which `reach` lets the call write. `before` is what the
+/// caller saw there: none when there was no file. The new file gets owner, mode and extended
+/// attributes of `like`. Missing folders are created.
 pub fn stage<'a>(
-    path: &'a Path,
+    reach: &Reach,
+    path: &Path,
     bytes: &'a [u8],
     before: Option<&'a Metadata>,
     like: Option<(&Path, &Metadata)>,
     cancel: &CancellationToken,
 ) -> Result<Staged<'a>, WriteError> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
     stop_if(cancel)?;
+    let (place, made) = Place::make(path)?;
     let mut staged = Staged {
-        path,
+        place,
         bytes,
         before,
         temp: None,
-        made: make_folders(dir)?,
+        made,
+        keeps_links: reach.may_write_in_place(),
     };
     if let Some(meta) = before {
-        may_write(path, meta)?;
-        if meta.nlink() > 1 {
+        may_write_at(&staged.place, meta)?;
+        if meta.nlink() > 1 && staged.keeps_links {
             return Ok(staged);
         }
     }
-    sweep(dir);
+    sweep(path.parent().unwrap_or(Path::new("/")), &staged.place);
     let mode = if like.is_some() { 0o600 } else { 0o666 };
-    let mut temp = match temporary(dir, PREFIX, mode) {
+    let mut temp = match temporary(&staged.place, mode) {
         Ok(temp) => temp,
         Err(error) if before.is_some() && folder_refuses(&error) => return Ok(staged),
         Err(error) => return Err(error.into()),
     };
     if let Some((like, meta)) = like {
-        let copied = copy_attributes(like, meta, temp.as_file());
+        let copied = copy_attributes(like, meta, &temp.file);
         if copied.is_err() && before.is_some() {
             return Ok(staged);
         }
     }
     for chunk in bytes.chunks(1 << 20) {
         stop_if(cancel)?;
-        temp.as_file_mut().write_all(chunk)?;
+        temp.file.write_all(chunk)?;
     }
-    temp.as_file().sync_all()?;
+    temp.file.sync_all()?;
     stop_if(cancel)?;
     staged.temp = Some(temp);
     Ok(staged)
@@ -110,22 +155,51 @@ pub fn stage<'a>(
 
 impl Staged<'_> {
     /// Puts the content in its place; gives the folders that had to be made, outermost first.
-    pub fn commit(mut self) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn commit(mut self) -> Result<Vec<MadeFolder>, WriteError> {
         match self.temp.take() {
-            None => in_place(self.path, self.bytes, self.before)?,
+            None => self.in_place()?,
             Some(temp) => {
-                must_be_as(self.path, self.before)?;
-                let result = match self.before {
-                    Some(_) => temp.persist(self.path),
-                    None => temp.persist_noclobber(self.path),
+                must_be_as(&self.place, self.before)?;
+                let renamed = match self.before {
+                    Some(_) => temp.place.rename(&self.place),
+                    None => temp.place.rename_to_free(&self.place),
                 };
-                result.map_err(|error| match error.error.kind() {
+                renamed.map_err(|error| match error.kind() {
                     io::ErrorKind::AlreadyExists => WriteError::Changed,
-                    _ => error.error.into(),
+                    _ => error.into(),
                 })?;
             }
         }
         Ok(std::mem::take(&mut self.made))
+    }
+
+    fn in_place(&self) -> Result<(), WriteError> {
+        let mut file = self.place.open_file(OFlags::RDWR)?;
+        let now = file.metadata()?;
+        if self.before.is_none_or(|before| !is_same(&now, before)) {
+            return Err(WriteError::Changed);
+        }
+        if now.nlink() > 1 && !self.keeps_links {
+            let text = "it has other names (hard links), which may be outside the workspace, and no \
+                        new file can be put in its place";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text).into());
+        }
+        if now.len() > MAX_BACKUP {
+            let (size, most) = (kind::size(now.len()), kind::size(MAX_BACKUP));
+            let text = format!(
+                "it has {size} and can only be overwritten in place, because it has hard links, \
+                 another owner or a folder that may not be written; that is done for files up to \
+                 {most}, which can be put back if the write fails"
+            );
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text).into());
+        }
+        let mut old = Vec::with_capacity(now.len() as usize);
+        file.read_to_end(&mut old)?;
+        let result = overwrite(&mut file, self.bytes);
+        if result.is_err() {
+            let _ = overwrite(&mut file, &old);
+        }
+        Ok(result?)
     }
 }
 
@@ -136,69 +210,80 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// Renames the file at `entry`; it goes when its new name is dropped.
-pub fn set_aside(entry: &Path) -> io::Result<TempPath> {
-    let dir = entry.parent().unwrap_or(Path::new("/"));
-    let kept = temporary(dir, ASIDE_PREFIX, 0o600)?.into_temp_path();
-    fs::rename(entry, &kept).map_err(|error| io::Error::from(error.kind()))?;
-    Ok(kept)
+/// Renames what is at `entry`: the file at `real`, or a link to it. Both are real paths but for that
+/// link; the file must be the one that the caller saw there.
+pub fn set_aside(entry: &Path, real: &Path, before: &Metadata) -> Result<SetAside, WriteError> {
+    must_be_as(&Place::open(real)?, Some(before))?;
+    let place = Place::open(entry)?;
+    let kept = place.beside(name(ASIDE_PREFIX));
+    place.rename(&kept)?;
+    Ok(SetAside {
+        kept,
+        place,
+        is_to_go: Cell::new(true),
+    })
 }
 
-/// A new, empty file in `dir` that goes when it is dropped.
-fn temporary(dir: &Path, prefix: &str, mode: u32) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(SUFFIX);
-    builder.permissions(Permissions::from_mode(mode));
-    // Without the temporary name, which tells the model nothing.
-    builder
-        .tempfile_in(dir)
-        .map_err(|error| io::Error::from(error.kind()))
+/// Puts the file at the real path `path` back as it was: `before` and its `bytes`, or no file.
+pub fn restore(
+    reach: &Reach,
+    path: &Path,
+    before: Option<(&Metadata, &[u8])>,
+) -> Result<(), WriteError> {
+    let place = Place::open(path)?;
+    let Some((meta, bytes)) = before else {
+        return Ok(place.remove()?);
+    };
+    let file = place.open_file(OFlags::RDONLY)?;
+    let now = file.metadata()?;
+    // Even when the call was cancelled: this is what cancelling means.
+    let cancel = CancellationToken::new();
+    stage(reach, path, bytes, Some(&now), Some((path, &now)), &cancel)?.commit()?;
+    let file = place.open_file(OFlags::RDONLY)?;
+    Ok(file.set_permissions(meta.permissions())?)
+}
+
+/// A new, empty file beside `place`.
+fn temporary(place: &Place, mode: u32) -> io::Result<Temporary> {
+    let place = place.beside(name(PREFIX));
+    let file = place.create(mode)?;
+    Ok(Temporary { place, file })
+}
+
+/// A name that no file has.
+fn name(prefix: &str) -> String {
+    format!("{prefix}{}{SUFFIX}", Uuid::new_v4().simple())
 }
 
 /// Removes temporary files that were left over: once for each folder, before the first
 /// write in it, since a large folder takes long to list.
-fn sweep(dir: &Path) {
+fn sweep(dir: &Path, place: &Place) {
     static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let first = swept.insert(dir.to_path_buf());
     drop(swept);
     if first {
-        remove_left_over(dir);
+        let _ = remove_left_over(place);
     }
 }
 
-fn remove_left_over(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
+fn remove_left_over(place: &Place) -> io::Result<()> {
+    for (name, _) in place.folder().to_list()?.names()?.flatten() {
         let bytes = name.as_encoded_bytes();
         let is_ours = bytes.starts_with(PREFIX.as_bytes()) && bytes.ends_with(SUFFIX.as_bytes());
-        let modified = || entry.metadata().and_then(|meta| meta.modified());
-        if is_ours
-            && let Ok(modified) = modified()
-            && modified.elapsed().is_ok_and(|age| age > LEFT_OVER)
-        {
-            let _ = fs::remove_file(entry.path());
+        let left = place.beside(name);
+        if is_ours && left.stat().is_ok_and(|stat| age(&stat) > LEFT_OVER) {
+            let _ = left.remove();
         }
     }
+    Ok(())
 }
 
-/// Takes away folders that were made, as far as they are empty.
-pub fn remove_folders(made: &[PathBuf]) {
-    for dir in made.iter().rev() {
-        let _ = fs::remove_dir(dir);
-    }
-}
-
-/// Makes `dir` and what is missing above it; gives what was made, outermost first.
-fn make_folders(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut missing: Vec<PathBuf> = dir
-        .ancestors()
-        .take_while(|dir| !dir.exists())
-        .map(Path::to_path_buf)
-        .collect();
-    missing.reverse();
-    fs::create_dir_all(dir).inspect_err(|_| remove_folders(&missing))?;
-    Ok(missing)
+/// How long ago a file was written.
+fn age(stat: &Stat) -> Duration {
+    let modified = Duration::from_secs(stat.st_mtime.max(0) as u64);
+    let age = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    age.saturating_sub(modified)
 }
 
 /// Owner, mode, access control list and other extended attributes, as a rename would lose them.
@@ -210,14 +295,15 @@ fn copy_attributes(from: &Path, meta: &Metadata, to: &File) -> io::Result<()> {
         // A change of owner takes the set-user-id bit away.
         to.set_permissions(meta.permissions())?;
     }
-    let names = match xattr::list(from) {
+    let from = Place::open(from)?.open_file(OFlags::RDONLY)?;
+    let names = match from.list_xattr() {
         Ok(names) => names,
         // This file system has none.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
         Err(error) => return Err(error),
     };
     for name in names {
-        let value = xattr::get(from, &name)?;
+        let value = from.get_xattr(&name)?;
         if let Some(value) =
             value.filter(|value| to.get_xattr(&name).ok().flatten().as_ref() != Some(value))
         {
@@ -230,25 +316,21 @@ fn copy_attributes(from: &Path, meta: &Metadata, to: &File) -> io::Result<()> {
 /// A rename needs no permission on the file itself, so that is asked here. A file without any
 /// write bit was protected on purpose: refused even where the system would let us.
 pub fn may_write(path: &Path, meta: &Metadata) -> io::Result<()> {
+    may_write_at(&Place::open(path)?, meta)
+}
+
+fn may_write_at(place: &Place, meta: &Metadata) -> io::Result<()> {
     if meta.mode() & 0o222 == 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             "the file is read-only",
         ));
     }
-    match open_to_write(path) {
+    match place.open_file(OFlags::RDWR) {
         // A program that runs cannot be opened for writing, but replaced.
         Err(error) if error.raw_os_error() != Some(ETXTBSY) => Err(error),
         _ => Ok(()),
     }
-}
-
-fn open_to_write(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(O_NONBLOCK)
-        .open(path)
 }
 
 fn folder_refuses(error: &io::Error) -> bool {
@@ -258,13 +340,21 @@ fn folder_refuses(error: &io::Error) -> bool {
     )
 }
 
-/// Fails when what is at `path` is not what the caller saw there.
-pub fn must_be_as(path: &Path, before: Option<&Metadata>) -> Result<(), WriteError> {
-    match (fs::symlink_metadata(path), before) {
-        (Ok(now), Some(then)) if is_same(&now, then) => Ok(()),
+/// Fails when what is at `place` is not what the caller saw there.
+fn must_be_as(place: &Place, before: Option<&Metadata>) -> Result<(), WriteError> {
+    match (place.stat(), before) {
+        (Ok(now), Some(then)) if is_as(&now, then) => Ok(()),
         (Err(_), None) => Ok(()),
         _ => Err(WriteError::Changed),
     }
+}
+
+fn is_as(now: &Stat, then: &Metadata) -> bool {
+    let modified = (now.st_mtime as i64, now.st_mtime_nsec as i64);
+    now.st_ino as u64 == then.ino()
+        && now.st_dev as u64 == then.dev()
+        && now.st_size as u64 == then.len()
+        && modified == (then.mtime(), then.mtime_nsec())
 }
 
 fn is_same(now: &Metadata, then: &Metadata) -> bool {
@@ -272,30 +362,6 @@ fn is_same(now: &Metadata, then: &Metadata) -> bool {
         && now.dev() == then.dev()
         && now.len() == then.len()
         && now.modified().ok() == then.modified().ok()
-}
-
-fn in_place(path: &Path, bytes: &[u8], before: Option<&Metadata>) -> Result<(), WriteError> {
-    let mut file = open_to_write(path)?;
-    let now = file.metadata()?;
-    if before.is_none_or(|before| !is_same(&now, before)) {
-        return Err(WriteError::Changed);
-    }
-    if now.len() > MAX_BACKUP {
-        let (size, most) = (kind::size(now.len()), kind::size(MAX_BACKUP));
-        let text = format!(
-            "it has {size} and can only be overwritten in place, because it has hard links, another \
-             owner or a folder that may not be written; that is done for files up to {most}, which \
-             can be put back if the write fails"
-        );
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text).into());
-    }
-    let mut old = Vec::with_capacity(now.len() as usize);
-    file.read_to_end(&mut old)?;
-    let result = overwrite(&mut file, bytes);
-    if result.is_err() {
-        let _ = overwrite(&mut file, &old);
-    }
-    Ok(result?)
 }
 
 fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
@@ -315,13 +381,17 @@ fn stop_if(cancel: &CancellationToken) -> Result<(), WriteError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn names(dir: &Path) -> Vec<String> {
         let entries = fs::read_dir(dir).unwrap();
-        entries
+        let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
+            .collect();
+        names.sort();
+        names
     }
 
     #[test]
@@ -329,19 +399,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         let cancel = CancellationToken::new();
-        let staged = stage(&path, b"new", None, None, &cancel).unwrap();
+        let stage = |before| stage(&Reach::everything(), &path, b"new", before, None, &cancel);
+        let staged = stage(None).unwrap();
         fs::write(&path, "theirs").unwrap();
         assert!(matches!(staged.commit(), Err(WriteError::Changed)));
         // Hard links are written in place.
         fs::hard_link(&path, dir.path().join("g")).unwrap();
         let before = fs::metadata(&path).unwrap();
-        let staged = stage(&path, b"new", Some(&before), None, &cancel).unwrap();
+        let staged = stage(Some(&before)).unwrap();
         fs::write(&path, "their second").unwrap();
         assert!(matches!(staged.commit(), Err(WriteError::Changed)));
         assert_eq!(fs::read(&path).unwrap(), b"their second");
-        let mut names = names(dir.path());
-        names.sort();
-        assert_eq!(names, ["f", "g"]);
+        assert_eq!(names(dir.path()), ["f", "g"]);
     }
 
     #[test]
@@ -350,11 +419,21 @@ mod tests {
         let path = dir.path().join("f");
         let old = File::create(&path).unwrap();
         old.set_modified(std::time::UNIX_EPOCH).unwrap();
-        let kept = set_aside(&path).unwrap();
+        let before = fs::metadata(&path).unwrap();
+        let kept = set_aside(&path, &path, &before).unwrap();
+        let left = File::create(dir.path().join(".tiller-1.tmp")).unwrap();
+        left.set_modified(std::time::UNIX_EPOCH).unwrap();
         assert!(!path.exists());
-        remove_left_over(dir.path());
-        assert!(kept.exists());
+        remove_left_over(&Place::open(&path).unwrap()).unwrap();
+        assert_eq!(names(dir.path()), [kept.kept.name().to_str().unwrap()]);
+        // What cannot be put back stays.
+        fs::create_dir(&path).unwrap();
+        assert!(kept.put_back().is_err());
         drop(kept);
-        assert_eq!(names(dir.path()), [""; 0]);
+        assert_eq!(names(dir.path()).len(), 2);
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        drop(set_aside(&path, &path, &fs::metadata(&path).unwrap()).unwrap());
+        assert_eq!(names(dir.path()).len(), 1);
     }
 }

@@ -17,6 +17,7 @@ use crate::agent::paths;
 use crate::agent::paths::Purpose;
 use crate::agent::tool::{ToolContext, ToolError};
 use crate::agent::tools::{call, kind, open};
+use crate::agent::workspace::{Access, Reach};
 
 /// Lines of a difference shown to the model.
 const MAX_DIFF_LINES: usize = 60;
@@ -29,32 +30,63 @@ pub struct ResolvedPath {
     pub shown: String,
     /// The path for users.
     pub display: String,
-    /// The path as it stands there, its last part not followed if it is a link.
+    /// The path behind all links but the last part, if that is one.
     pub entry: PathBuf,
     /// The path behind all links.
     pub real: PathBuf,
+    /// What lets the call write there.
+    pub reach: Reach,
+}
+
+/// Where a call works, and what it may touch.
+pub struct Caller {
+    cwd: PathBuf,
+    reach: Reach,
+}
+
+impl Caller {
+    /// The call that has this context.
+    pub fn new(context: &ToolContext) -> Self {
+        Self {
+            cwd: context.cwd.clone(),
+            reach: context.reach.clone(),
+        }
+    }
 }
 
 impl ResolvedPath {
     /// The file that `raw` means. Asks the file system, which may block.
-    pub fn find(raw: &str, cwd: &Path, purpose: Purpose) -> Result<Self, ToolError> {
+    ///
+    /// # Errors
+    /// The call may not write it.
+    pub fn find(raw: &str, caller: &Caller, purpose: Purpose) -> Result<Self, ToolError> {
+        let (cwd, reach) = (caller.cwd.as_path(), &caller.reach);
         if raw.is_empty() {
             return Err(call::missing("file_path"));
         }
-        let entry = paths::resolve(raw, cwd, purpose);
-        if purpose == Purpose::MayBeNew && raw.ends_with('/') && !entry.exists() {
+        let path = paths::resolve(raw, cwd, purpose);
+        if purpose == Purpose::MayBeNew && raw.ends_with('/') && !path.exists() {
             return Err(ToolError::new(format!(
                 "{raw} names a folder, because it ends in a slash. Give the path of a file."
             )));
         }
-        let display = paths::display(&entry, cwd);
-        let shown = if entry == cwd.join(raw) {
+        let display = paths::display(&path, cwd);
+        let shown = if path == cwd.join(raw) {
             raw.to_owned()
         } else {
             display.clone()
         };
-        let real = paths::real(&entry).map_err(|error| open::unreachable(&error, &shown))?;
+        let unreachable = |error| open::unreachable(&error, &shown);
+        let real = paths::real(&path).map_err(unreachable)?;
+        let entry = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => paths::real(folder).map_err(unreachable)?.join(name),
+            _ => real.clone(),
+        };
+        for path in [&real, &entry] {
+            reach.check(path, Access::Write).map_err(unreachable)?;
+        }
         Ok(Self {
+            reach: reach.clone(),
             shown,
             display,
             entry,
@@ -124,8 +156,8 @@ impl LockedFile {
         seen: &SeenFiles,
         context: &ToolContext,
     ) -> Result<Self, ToolError> {
-        let cwd = context.cwd.clone();
-        let find = move || Ok(vec![ResolvedPath::find(&raw, &cwd, purpose)?]);
+        let caller = Caller::new(context);
+        let find = move || Ok(vec![ResolvedPath::find(&raw, &caller, purpose)?]);
         let mut files = lock_files(seen, &context.cancel, find).await?;
         files.pop().ok_or_else(call::cancelled)
     }
@@ -142,7 +174,8 @@ impl LockedFile {
 
     /// What is in the file; bytes only up to `max_bytes`.
     pub fn load(&self, max_bytes: u64) -> Result<CurrentFile, ToolError> {
-        let (file, meta) = open::open(&self.path.real, &self.path.shown)?;
+        let path = &self.path;
+        let (file, meta) = open::open_judged(&path.reach, &path.real, &path.shown)?;
         let mut bytes = None;
         if meta.len() <= max_bytes {
             let mut read = Vec::with_capacity(meta.len() as usize);
@@ -184,8 +217,9 @@ impl LockedFile {
         before: Option<&'b Metadata>,
         like: Option<(&Path, &Metadata)>,
     ) -> Result<Staged<'b>, ToolError> {
-        atomic::stage(&self.path.real, bytes, before, like, &self.cancel)
-            .map_err(|error| self.failed(&error))
+        let (reach, path) = (&self.path.reach, &self.path.real);
+        let staged = atomic::stage(reach, path, bytes, before, like, &self.cancel);
+        staged.map_err(|error| self.failed(&error))
     }
 
     /// A failed write, as the model reads it.
@@ -253,7 +287,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "old").unwrap();
         let (seen, cancel) = (SeenFiles::default(), CancellationToken::new());
-        let path = ResolvedPath::find("a", folder.path(), Purpose::Existing);
+        let caller = Caller {
+            cwd: folder.path().to_owned(),
+            reach: Reach::everything(),
+        };
+        let path = ResolvedPath::find("a", &caller, Purpose::Existing);
         let files = lock_files(&seen, &cancel, || Ok(vec![path?])).await;
         let files = files.ok().unwrap();
         assert!(files[0].load(9).is_ok());

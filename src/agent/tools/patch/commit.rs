@@ -4,17 +4,12 @@
 //! only set aside until everything else is done.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-
-use tempfile::TempPath;
-use tokio_util::sync::CancellationToken;
 
 use super::plan::{After, File, Plan};
 use crate::agent::tool::ToolError;
-use crate::agent::tools::edit::atomic::{self, Staged};
-use crate::agent::tools::kind;
+use crate::agent::tools::edit::atomic::{self, SetAside, Staged, WriteError};
+use crate::agent::workspace::{MadeFolder, remove_folders};
 
 /// Does what `plan` says.
 ///
@@ -48,9 +43,12 @@ pub fn commit(plan: &Plan) -> Result<(), ToolError> {
 /// How to take back a step that was done.
 enum Undo<'p> {
     /// Write what was there, and remove the folders that were made.
-    PutBack { file: &'p File, made: Vec<PathBuf> },
+    PutBack {
+        file: &'p File,
+        made: Vec<MadeFolder>,
+    },
     /// Give a file its name again.
-    Rename { kept: TempPath, entry: &'p Path },
+    Rename { aside: SetAside, file: &'p File },
 }
 
 /// A file whose new content waits for its rename.
@@ -89,50 +87,41 @@ fn set_aside<'p>(file: &'p File, undo: &mut Vec<Undo<'p>>) -> Result<(), ToolErr
     };
     let locked = &file.locked;
     locked.must_go_on()?;
-    atomic::must_be_as(&locked.path.real, Some(&before.meta))
-        .map_err(|error| locked.failed(&error))?;
-    let entry = locked.path.entry.as_path();
-    let kept = atomic::set_aside(entry).map_err(|error| {
-        ToolError::new(format!(
-            "{}: Failed to write file: {error}",
-            locked.path.shown
-        ))
+    let path = &locked.path;
+    let aside = atomic::set_aside(&path.entry, &path.real, &before.meta);
+    let aside = aside.map_err(|error| match error {
+        WriteError::Io(error) => {
+            ToolError::new(format!("{}: Failed to write file: {error}", path.shown))
+        }
+        error => locked.failed(&error),
     })?;
-    undo.push(Undo::Rename { kept, entry });
+    undo.push(Undo::Rename { aside, file });
     Ok(())
 }
 
 impl Undo<'_> {
     /// Takes the step back; says what is stuck.
     fn run(&self) -> Option<String> {
-        let (shown, result) = match self {
-            Self::Rename { kept, entry } => (entry.display().to_string(), fs::rename(kept, entry)),
+        let (file, result) = match self {
+            Self::Rename { aside, file } => (file, aside.put_back()),
             Self::PutBack { file, made } => {
                 let result = put_back(file);
-                atomic::remove_folders(made);
-                (file.locked.path.shown.clone(), result)
+                remove_folders(made);
+                (file, result)
             }
         };
+        let shown = &file.locked.path.shown;
         result.err().map(|error| format!("{shown} ({error})"))
     }
 }
 
 fn put_back(file: &File) -> io::Result<()> {
-    let path = &file.locked.path.real;
-    let Some(before) = &file.before else {
-        return fs::remove_file(path);
-    };
-    let now = fs::metadata(path)?;
-    let bytes = before.bytes.as_deref().unwrap_or_default();
-    // Even when the call was cancelled: this is what cancelling means.
-    let cancel = CancellationToken::new();
-    let staged = atomic::stage(path, bytes, Some(&now), Some((path, &now)), &cancel);
-    match staged.and_then(Staged::commit) {
-        Ok(_) => fs::set_permissions(path, before.meta.permissions()),
-        Err(atomic::WriteError::Io(error)) => Err(error),
-        Err(_) => Err(io::Error::other(format!(
-            "{} in the way",
-            kind::size(now.len())
-        ))),
+    let path = &file.locked.path;
+    let before = file.before.as_ref();
+    let before = before.map(|before| (&before.meta, before.bytes.as_deref().unwrap_or_default()));
+    match atomic::restore(&path.reach, &path.real, before) {
+        Err(WriteError::Io(error)) => Err(error),
+        Err(_) => Err(io::Error::other("something else is in the way")),
+        Ok(()) => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use super::apply::{apply, is_exact_and_unique};
 use super::parse::{Change, Hunk, Section};
 use crate::agent::paths::Purpose;
 use crate::agent::tool::{DiffDetails, FileChange, ToolError};
-use crate::agent::tools::edit::locked_file::{CurrentFile, LockedFile, ResolvedPath};
+use crate::agent::tools::edit::locked_file::{Caller, CurrentFile, LockedFile, ResolvedPath};
 use crate::agent::tools::edit::seen_files::Freshness;
 use crate::agent::tools::edit::{atomic, diff};
 use crate::agent::tools::kind;
@@ -34,7 +34,7 @@ pub fn paths_of(section: &Section) -> Vec<String> {
 
 /// The files that a patch names: for each section its file, and behind it where that moves to.
 /// Asks the file system, which may block.
-pub fn resolve(patch: &[Section], cwd: &Path) -> Result<Vec<ResolvedPath>, ToolError> {
+pub fn resolve(patch: &[Section], caller: &Caller) -> Result<Vec<ResolvedPath>, ToolError> {
     let mut paths = Vec::with_capacity(patch.len());
     for section in patch {
         let purpose = match section.change {
@@ -42,12 +42,12 @@ pub fn resolve(patch: &[Section], cwd: &Path) -> Result<Vec<ResolvedPath>, ToolE
             Change::Delete | Change::Update(_) => Purpose::Existing,
         };
         let is_there = |path: &ResolvedPath| path.entry.symlink_metadata().is_ok();
-        let mut path = ResolvedPath::find(&section.path, cwd, purpose)?;
+        let mut path = ResolvedPath::find(&section.path, caller, purpose)?;
         let mut to = section.move_to.as_deref();
         if purpose == Purpose::Existing
             && !is_there(&path)
             && let Some(plain) = without_prefix(&section.path)
-            && let Ok(found) = ResolvedPath::find(plain, cwd, purpose)
+            && let Ok(found) = ResolvedPath::find(plain, caller, purpose)
             && is_there(&found)
         {
             path = found;
@@ -55,7 +55,7 @@ pub fn resolve(patch: &[Section], cwd: &Path) -> Result<Vec<ResolvedPath>, ToolE
         }
         paths.push(path);
         if let Some(to) = to {
-            paths.push(ResolvedPath::find(to, cwd, Purpose::MayBeNew)?);
+            paths.push(ResolvedPath::find(to, caller, Purpose::MayBeNew)?);
         }
     }
     Ok(paths)

@@ -14,7 +14,7 @@ use crate::agent::tool::{
     Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
 };
 use crate::agent::tools::call;
-use crate::agent::tools::edit::locked_file::lock_files;
+use crate::agent::tools::edit::locked_file::{Caller, lock_files};
 use crate::agent::tools::edit::seen_files::SeenFiles;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::{CustomFormat, EditFormat, ToolSpec};
@@ -90,10 +90,10 @@ impl TypedTool for ApplyPatch {
                 "The patch cannot be read, so nothing was changed: {fault}."
             ))
         })?;
-        let (patch, cwd) = (Arc::new(patch), context.cwd.clone());
+        let (patch, caller) = (Arc::new(patch), Caller::new(&context));
         let find = {
             let patch = Arc::clone(&patch);
-            move || resolve(&patch, &cwd)
+            move || resolve(&patch, &caller)
         };
         let locked = lock_files(&self.0, &context.cancel, find).await?;
         call::blocking(move || {

@@ -23,6 +23,7 @@ use crate::agent::tools::kind::{self, Kind};
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::agent::tools::{call, escape, open};
+use crate::agent::workspace::Reach;
 use crate::llm::{Content, ToolSpec};
 
 /// What of a page goes into the details.
@@ -106,6 +107,7 @@ impl TypedTool for Read {
                 max_bytes: self.max_bytes,
             },
             cwd: context.cwd,
+            reach: context.reach,
             cancel: context.cancel.clone(),
             seen: self.seen.clone(),
             decoding: Arc::clone(&self.decoding),
@@ -119,6 +121,7 @@ struct Job {
     shown: String,
     wanted: Wanted,
     cwd: PathBuf,
+    reach: Reach,
     cancel: CancellationToken,
     seen: SeenFiles,
     decoding: Arc<Mutex<()>>,
@@ -127,7 +130,7 @@ struct Job {
 impl Job {
     fn run(&self) -> Result<ToolOutput, ToolError> {
         let path = paths::resolve(&self.shown, &self.cwd, paths::Purpose::Existing);
-        let (file, meta) = open::open(&path, &self.shown)?;
+        let (file, meta) = open::open(&self.reach, &path, &self.shown)?;
         let size = meta.len();
         let mut source = Source {
             file,

@@ -50,7 +50,7 @@ pub struct Budget {
     /// None if it is later than the clock can count.
     deadline: Option<Instant>,
     timed_out: AtomicBool,
-    omitted: Mutex<[Omitted; 3]>,
+    omitted: Mutex<[Omitted; 4]>,
 }
 
 /// Why something was left out.
@@ -62,6 +62,8 @@ pub enum Omission {
     LongLine,
     /// The rules of an ignore file were not used.
     IgnoreFile,
+    /// The call may not read it.
+    Protected,
 }
 
 /// The paths of one kind of omission: how many, and the first of them.
@@ -158,6 +160,7 @@ impl Budget {
             "Ignore files not used, since they are not regular files, too large, or have too many \
              patterns"
                 .into(),
+            "Left out, because they are protected".into(),
         ];
         for (why, Omitted { count, first }) in whys.iter().zip(omitted.iter()) {
             let named: Vec<&str> = first.iter().map(String::as_str).collect();

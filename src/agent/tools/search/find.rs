@@ -1,7 +1,6 @@
 //! The `find` tool: names that match a glob, in sorted order. Memory is bounded by the limit.
 
 use std::fs;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -68,8 +67,8 @@ impl TypedTool for Find {
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let limits = Limits::new(args.limit, LIMIT, &self.0);
-        budget::run(context.cancel, limits, move |budget| {
-            Query::new(args, &context.cwd)?.run(budget)
+        budget::run(context.cancel.clone(), limits, move |budget| {
+            Query::new(args, &context)?.run(budget)
         })
         .await
     }
@@ -96,7 +95,7 @@ struct Query {
 }
 
 impl Query {
-    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
+    fn new(args: Args, context: &ToolContext) -> Result<Self, ToolError> {
         let glob = Glob::new(&args.pattern)?;
         Ok(Self {
             wanted: if glob.folders {
@@ -105,7 +104,7 @@ impl Query {
                 args.wanted
             },
             glob,
-            root: SearchRoot::folder(&args.path, cwd)?,
+            root: SearchRoot::folder(&args.path, context)?,
             pattern: args.pattern,
         })
     }

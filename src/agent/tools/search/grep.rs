@@ -87,8 +87,8 @@ impl TypedTool for Grep {
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let limits = Limits::new(args.limit, LIMIT, &self.0);
-        budget::run(context.cancel, limits, move |budget| {
-            Query::new(args, &context.cwd)?.run(budget)
+        budget::run(context.cancel.clone(), limits, move |budget| {
+            Query::new(args, &context)?.run(budget)
         })
         .await
     }
@@ -106,7 +106,7 @@ struct Query {
 }
 
 impl Query {
-    fn new(args: Args, cwd: &Path) -> Result<Self, ToolError> {
+    fn new(args: Args, context: &ToolContext) -> Result<Self, ToolError> {
         let matcher = RegexMatcherBuilder::new()
             .line_terminator(Some(b'\n'))
             .multi_line(true)
@@ -125,7 +125,7 @@ impl Query {
         let glob_text = args.glob.filter(|glob| !glob.is_empty());
         Ok(Self {
             glob: glob_text.as_deref().map(Glob::new).transpose()?,
-            root: SearchRoot::new(&args.path, cwd)?,
+            root: SearchRoot::new(&args.path, context)?,
             context: call::positive(args.context).unwrap_or(0).min(MAX_CONTEXT),
             pattern: args.pattern,
             raw_path: args.path,
@@ -242,7 +242,7 @@ impl<'s> FileSearch<'s> {
 
     /// The hits in a file; none if it is binary.
     fn run(&mut self, path: &Path, shown: &str) -> io::Result<Option<Hit>> {
-        let mut file = open::quick(path)?;
+        let mut file = self.query.root.reach.open(path)?;
         let mut length = 0;
         let whole = loop {
             if length == self.buffer.len() {

@@ -16,6 +16,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use super::budget::{Budget, Omission};
 use crate::agent::paths;
 use crate::agent::tools::open;
+use crate::agent::workspace::{Reach, git_folders};
 
 /// Larger ignore files are not used.
 const MAX_FILE: u64 = 1 << 20;
@@ -136,7 +137,8 @@ impl<'s> IgnoreLoader<'s> {
         let repository = holds(".git").then(|| folder.to_path_buf());
         let exclude = repository
             .as_deref()
-            .map(|folder| git_folder(folder).join("info/exclude"))
+            .and_then(git_folders)
+            .map(|(_, common)| common.join("info/exclude"))
             .filter(|path| path.symlink_metadata().is_ok())
             .map_or_else(Gitignore::empty, |path| {
                 self.load(folder, &path, paths::readable(path.as_os_str()))
@@ -195,29 +197,10 @@ fn memory(line: &str) -> usize {
     PATTERN_MEMORY + bytes
 }
 
-/// The folder with git's own files for the working tree at `folder`. It is elsewhere where `.git`
-/// is a file: in a linked working tree and in a submodule.
-fn git_folder(folder: &Path) -> PathBuf {
-    let git = folder.join(".git");
-    if git.is_dir() {
-        return git;
-    }
-    let named = |path: &Path, prefix: &str| {
-        let text = read_small(path)?;
-        Some(PathBuf::from(text.lines().next()?.strip_prefix(prefix)?))
-    };
-    let Some(own) = named(&git, "gitdir: ").map(|path| folder.join(path)) else {
-        return git;
-    };
-    match named(&own.join("commondir"), "") {
-        Some(common) => own.join(common),
-        None => own,
-    }
-}
-
 /// The text of a regular file that is not too large.
 fn read_small(path: &Path) -> Option<String> {
-    let (file, meta) = open::open(path, "").ok()?;
+    // Wherever it is: what it says is not shown.
+    let (file, meta) = open::open(&Reach::everything(), path, "").ok()?;
     if meta.len() > MAX_FILE {
         return None;
     }

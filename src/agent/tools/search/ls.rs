@@ -1,7 +1,6 @@
 //! The `ls` tool: the names in one folder, hidden ones too. Does not look below.
 
 use std::fs;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -59,24 +58,26 @@ impl TypedTool for Ls {
 
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let limits = Limits::new(args.limit, LIMIT, &self.0);
-        budget::run(context.cancel, limits, move |budget| {
-            list(&args.path, &context.cwd, budget)
+        budget::run(context.cancel.clone(), limits, move |budget| {
+            list(&args.path, &context, budget)
         })
         .await
     }
 }
 
-fn list(raw: &str, cwd: &Path, budget: &Budget) -> Result<ToolOutput, ToolError> {
-    let root = SearchRoot::folder(raw, cwd)?;
-    let entries = fs::read_dir(&root.path).map_err(|error| open::unreachable(&error, raw))?;
+fn list(raw: &str, context: &ToolContext, budget: &Budget) -> Result<ToolOutput, ToolError> {
+    let root = SearchRoot::folder(raw, context)?;
+    let unreachable = |error| open::unreachable(&error, raw);
+    let folder = root.reach.open_folder(&root.path).map_err(unreachable)?;
+    let entries = folder.names().map_err(unreachable)?;
     // Sorted by what names look like, then by what they are.
     let hits = Hits::new(budget.limits);
     let mut total = 0;
-    for entry in budget.readable(entries, &root.prefix()) {
+    for (raw_name, _) in budget.readable(entries, &root.prefix()) {
         total += 1;
-        let name = paths::readable(&entry.file_name());
+        let name = paths::readable(&raw_name);
         let hit = Hit::name(&name);
-        hits.add((name.to_lowercase(), name, entry.file_name()), hit);
+        hits.add((name.to_lowercase(), name, raw_name), hit);
     }
     let sorted = hits.into_sorted().take(budget.limits.count);
     let lines: Vec<Line> = sorted

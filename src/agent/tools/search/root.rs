@@ -4,11 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::agent::paths;
-use crate::agent::tool::ToolError;
+use crate::agent::tool::{ToolContext, ToolError};
 use crate::agent::tools::open;
+use crate::agent::workspace::{Access, Reach};
 
 /// The folder or file that is searched.
 pub struct SearchRoot {
+    /// What the call may read.
+    pub reach: Reach,
     /// Its path, with no links in it.
     pub path: PathBuf,
     /// Whether it is a folder; else it is a regular file.
@@ -19,7 +22,8 @@ pub struct SearchRoot {
 
 impl SearchRoot {
     /// Resolves the `path` argument; `raw` empty is the working directory.
-    pub fn new(raw: &str, cwd: &Path) -> Result<Self, ToolError> {
+    pub fn new(raw: &str, context: &ToolContext) -> Result<Self, ToolError> {
+        let (cwd, reach) = (context.cwd.as_path(), context.reach.clone());
         let path = if raw.is_empty() {
             cwd.to_path_buf()
         } else {
@@ -33,6 +37,8 @@ impl SearchRoot {
                 open::unreachable(&error, raw)
             }
         })?;
+        let allowed = reach.check(&real, Access::Read);
+        allowed.map_err(|error| open::unreachable(&error, raw))?;
         let kind = fs::metadata(&real)
             .map_err(|error| open::unreachable(&error, raw))?
             .file_type();
@@ -45,6 +51,7 @@ impl SearchRoot {
             .components()
             .collect();
         Ok(Self {
+            reach,
             path: real,
             is_folder: kind.is_dir(),
             shown: paths::readable(shown.as_os_str()),
@@ -54,6 +61,7 @@ impl SearchRoot {
     /// The folder at `path`, which has no links in it.
     pub fn at(path: &Path) -> Self {
         Self {
+            reach: Reach::everything(),
             path: path.to_owned(),
             is_folder: true,
             shown: String::new(),
@@ -61,8 +69,8 @@ impl SearchRoot {
     }
 
     /// As [`Self::new`], for tools that need a folder.
-    pub fn folder(raw: &str, cwd: &Path) -> Result<Self, ToolError> {
-        let root = Self::new(raw, cwd)?;
+    pub fn folder(raw: &str, context: &ToolContext) -> Result<Self, ToolError> {
+        let root = Self::new(raw, context)?;
         if root.is_folder {
             Ok(root)
         } else {

@@ -3,19 +3,20 @@
 //! for whatever an ignore file is, and for threads that could not be started.
 
 use std::ffi::OsString;
-use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, available_parallelism};
 
+use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
-use super::budget::{Budget, Limits};
+use super::budget::{Budget, Limits, Omission};
 use super::hits::Hits;
 use super::ignores::{IgnoreLoader, Rules};
 use super::root::SearchRoot;
 use crate::agent::paths;
+use crate::agent::workspace::{Closed, Reach};
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;
@@ -72,6 +73,8 @@ fn walk_unless<V: FnMut(Entry)>(
         budget,
         hits,
         ignores,
+        reach: &root.reach,
+        closed: root.reach.closed_below(&root.path),
         queue: Queue::default(),
     };
     walker.queue.push(vec![Task::Folder(Folder {
@@ -110,6 +113,8 @@ struct Walker<'s> {
     budget: &'s Budget,
     hits: &'s Hits,
     ignores: IgnoreLoader<'s>,
+    reach: &'s Reach,
+    closed: Closed<'s>,
     queue: Queue,
 }
 
@@ -157,6 +162,10 @@ impl Walker<'_> {
             }
             let slash = if kind.is_dir() { "/" } else { "" };
             let shown = format!("{}{}{slash}", folder.shown, paths::readable(&name));
+            if self.closed.holds(&name, &path) {
+                self.budget.omit(Omission::Protected, shown);
+                continue;
+            }
             if self.hits.is_beyond(&shown) {
                 continue;
             }
@@ -178,8 +187,8 @@ impl Walker<'_> {
 
     /// The names in a folder, as many as can be read.
     fn names(&self, folder: &Folder) -> io::Result<Vec<(OsString, FileType)>> {
-        let named = |entry: DirEntry| Ok((entry.file_name(), entry.file_type()?));
-        let entries = fs::read_dir(&folder.path)?.map(|entry| entry.and_then(named));
+        let opened = self.reach.open_folder(&folder.path)?;
+        let entries = opened.names()?;
         Ok(self.budget.readable(entries, &folder.shown).collect())
     }
 }

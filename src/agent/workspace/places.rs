@@ -1,15 +1,18 @@
 //! The workspace: its folders, and what is protected. Made once, when all paths in it are resolved;
 //! afterwards a path is judged without asking the file system.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::builtin::{PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME};
+use super::folded::FoldedPath;
 use super::git_folders::git_folders;
 use super::zone::Zone;
 use crate::agent::paths::real;
+
+/// The folder with one for each process.
+const PROCESSES: &str = "/proc";
 
 /// What a workspace is made of: absolute paths, which need not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +88,7 @@ impl Workspace {
         let (root, readable) = (deepest(&self.roots), deepest(&self.readable));
         let folded = FoldedPath::new(path);
         let holding = self.protected.iter().filter(|it| folded.starts_with(it));
-        let protected = holding.map(|it| it.0.len()).max();
+        let protected = holding.map(|it| it.names().len()).max();
         if is_of_a_process(path) || protected.is_some() && protected >= root.max(readable) {
             return Zone::Protected;
         }
@@ -95,7 +98,7 @@ impl Workspace {
             Some(root) if readable > Some(root) => Zone::ReadOnly,
             Some(root) => {
                 // The name of the root itself counts too.
-                let mut names = folded.0.iter().skip(root.saturating_sub(1));
+                let mut names = folded.names().iter().skip(root.saturating_sub(1));
                 let by_name = names.any(|name| READ_ONLY_NAMES.contains(&name.as_str()));
                 let listed = || self.read_only.iter().any(|it| folded.starts_with(it));
                 if by_name || listed() {
@@ -105,6 +108,18 @@ impl Workspace {
                 }
             }
         }
+    }
+
+    /// The folded last names of protected places below `root`, and whether folders of processes are
+    /// there: what a search may have to leave out.
+    pub(super) fn protected_below(&self, root: &Path) -> (HashSet<&str>, bool) {
+        let folded = FoldedPath::new(root);
+        let below = self.protected.iter().filter(|it| it.starts_with(&folded));
+        let names = below.filter_map(|it| it.names().last());
+        (
+            names.map(String::as_str).collect(),
+            Path::new(PROCESSES).starts_with(root),
+        )
     }
 }
 
@@ -133,41 +148,7 @@ fn folded_both(paths: impl Iterator<Item = PathBuf>) -> Vec<FoldedPath> {
 
 /// Whether it is in `/proc/PID`, where memory, environment and open files of programs are.
 fn is_of_a_process(path: &Path) -> bool {
-    let Ok(below) = path.strip_prefix("/proc") else {
-        return false;
-    };
-    let first = below.components().next();
+    let below = path.strip_prefix(PROCESSES).ok();
+    let first = below.and_then(|below| below.components().next());
     first.is_some_and(|it| it.as_os_str().as_bytes().iter().all(u8::is_ascii_digit))
-}
-
-/// The parts of a path in a form in which names are equal that some file system takes for the same:
-/// without regard to case, and to characters that are not shown.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct FoldedPath(Vec<String>);
-
-impl FoldedPath {
-    fn new(path: &Path) -> Self {
-        Self(path.components().map(|it| folded(it)).collect())
-    }
-
-    fn starts_with(&self, other: &Self) -> bool {
-        self.0.starts_with(&other.0)
-    }
-}
-
-fn folded(part: Component<'_>) -> String {
-    let name: &OsStr = part.as_os_str();
-    name.to_string_lossy()
-        .chars()
-        .filter(|c| !is_not_shown(*c))
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
-/// Characters that HFS+ takes no account of.
-fn is_not_shown(c: char) -> bool {
-    matches!(
-        c,
-        '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-    )
 }

@@ -1,0 +1,144 @@
+//! Opens the file at a real path, and nothing but that: no part of the path may be a link, so what
+//! is opened is what the path was judged for, whatever takes its place in between. A path that has
+//! been judged is real, so nothing that works otherwise is lost. The kernel does it in one call
+//! (`openat2`); where it cannot, the path is walked from folder to folder.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+#[cfg(target_os = "linux")]
+use rustix::fs::{ResolveFlags, openat2};
+use rustix::io::Errno;
+
+/// How a folder is opened of which nothing is read but what is in it by name.
+#[cfg(target_os = "linux")]
+pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
+#[cfg(not(target_os = "linux"))]
+pub(super) const FOLDER: OFlags = OFlags::DIRECTORY;
+
+/// Opens what is at `path`, which must be absolute and have no `..` in it.
+///
+/// # Errors
+/// As when opening a file; a link anywhere in the path is one.
+pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        let only = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), only) {
+            // An old kernel, or a filter for system calls that does not know this one.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            Err(error) => return Err(explained(error)),
+            Ok(file) => return Ok(file),
+        }
+    }
+    walk(path, flags)
+}
+
+/// Opens `name` in `folder`, which must not be a link.
+pub(super) fn open_in(
+    folder: &OwnedFd,
+    name: &OsStr,
+    flags: OFlags,
+    mode: Mode,
+) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(folder, name, flags, mode).map_err(|error| {
+        // Told of a link where a folder is wanted.
+        let is_link = || {
+            let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+            stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+        };
+        if error == Errno::NOTDIR && is_link() {
+            explained(Errno::LOOP)
+        } else {
+            explained(error)
+        }
+    })
+}
+
+fn walk(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let mut parts = path.components();
+    if parts.next() != Some(Component::RootDir) {
+        return Err(Errno::INVAL.into());
+    }
+    let mut folder = openat(CWD, "/", FOLDER | OFlags::CLOEXEC, Mode::empty())?;
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        let Component::Normal(name) = part else {
+            return Err(Errno::INVAL.into());
+        };
+        let is_last = parts.peek().is_none();
+        let flags = if is_last { flags } else { FOLDER };
+        let opened = open_in(&folder, name, flags, Mode::empty())?;
+        if is_last {
+            return Ok(opened);
+        }
+        folder = opened;
+    }
+    Ok(openat(folder, ".", flags | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// The path was real when it was judged: a link in it was put there since.
+fn explained(error: Errno) -> io::Error {
+    if error == Errno::LOOP {
+        io::Error::other("a link took the place of a part of the path at this very moment")
+    } else {
+        error.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Read;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A way to open a path.
+    type Open = fn(&Path, OFlags) -> io::Result<OwnedFd>;
+
+    #[test]
+    fn no_link_is_followed_by_the_kernel_nor_by_the_walk() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::write(top.join("a/b/f"), "text").unwrap();
+        symlink("a", top.join("link")).unwrap();
+        symlink("f", top.join("a/b/last")).unwrap();
+        for open in [open as Open, walk] {
+            let read = |name: &str, flags: OFlags| {
+                let mut text = String::new();
+                let file = open(&top.join(name), flags).map_err(|error| error.to_string())?;
+                let _ = File::from(file).read_to_string(&mut text);
+                Ok::<_, String>(text)
+            };
+            assert_eq!(read("a/b/f", OFlags::RDONLY), Ok("text".into()));
+            assert!(open(Path::new("/"), FOLDER).is_ok());
+            for (name, flags) in [
+                ("link/b/f", OFlags::RDONLY),
+                ("a/b/last", OFlags::RDONLY),
+                ("link", FOLDER),
+                ("link/b", FOLDER),
+            ] {
+                let error = read(name, flags).unwrap_err();
+                assert!(
+                    error.starts_with("a link took the place"),
+                    "{name}: {error}"
+                );
+            }
+            for (name, kind) in [
+                ("a/c", io::ErrorKind::NotFound),
+                ("a/b/f/x", io::ErrorKind::NotADirectory),
+            ] {
+                let error = open(&top.join(name), OFlags::RDONLY).unwrap_err();
+                assert_eq!(error.kind(), kind, "{name}");
+            }
+            let process = Path::new("/proc/self/root/etc");
+            assert!(open(process, OFlags::RDONLY).is_err());
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A folder that is open: what is done in it by name stays in it, wherever its path leads by now.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::iter;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, linkat, mkdirat, renameat,
+    renameat_with, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::exact;
+
+/// An open folder.
+#[derive(Debug)]
+pub(in crate::agent) struct Folder(OwnedFd);
+
+/// A name in an open folder, whatever is there.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct Place {
+    folder: Arc<Folder>,
+    name: OsString,
+}
+
+/// A folder that was made for a file.
+#[derive(Debug)]
+pub(in crate::agent) struct MadeFolder(Place);
+
+impl From<OwnedFd> for Folder {
+    fn from(folder: OwnedFd) -> Self {
+        Self(folder)
+    }
+}
+
+impl Folder {
+    /// Opens the folder at the real path `path`.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        exact::open(path, exact::FOLDER).map(Self)
+    }
+
+    /// Opens the folder at the real path `path`, made if it does not exist, with those above it.
+    /// Gives what was made, outermost first.
+    pub fn make(path: &Path) -> io::Result<(Self, Vec<MadeFolder>)> {
+        let mut made = Vec::new();
+        let folder = Self::open_or_make(path, &mut made);
+        let folder = folder.inspect_err(|_| remove_folders(&made))?;
+        Ok((folder, made))
+    }
+
+    fn open_or_make(path: &Path, made: &mut Vec<MadeFolder>) -> io::Result<Self> {
+        let missing = match Self::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => error,
+            opened => return opened,
+        };
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(missing);
+        };
+        let place = Place {
+            folder: Arc::new(Self::open_or_make(parent, made)?),
+            name: name.to_owned(),
+        };
+        match mkdirat(&place.folder.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => made.push(MadeFolder(place.clone())),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        exact::open_in(&place.folder.0, name, exact::FOLDER, Mode::empty()).map(Self)
+    }
+
+    /// The same folder, open to read its names.
+    pub fn to_list(&self) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        exact::open_in(&self.0, OsStr::new("."), flags, Mode::empty()).map(Self)
+    }
+
+    /// The names in it, and what they are; links are not followed. It must have been opened to read
+    /// them.
+    pub fn names(self) -> io::Result<impl Iterator<Item = io::Result<(OsString, FileType)>>> {
+        let mut entries = Dir::new(self.0)?;
+        Ok(iter::from_fn(move || {
+            loop {
+                let entry = match entries.read()? {
+                    Ok(entry) => entry,
+                    Err(error) => return Some(Err(error.into())),
+                };
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name == "." || name == ".." {
+                    continue;
+                }
+                let kind = match entry.file_type() {
+                    // Not every file system tells.
+                    FileType::Unknown => kind_of(&entries, name),
+                    kind => Ok(kind),
+                };
+                return Some(kind.map(|kind| (name.to_owned(), kind)));
+            }
+        }))
+    }
+}
+
+impl Place {
+    /// The place at the real path `path`, in a folder that exists.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        Self::named(Folder::open(folder)?, path)
+    }
+
+    /// The place at the real path `path`; its folder is made if it does not exist. Gives what was
+    /// made, outermost first.
+    pub fn make(path: &Path) -> io::Result<(Self, Vec<MadeFolder>)> {
+        let (folder, made) = Folder::make(path.parent().unwrap_or(Path::new("/")))?;
+        let place = Self::named(folder, path).inspect_err(|_| remove_folders(&made))?;
+        Ok((place, made))
+    }
+
+    fn named(folder: Folder, path: &Path) -> io::Result<Self> {
+        let name = path.file_name().ok_or(Errno::ISDIR)?.to_owned();
+        Ok(Self {
+            folder: Arc::new(folder),
+            name,
+        })
+    }
+
+    /// The place `name` in the same folder.
+    pub fn beside(&self, name: impl Into<OsString>) -> Self {
+        Self {
+            folder: Arc::clone(&self.folder),
+            name: name.into(),
+        }
+    }
+
+    /// Its name in the folder.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// The folder it is in.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Opens the file there.
+    pub fn open_file(&self, flags: OFlags) -> io::Result<File> {
+        let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        exact::open_in(&self.folder.0, &self.name, flags, Mode::empty()).map(File::from)
+    }
+
+    /// Creates a file there; one that is there is an error.
+    pub fn create(&self, mode: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::from_raw_mode(mode as _);
+        exact::open_in(&self.folder.0, &self.name, flags, mode).map(File::from)
+    }
+
+    /// What is there; a link is not followed.
+    pub fn stat(&self) -> io::Result<Stat> {
+        let (folder, name) = (&self.folder.0, &self.name);
+        Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Renames what is there to `to`, instead of what is at that place.
+    pub fn rename(&self, to: &Self) -> io::Result<()> {
+        Ok(renameat(
+            &self.folder.0,
+            &self.name,
+            &to.folder.0,
+            &to.name,
+        )?)
+    }
+
+    /// Renames what is there to `to`, where nothing may be.
+    pub fn rename_to_free(&self, to: &Self) -> io::Result<()> {
+        let (from, into) = (&self.folder.0, &to.folder.0);
+        match renameat_with(from, &self.name, into, &to.name, RenameFlags::NOREPLACE) {
+            // Not every file system can.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                linkat(from, &self.name, into, &to.name, AtFlags::empty())?;
+                self.remove()
+            }
+            renamed => Ok(renamed?),
+        }
+    }
+
+    /// Removes the file there.
+    pub fn remove(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.folder.0, &self.name, AtFlags::empty())?)
+    }
+}
+
+/// Takes away folders that were made, as far as they are empty.
+pub(in crate::agent) fn remove_folders(made: &[MadeFolder]) {
+    for MadeFolder(place) in made.iter().rev() {
+        let _ = unlinkat(&place.folder.0, &place.name, AtFlags::REMOVEDIR);
+    }
+}
+
+fn kind_of(folder: &Dir, name: &OsStr) -> io::Result<FileType> {
+    let stat = statat(folder.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(FileType::from_raw_mode(stat.st_mode))
+}

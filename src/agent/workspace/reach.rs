@@ -1,0 +1,137 @@
+//! What one call may touch, as it was decided before it runs.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, open};
+
+use super::closed::Closed;
+use super::exact;
+use super::folder::Folder;
+use super::locate::Access;
+use super::places::Workspace;
+use super::zone::Zone;
+use crate::agent::paths::real;
+
+/// Where a call may read and write. Tools resolve their paths themselves, later than the decision
+/// was made, so each is asked about again, and what is opened is opened by its real path (see
+/// `exact`).
+///
+/// Names are what is judged: a file that has a second name elsewhere (a hard link), or that is
+/// mounted into the workspace, is in the workspace. Reading one cannot be told from reading any
+/// other file; writing never changes it under the other name, because a new file takes its place
+/// ([`Reach::may_write_in_place`]).
+#[derive(Clone, Debug, Default)]
+pub struct Reach(Option<Arc<Limits>>);
+
+#[derive(Clone, Debug)]
+struct Limits {
+    workspace: Arc<Workspace>,
+    /// The most delicate zone that may be read, and the same for writing.
+    read: Zone,
+    write: Option<Zone>,
+    /// What the user allowed besides: places with all below them that is not more delicate.
+    allowed: Vec<(PathBuf, Access)>,
+}
+
+impl Reach {
+    /// Everything, and paths are opened as they are: mode `full`.
+    pub fn everything() -> Self {
+        Self(None)
+    }
+
+    /// Zones of `workspace`: up to `read` to read, up to `write` to change; none to change nothing.
+    pub fn within(workspace: Arc<Workspace>, read: Zone, write: Option<Zone>) -> Self {
+        Self(Some(Arc::new(Limits {
+            workspace,
+            read,
+            write,
+            allowed: Vec::new(),
+        })))
+    }
+
+    /// And what the user allowed: the real path of a file, or of a folder with all below it but
+    /// what is more delicate. What may be written may be read.
+    pub fn and(mut self, place: PathBuf, access: Access) -> Self {
+        if let Some(limits) = &mut self.0 {
+            Arc::make_mut(limits).allowed.push((place, access));
+        }
+        self
+    }
+
+    /// Fails unless the real path `path` may be read or written.
+    pub(in crate::agent) fn check(&self, path: &Path, access: Access) -> io::Result<()> {
+        let Some(limits) = &self.0 else {
+            return Ok(());
+        };
+        let zone = limits.workspace.zone(path);
+        let free = match access {
+            Access::Read => zone <= limits.read,
+            Access::Write => limits.write.is_some_and(|most| zone <= most),
+        };
+        let allowed = |(place, given): &(PathBuf, Access)| {
+            let fits = *given == Access::Write || access == Access::Read;
+            fits && path.starts_with(place) && zone <= limits.workspace.zone(place)
+        };
+        if free || limits.allowed.iter().any(allowed) {
+            return Ok(());
+        }
+        let what = match zone {
+            Zone::Inside => "it may not be changed in this mode",
+            Zone::ReadOnly => "it is read-only, because it makes code run",
+            Zone::Outside => "it is outside the workspace",
+            Zone::Protected => "it is a protected place",
+        };
+        let text = format!("{what} ({})", path.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+    }
+
+    /// The path to open instead of `path` to read what is there, if that may be read.
+    pub(in crate::agent) fn follow<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        if self.0.is_none() {
+            return Ok(path.into());
+        }
+        let real = real(path)?;
+        self.check(&real, Access::Read)?;
+        Ok(real.into())
+    }
+
+    /// Opens what is at `path` for reading, without waiting for it: a pipe has no writer yet. It is
+    /// one that [`Self::follow`] gave, or one below that on the way to which there was no link.
+    pub(in crate::agent) fn open(&self, path: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        self.open_with(path, flags).map(File::from)
+    }
+
+    /// As [`Self::open`], a folder.
+    pub(in crate::agent) fn open_folder(&self, path: &Path) -> io::Result<Folder> {
+        self.open_with(path, OFlags::RDONLY | OFlags::DIRECTORY)
+            .map(Folder::from)
+    }
+
+    /// Whether a file may be changed where it is, also when it has other names (hard links), and so
+    /// changes under those. Else a new file takes its place.
+    pub(in crate::agent) fn may_write_in_place(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// What may not be read below the folder `root`.
+    pub(in crate::agent) fn closed_below(&self, root: &Path) -> Closed<'_> {
+        let limits = self.0.as_deref();
+        let (names, processes) = limits
+            .map(|limits| limits.workspace.protected_below(root))
+            .unwrap_or_default();
+        Closed::new(self, names, processes)
+    }
+
+    fn open_with(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        match self.0 {
+            None => Ok(open(path, flags | OFlags::CLOEXEC, Mode::empty())?),
+            Some(_) => exact::open(path, flags),
+        }
+    }
+}
