@@ -55,8 +55,8 @@
 //! `action.rs` is the table of everything a user can trigger; `serve` is for other programs: the socket
 //! and the file that steer a session, the file of its events; `sessions` is which one is opened,
 //! listed and found; `export` makes pages and Markdown of sessions, `branches` says in short what stands in their trees and how two branches differ; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
-//! it: `pages` of a stored past are read where somebody looks), `tui/view` lays it out and paints it,
-//! `tui/text` wraps and styles.
+//! it: `pages` of the past are read where somebody looks, and `sealing` makes pages of what came
+//! live), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
 //!
 //! # What holds everywhere
 //!

@@ -71,7 +71,7 @@ pub enum SlowReader {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The conversation so far, as a model reads it.
-    pub facts: HistoryFacts,
+    pub facts: Arc<HistoryFacts>,
     /// The same as the user reads it.
     pub branch: Arc<SessionBranch>,
     /// What the agent does.

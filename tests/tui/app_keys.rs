@@ -353,7 +353,7 @@ fn missed_events_are_made_up_for() {
     let messages = vec![Arc::new(message), Arc::new(answer)];
     let effects = tui.send(Msg::Resubscribed(Arc::new(Snapshot {
         branch: branch(&messages),
-        facts: HistoryFacts::of(&messages),
+        facts: Arc::new(HistoryFacts::of(&messages)),
         state: RunState::Idle,
         questions: Vec::new(),
         steering: Vec::new(),

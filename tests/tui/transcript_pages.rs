@@ -2,17 +2,28 @@
 
 use std::sync::Arc;
 
+use tempfile::TempDir;
+use tiller::agent::session::{Body, Session};
+use tiller::agent::{AgentEvent, Details, NoticeLevel, ToolStatus};
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::transcript::{ScrollBy, Transcript};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
 
+use super::app_kit::TestTui;
 use super::transcript_support::{Stage, branch};
 
 const TURNS: usize = 400;
+const LIVE_TURNS: usize = 800;
+
+fn conversation() -> Vec<Arc<Message>> {
+    conversation_of(TURNS)
+}
 
 /// Prompts with answers, a call in every third.
-fn conversation() -> Vec<Arc<Message>> {
+fn conversation_of(turns: usize) -> Vec<Arc<Message>> {
     let mut messages = Vec::new();
-    for turn in 0..TURNS {
+    for turn in 0..turns {
         messages.push(Arc::new(Message::user(format!("prompt {turn}."), 0)));
         let mut content = vec![Content::text(format!("answer {turn}.\n\nmore of it"))];
         let called = turn % 3 == 0;
@@ -89,7 +100,7 @@ fn walking_through_pages_shows_what_a_screen_that_has_all_of_it_shows() {
     let mut whole = Stage::new(60, 20);
     for message in conversation() {
         whole.transcript.apply(
-            &tiller::agent::AgentEvent::MessageStart {
+            &AgentEvent::MessageStart {
                 message: Arc::clone(&message),
             },
             0,
@@ -100,11 +111,11 @@ fn walking_through_pages_shows_what_a_screen_that_has_all_of_it_shows() {
                 line_count: 1,
                 ..Default::default()
             };
-            let details = tiller::agent::Details::Text(details);
+            let details = Details::Text(details);
             let (id, name) = (&result.tool_call_id, &result.tool_name);
-            whole.tool_end(id, name, tiller::agent::ToolStatus::Ok, "", details, None);
+            whole.tool_end(id, name, ToolStatus::Ok, "", details, None);
         }
-        whole.apply(tiller::agent::AgentEvent::MessageEnd { message });
+        whole.apply(AgentEvent::MessageEnd { message });
     }
     let expected = walked(&mut whole, 7);
     for rows in [1, 7, 19] {
@@ -201,4 +212,111 @@ fn a_change_of_width_keeps_the_place_in_an_old_page() {
         stage.width = width;
         assert_eq!(prompts(&stage.text())[0], first, "at {width}");
     }
+}
+
+/// What the agent says of the conversation as it comes about, and what of it is stored: a notice of
+/// each hundredth entry is not.
+fn live() -> Vec<(AgentEvent, Option<Arc<Message>>)> {
+    let mut events = Vec::new();
+    for (at, message) in conversation_of(LIVE_TURNS).into_iter().enumerate() {
+        match &*message {
+            Message::User(_) => events.push((
+                AgentEvent::MessageStart {
+                    message: Arc::clone(&message),
+                },
+                None,
+            )),
+            Message::ToolResult(result) => events.push((
+                AgentEvent::ToolEnd {
+                    call_id: result.tool_call_id.clone(),
+                    name: result.tool_name.clone(),
+                    status: ToolStatus::Ok,
+                    content: result.content.clone(),
+                    details: Arc::new(Details::Text(tiller::agent::tool::TextDetails {
+                        text: message.text(),
+                        line_count: 1,
+                        ..Default::default()
+                    })),
+                    duration_ms: None,
+                },
+                None,
+            )),
+            Message::Assistant(_) => {}
+        }
+        let end = AgentEvent::MessageEnd {
+            message: Arc::clone(&message),
+        };
+        events.push((end, Some(Arc::clone(&message))));
+        if at % 100 == 99 {
+            let (level, text) = (NoticeLevel::Info, format!("notice {at}."));
+            events.push((AgentEvent::Notice { level, text }, None));
+        }
+        let goes_on = match &*message {
+            Message::User(_) => true,
+            Message::Assistant(answer) => answer.tool_calls().next().is_some(),
+            Message::ToolResult(_) => false,
+        };
+        if !goes_on {
+            let tool_results = Vec::new();
+            events.push((
+                AgentEvent::TurnEnd {
+                    message,
+                    tool_results,
+                },
+                None,
+            ));
+        }
+    }
+    events
+}
+
+#[test]
+fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
+    let folder = TempDir::new().unwrap();
+    let mut session = Session::create(folder.path(), folder.path());
+    let mut kept = Stage::new(60, 20);
+    let mut sealed = Stage::new(60, 20);
+    let mut asked = 0;
+    for (event, stored) in live() {
+        if let Some(message) = stored {
+            session.append(Body::Message { message });
+        }
+        kept.apply(event.clone());
+        sealed.apply(event);
+        sealed.draw();
+        if sealed.transcript.asks_for_branch() {
+            asked += 1;
+            let (generation, branch) = (sealed.transcript.generation(), session.branch());
+            // That of another conversation changes nothing.
+            sealed.transcript.seal(generation + 1, Arc::default());
+            sealed.transcript.seal(generation, Arc::new(branch));
+        }
+    }
+    assert!(asked > 0);
+    sealed.draw();
+    assert!(kept.transcript.source(0).is_some());
+    assert_eq!(sealed.transcript.source(0), None, "it was let go of");
+    let kept = walked(&mut kept, 7);
+    let sealed = walked(&mut sealed, 7);
+    let notices = sealed.iter().filter(|row| row.contains("notice "));
+    assert_eq!(notices.count(), conversation_of(LIVE_TURNS).len() / 100);
+    assert_eq!(sealed, kept);
+}
+
+#[test]
+fn the_entries_are_read_once_while_they_are_read() {
+    let mut tui = TestTui::new(60, 20);
+    let mut asked = 0;
+    for (event, _) in live() {
+        let effects = tui.agent(event);
+        let asks = effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::ReadEntries(0)));
+        asked += usize::from(asks);
+    }
+    assert_eq!(asked, 1, "the answer is waited for");
+    // None is stored: all stays.
+    tui.send(Msg::Done(EffectResult::Entries(0, branch(&conversation()))));
+    tui.frame();
+    assert!(tui.app.transcript.source(0).is_some());
 }

@@ -481,7 +481,7 @@ impl Actor {
     fn snapshot(&self) -> Snapshot {
         let (steering, follow_up) = self.queues.shown();
         Snapshot {
-            facts: self.conversation.facts(),
+            facts: Arc::new(self.conversation.facts()),
             branch: self.conversation.branch(),
             state: self.state.clone(),
             questions: self.questions.open(),

@@ -75,6 +75,11 @@ impl SessionBranch {
         }
     }
 
+    /// Whether it stands in the file.
+    pub fn is_in_file(&self, index: usize) -> bool {
+        self.file.is_some() && matches!(self.entries[index].place, Place::File { .. })
+    }
+
     /// Reads what the entries at `range` hold; an error for each that cannot be read.
     pub fn read(&self, range: Range<usize>) -> Vec<io::Result<Arc<Body>>> {
         let entries = self.entries.get(range).unwrap_or_default();

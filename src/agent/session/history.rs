@@ -29,7 +29,7 @@ pub struct History {
     /// Entries on the path that could not be read.
     pub damaged: usize,
     /// Where only the end is kept: what stood before it.
-    pub(super) folded: Option<HistoryFacts>,
+    folded: Option<HistoryFacts>,
 }
 
 impl Session {
@@ -56,7 +56,17 @@ impl Session {
         history
     }
 
-    pub(super) fn read_history(&self, history: &mut History) {
+    /// The conversation at the leaf, of which only the end is kept.
+    pub fn facts(&self) -> HistoryFacts {
+        let mut history = History {
+            folded: Some(HistoryFacts::default()),
+            ..History::default()
+        };
+        self.read_history(&mut history);
+        history.into_facts()
+    }
+
+    fn read_history(&self, history: &mut History) {
         let tree = self.tree();
         let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
         let compacted = path
@@ -199,7 +209,7 @@ impl History {
     }
 
     /// What is known of one of which only the end was kept.
-    pub(super) fn into_facts(self) -> HistoryFacts {
+    fn into_facts(self) -> HistoryFacts {
         let mut facts = self.folded.unwrap_or_default();
         facts.count(&self.messages);
         facts.last = self.messages;

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use super::history::History;
-use super::store::Session;
 use crate::llm::{Message, StopReason, Usage};
 
 /// A conversation without its messages.
@@ -20,18 +18,6 @@ pub struct HistoryFacts {
     pub last: Vec<Arc<Message>>,
     /// Entries on the path that could not be read.
     pub damaged: usize,
-}
-
-impl Session {
-    /// The conversation at the leaf, of which only the end is kept.
-    pub fn facts(&self) -> HistoryFacts {
-        let mut history = History {
-            folded: Some(HistoryFacts::default()),
-            ..History::default()
-        };
-        self.read_history(&mut history);
-        history.into_facts()
-    }
 }
 
 impl HistoryFacts {

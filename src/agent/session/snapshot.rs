@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::branch::SessionBranch;
 use super::reader;
 use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
@@ -36,6 +37,13 @@ impl Session {
             tree: self.tree().clone(),
             file: self.open_file(),
         }
+    }
+}
+
+impl SessionSnapshot {
+    /// The entries on the way to the leaf, as the user reads them.
+    pub fn branch(&self) -> SessionBranch {
+        SessionBranch::of(&self.tree, self.file.clone())
     }
 }
 

@@ -81,6 +81,8 @@ pub enum Effect {
     NameSession(String),
     /// Read a page of the stored conversation.
     ReadPage(PageRequest),
+    /// Read which entries the conversation of this generation is stored in.
+    ReadEntries(u32),
     /// About the tree of the session.
     Tree(TreeEffect),
     /// Read the figures of all iterations of the session in this file.

@@ -114,6 +114,9 @@ impl EffectRunner {
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
+            Effect::ReadEntries(generation) => self.read_tree(move |session| {
+                EffectResult::Entries(generation, Arc::new(session.branch()))
+            }),
             Effect::Tree(effect) => self.tree(effect),
             Effect::ReadIterations(file) => self.block(move || {
                 EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))

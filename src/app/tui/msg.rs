@@ -12,7 +12,7 @@ use super::options::ExitKind;
 use super::session_effect::SessionResult;
 use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
-use crate::agent::session::{Iteration, IterationSummary};
+use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
 use crate::agent::trial::Trial;
 use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
@@ -66,6 +66,8 @@ pub enum EffectResult {
     Edited(String, Result<String, String>),
     /// A page of the stored conversation.
     Page(LoadedPage),
+    /// The entries that the conversation of this generation is stored in.
+    Entries(u32, Arc<SessionBranch>),
     /// The figures of all iterations, or why they cannot be read.
     Iterations(Result<Arc<[IterationSummary]>, String>),
     /// An iteration, counted from 1, or why it cannot be read.

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::iter;
+use std::ops::Range;
 
 use super::cell::{Cell, CellBody, CellClass, Fold};
 use super::pages::{Page, cell_at, page_of, place_of};
+use crate::agent::session::SessionBranch;
 
 /// What stands beside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +121,12 @@ impl Cells {
             return;
         };
         self.reads = self.reads.wrapping_add(1);
+        // Those that are not stored, where they were.
+        for (place, notice) in std::mem::take(&mut page.notices) {
+            if !cells.iter().any(|cell| cell.body == notice.body) {
+                cells.insert(place.min(cells.len()), notice);
+            }
+        }
         for cell in &mut cells {
             // Unlike that of any rows which may still be known.
             cell.revision = cell.revision.wrapping_add(self.reads << 8);
@@ -134,7 +142,34 @@ impl Cells {
     /// Lets go of a page that can be read again.
     pub(super) fn let_go(&mut self, page: usize) {
         if let Some(page) = self.pages.get_mut(page).filter(|it| it.entries.is_some()) {
-            page.cells = None;
+            let cells = page.cells.take().into_iter().flatten().enumerate();
+            let notices = cells.filter(|(_, it)| matches!(it.body, CellBody::Notice { .. }));
+            page.notices = notices.collect();
+        }
+    }
+
+    /// What comes from now on is on another page, unless something on the last one may still change.
+    /// The number of the page that ends.
+    pub(super) fn end_page(&mut self) -> Option<usize> {
+        let last = self.pages.len() - 1;
+        let cells = self.pages[last].cells.as_deref().unwrap_or_default();
+        let open = |cell: &Cell| match &cell.body {
+            CellBody::User { confirmed, .. } => !confirmed,
+            _ => cell.is_live(),
+        };
+        if cells.iter().any(open) {
+            return None;
+        }
+        self.pages.push(Page::live());
+        Some(last)
+    }
+
+    /// The cells of `page` can be read from these entries of `branch`.
+    pub(super) fn seal(&mut self, page: usize, branch: &SessionBranch, entries: Range<usize>) {
+        if let Some(it) = self.pages.get_mut(page) {
+            it.seal(branch, entries);
+            // Their results are there.
+            self.calls.retain(|_, cell| page_of(*cell) != page);
         }
     }
 

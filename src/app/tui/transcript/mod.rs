@@ -11,12 +11,14 @@ mod draft;
 mod notices;
 mod pages;
 mod rebuild;
+mod reading;
+mod sealing;
 
 pub(crate) use cell::{Cell, CellBody, CompactionCell, ThinkingState, ToolCell, ToolState};
 pub use cell::{CellClass, Fold};
 pub(crate) use cells::Neighbor;
-pub use pages::{LoadedPage, PageRequest};
 pub(crate) use pages::{Page, cell_at, page_of, place_of};
+pub use reading::{LoadedPage, PageRequest};
 pub use state::Transcript;
 pub(crate) use viewport::{Anchor, RowRef};
 pub use viewport::{Drawn, Position, ScrollBy};

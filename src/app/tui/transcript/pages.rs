@@ -1,18 +1,16 @@
-//! Pages: stretches of a stored conversation whose cells are there only while somebody looks at
-//! them. Says which entries make up a page, reads them, and names what is to be read.
+//! Pages: stretches of a conversation whose cells are there only while somebody looks at them. Says
+//! which entries make up a page.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::cell::Cell;
-use super::rebuild;
 use crate::agent::session::SessionBranch;
 use crate::agent::session::entry::Kind;
 
 /// Entries of a page.
-const ENTRIES: usize = 64;
+pub(super) const ENTRIES: usize = 64;
 /// Bytes of entries after which a page ends before.
-const BYTES: u64 = 256 * 1024;
+pub(super) const BYTES: u64 = 256 * 1024;
 /// Bits of a cell's number that count within its page.
 const BITS: u32 = 24;
 
@@ -42,6 +40,8 @@ pub(crate) struct Page {
     pub bytes: u64,
     /// Whether a prompt of the user is among them.
     pub has_prompt: bool,
+    /// Notices among its cells when they were let go of, with their places: not all are stored.
+    pub notices: Vec<(usize, Cell)>,
 }
 
 impl Page {
@@ -54,14 +54,17 @@ impl Page {
     }
 
     fn stored(branch: &SessionBranch, entries: Range<usize>) -> Self {
-        Self {
-            cells: None,
-            bytes: entries.clone().map(|entry| branch.length(entry)).sum(),
-            has_prompt: entries
-                .clone()
-                .any(|entry| branch.kind(entry) == Kind::User),
-            entries: Some(entries),
-        }
+        let mut page = Self::default();
+        page.seal(branch, entries);
+        page
+    }
+
+    /// Its cells are those of these entries of `branch`, and can be read there.
+    pub fn seal(&mut self, branch: &SessionBranch, entries: Range<usize>) {
+        self.bytes = entries.clone().map(|entry| branch.length(entry)).sum();
+        let mut kinds = entries.clone().map(|entry| branch.kind(entry));
+        self.has_prompt = kinds.any(|kind| kind == Kind::User);
+        self.entries = Some(entries);
     }
 }
 
@@ -82,38 +85,4 @@ pub(super) fn pages_of(branch: &SessionBranch, range: Range<usize>) -> Vec<Page>
         pages.push(Page::stored(branch, start..range.end));
     }
     pages
-}
-
-/// A page to be read.
-#[derive(Clone, Debug)]
-pub struct PageRequest {
-    pub(super) generation: u32,
-    pub(super) page: usize,
-    pub(super) entries: Range<usize>,
-    pub(super) branch: Arc<SessionBranch>,
-}
-
-impl PartialEq for PageRequest {
-    fn eq(&self, other: &Self) -> bool {
-        (self.generation, self.page) == (other.generation, other.page)
-    }
-}
-
-/// A page that was read.
-#[derive(Clone, Debug)]
-pub struct LoadedPage {
-    pub(super) generation: u32,
-    pub(super) page: usize,
-    pub(super) cells: Vec<Cell>,
-}
-
-impl PageRequest {
-    /// Reads the page. What cannot be read is said in its place.
-    pub fn load(self) -> LoadedPage {
-        LoadedPage {
-            generation: self.generation,
-            page: self.page,
-            cells: rebuild::cells_of(&self.branch, self.entries),
-        }
-    }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::apply::{self, Pending};
 use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState, user_text};
 use super::cells::{Cells, Neighbor};
-use super::pages::{self, LoadedPage, Page, PageRequest, page_of};
+use super::pages::{self, Page, page_of};
+use super::reading::{LoadedPage, PageRequest};
+use super::sealing::LiveEnd;
 use super::viewport::{Drawn, ScrollBy, Viewport};
 use super::{notices, rebuild};
 use crate::agent::session::SessionBranch;
@@ -37,6 +39,8 @@ pub struct Transcript {
     branch: Arc<SessionBranch>,
     /// The page that is being read.
     reading: Option<usize>,
+    /// What of the end is stored.
+    live: LiveEnd,
 }
 
 impl Transcript {
@@ -44,14 +48,17 @@ impl Transcript {
     pub fn of_branch(branch: Arc<SessionBranch>) -> Self {
         let mut pages = pages::pages_of(&branch, 0..branch.len());
         let end = pages.pop().and_then(|page| page.entries);
+        let end = end.unwrap_or_default();
+        let live = LiveEnd::of(&branch, end.clone());
         let mut cells = Cells::behind(pages);
-        rebuild::push_entries(&mut cells, &branch, end.unwrap_or_default());
+        rebuild::push_entries(&mut cells, &branch, end);
         apply::close_open_cells(&mut cells);
         // Nothing changed since a frame that never was: heights are estimated, not measured.
         cells.clear_dirty();
         Self {
             cells,
             branch,
+            live,
             ..Self::default()
         }
     }
@@ -127,7 +134,30 @@ impl Transcript {
     /// changed.
     pub fn apply(&mut self, event: &AgentEvent, time: i64) -> bool {
         self.now = self.now.max(time);
-        apply::apply(&mut self.cells, &mut self.pending, event, time)
+        let changed = apply::apply(&mut self.cells, &mut self.pending, event, time);
+        if self.live.count(event)
+            && let Some(page) = self.cells.end_page()
+        {
+            self.live.end(page);
+        }
+        changed
+    }
+
+    /// Whether the branch should be read, to let go of cells that are stored by now; asked for once.
+    pub fn asks_for_branch(&mut self) -> bool {
+        self.live.asks()
+    }
+
+    /// Takes in the branch, read for the conversation of this generation: what stands in its file can be
+    /// let go of.
+    pub fn seal(&mut self, generation: u32, branch: Arc<SessionBranch>) {
+        if generation != self.generation {
+            return;
+        }
+        for (page, entries) in self.live.sealed(&branch) {
+            self.cells.seal(page, &branch, entries);
+        }
+        self.branch = branch;
     }
 
     /// Shows a user's message before the agent has confirmed it; the agent's own record of the

@@ -123,6 +123,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 output: app.stats.output,
             });
         }
+        AgentEvent::TurnEnd { .. } if app.transcript.asks_for_branch() => {
+            return vec![Effect::ReadEntries(app.transcript.generation())];
+        }
         // A command may have switched branches.
         AgentEvent::AgentSettled { .. } => {
             let count = app.trial.as_ref().map(|open| Arc::clone(&open.trial));

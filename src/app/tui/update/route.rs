@@ -86,6 +86,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
     match result {
         EffectResult::Edited(given, left) => editor::edited(app, &given, left),
         EffectResult::Page(page) => app.transcript.insert(page),
+        EffectResult::Entries(generation, branch) => app.transcript.seal(generation, branch),
         EffectResult::Iterations(stored) => iterations::read(app, stored),
         EffectResult::Iteration(number, content) => {
             iterations::looked_into(app, number, content);

@@ -1,0 +1,113 @@
+//! Sealing: the live end of the conversation becomes pages too. A stretch of cells ends where a turn
+//! does; once the session's file holds its entries, its cells can be let go of like those of a stored
+//! past. Counts entries as they are announced, for the agent stores each before it tells of it.
+
+use std::ops::Range;
+
+use super::pages::{BYTES, ENTRIES};
+use crate::agent::event::{AgentEvent, CompactionOutcome};
+use crate::agent::session::SessionBranch;
+use crate::agent::session::entry::Kind;
+use crate::llm::Message;
+use crate::llm::message::content_text;
+
+/// Stretches that are sealed at a time, so that the branch is not read for each.
+const AT_A_TIME: usize = 8;
+
+/// The live end of the conversation, by the entries that it is stored in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LiveEnd {
+    /// The number of its first entry in the branch.
+    first: usize,
+    /// The kinds of its entries.
+    kinds: Vec<Kind>,
+    /// Bytes of their texts, about.
+    bytes: u64,
+    /// Stretches that have ended and are not sealed.
+    ended: Vec<Stretch>,
+    /// The branch was asked for.
+    asked: bool,
+}
+
+/// A page of cells and the entries that they should be.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub page: usize,
+    first: usize,
+    kinds: Vec<Kind>,
+}
+
+impl LiveEnd {
+    /// The live end that begins with these entries.
+    pub fn of(branch: &SessionBranch, entries: Range<usize>) -> Self {
+        Self {
+            first: entries.start,
+            bytes: entries.clone().map(|entry| branch.length(entry)).sum(),
+            kinds: entries.map(|entry| branch.kind(entry)).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Counts what `event` says was stored. Answers whether the stretch is long enough to end here.
+    pub fn count(&mut self, event: &AgentEvent) -> bool {
+        match event {
+            AgentEvent::MessageEnd { message } => {
+                self.kinds.push(match **message {
+                    Message::User(_) => Kind::User,
+                    Message::Assistant(_) => Kind::Assistant,
+                    Message::ToolResult(_) => Kind::ToolResult,
+                });
+                self.bytes += content_text(message.content()).len() as u64;
+            }
+            AgentEvent::CompactionEnd {
+                outcome: CompactionOutcome::Done { .. },
+                ..
+            } => self.kinds.push(Kind::Compaction),
+            // Its results are stored.
+            AgentEvent::TurnEnd { .. } => {
+                return self.kinds.len() >= ENTRIES || self.bytes >= BYTES;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// The stretch ends here: it is `page`.
+    pub fn end(&mut self, page: usize) {
+        let kinds = std::mem::take(&mut self.kinds);
+        let first = self.first;
+        self.first += kinds.len();
+        self.bytes = 0;
+        self.ended.push(Stretch { page, first, kinds });
+    }
+
+    /// Whether the branch should be read now, to seal what has ended. Asks once.
+    pub fn asks(&mut self) -> bool {
+        let asks = self.ended.len() >= AT_A_TIME && !self.asked;
+        self.asked |= asks;
+        asks
+    }
+
+    /// The stretches whose entries stand in the file of `branch`, with their ranges there.
+    pub fn sealed(&mut self, branch: &SessionBranch) -> Vec<(usize, Range<usize>)> {
+        self.asked = false;
+        let ended = std::mem::take(&mut self.ended).into_iter();
+        // What is not as it was announced stays as it is.
+        let sealed = ended.filter(|it| it.stands_in(branch));
+        sealed.map(|it| (it.page, it.entries())).collect()
+    }
+}
+
+impl Stretch {
+    fn entries(&self) -> Range<usize> {
+        self.first..self.first + self.kinds.len()
+    }
+
+    fn stands_in(&self, branch: &SessionBranch) -> bool {
+        let entries = self.entries();
+        entries.end <= branch.len()
+            && entries
+                .zip(&self.kinds)
+                .all(|(entry, kind)| branch.kind(entry) == *kind && branch.is_in_file(entry))
+    }
+}
