@@ -6,27 +6,41 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::json;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::RunOutcome;
 use tiller::agent::session::Session;
+use tiller::llm::{Request, anthropic, google, openai};
 
-use super::fixture::{Act, Setup};
+use super::fixture::{Act, Setup, say};
 use crate::llm::kit;
-use crate::support::model_server::{ModelServer, Recorded, Reply, Script, Wire};
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::prefix::goes_on_from;
 
 /// Bytes at the end of the file that are cut.
 const TAIL: usize = 4096;
-/// Every how many bytes a request is made; `TILLER_CUT_STEP` says otherwise. The file is opened at
-/// every one.
+/// Every how many bytes this is done on all wires but the first, which does it at each;
+/// `TILLER_CUT_STEP` says otherwise for all.
 const STEP: usize = 101;
+/// Files that are cut side by side.
+const FILES: usize = 16;
 
+/// A session as it was written on a wire, and the body of its first request.
 struct Stage {
-    server: ModelServer,
     wire: Wire,
+    model: tiller::llm::Model,
+    whole: Vec<u8>,
+    first: Value,
+}
+
+/// A file that is cut again and again.
+struct Cut {
+    stage: Arc<Stage>,
     folder: Arc<TempDir>,
     path: PathBuf,
+    /// The body of the next request of the session with so many bytes.
+    expected: HashMap<usize, Vec<u8>>,
 }
 
 impl Stage {
@@ -43,15 +57,45 @@ impl Stage {
                 .and_call("read", json!({"file_path": "b.rs"})),
             Reply::text("That is **it**: 日本 🦀."),
         ]));
-        let mut agent = setup(&server, wire).start();
+        let model = kit::model(wire, &server.url(wire));
+        let mut agent = Setup {
+            provider: Some(Arc::new(kit::wires(&server))),
+            model: Some(model.clone()),
+            ..setup()
+        }
+        .start();
         agent.prompt("Look around, please");
         assert_eq!(agent.settled().await, RunOutcome::Done);
         agent.handle.shutdown().await;
         Self {
-            folder: Arc::clone(&agent.folder),
-            path: agent.session.clone(),
-            server,
             wire,
+            model,
+            whole: fs::read(&agent.session).unwrap(),
+            first: server.requests()[0].body.clone(),
+        }
+    }
+
+    fn body(&self, request: &Request) -> Vec<u8> {
+        match self.wire {
+            Wire::Anthropic => anthropic::request::body(request),
+            Wire::Chat => openai::chat::request::body(request),
+            Wire::Responses => openai::responses::request::body(request),
+            Wire::Google => google::request::body(request),
+        }
+    }
+}
+
+impl Cut {
+    fn new(stage: &Arc<Stage>) -> Self {
+        // Where the kernel has one, in memory: nothing waits for a disk.
+        let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
+        let folder = Arc::new(folder.unwrap());
+        fs::create_dir(folder.path().join("work")).unwrap();
+        Self {
+            stage: Arc::clone(stage),
+            path: folder.path().join("session.jsonl"),
+            folder,
+            expected: HashMap::new(),
         }
     }
 
@@ -62,27 +106,58 @@ impl Stage {
         problems
     }
 
-    /// The request behind the next prompt in what was opened.
-    async fn go_on(&self) -> Recorded {
-        self.server.push(Reply::text("Yes."));
-        let resume = Some((Arc::clone(&self.folder), self.path.clone()));
+    /// The body of the request behind the next prompt in what was opened.
+    async fn go_on(&self) -> Vec<u8> {
         let mut agent = Setup {
-            resume,
-            ..setup(&self.server, self.wire)
+            answers: vec![say("Yes.")],
+            resume: Some((Arc::clone(&self.folder), self.path.clone())),
+            model: Some(self.stage.model.clone()),
+            ..setup()
         }
         .start();
         agent.prompt("And on");
         assert_eq!(agent.settled().await, RunOutcome::Done);
         agent.handle.shutdown().await;
-        self.server.requests().pop().unwrap()
+        self.stage.body(&agent.script.requests()[0])
+    }
+
+    async fn at(&mut self, cut: usize) {
+        let stage = Arc::clone(&self.stage);
+        let whole = &stage.whole;
+        let ends = whole[..cut].iter().rposition(|byte| *byte == b'\n');
+        let ends = ends.unwrap() + 1;
+        // An entry that only lacks its line end is whole.
+        let kept = if whole[cut] == b'\n' { cut + 1 } else { ends };
+        let problems = self.open(&whole[..cut]);
+        let at = format!("{:?}, cut at {cut} of {}", stage.wire, whole.len());
+        if kept == ends && cut > ends {
+            assert!(
+                problems.concat().contains("was cut off in writing"),
+                "{at}: {problems:?}"
+            );
+            let torn_file = self.path.with_extension("jsonl.torn");
+            let torn = fs::read(&torn_file).unwrap();
+            assert_eq!(torn.strip_suffix(b"\n"), Some(&whole[ends..cut]), "{at}");
+            fs::remove_file(&torn_file).unwrap();
+        } else {
+            assert_eq!(problems, Vec::<String>::new(), "{at}");
+        }
+        let body = self.go_on().await;
+        if !self.expected.contains_key(&kept) {
+            assert_eq!(self.open(&whole[..kept]), Vec::<String>::new(), "{at}");
+            let expected = self.go_on().await;
+            // What was asked before, and is all still there, is its beginning.
+            let asked = serde_json::from_slice(&expected).unwrap();
+            assert!(goes_on_from(&stage.first, &asked), "{at}");
+            self.expected.insert(kept, expected);
+        }
+        assert!(body == self.expected[&kept], "{at}: another request");
     }
 }
 
-fn setup(server: &ModelServer, wire: Wire) -> Setup {
+fn setup() -> Setup {
     let text = "0123456789abcdef\n".repeat(40);
     Setup {
-        provider: Some(Arc::new(kit::wires(server))),
-        model: Some(kit::model(wire, &server.url(wire))),
         tools: ["read", "grep"]
             .map(|name| (name, true, Act::Succeed(text.clone())))
             .to_vec(),
@@ -90,64 +165,30 @@ fn setup(server: &ModelServer, wire: Wire) -> Setup {
     }
 }
 
-fn step() -> usize {
-    let step = std::env::var("TILLER_CUT_STEP").ok();
-    step.map_or(STEP, |step| step.parse().unwrap())
-}
-
 // L4
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_cut_anywhere_asks_as_it_did_before_the_entry_that_was_cut() {
+    let step = std::env::var("TILLER_CUT_STEP").ok();
+    let step: Option<usize> = step.map(|step| step.parse().unwrap());
     for wire in Wire::ALL {
-        let stage = Stage::new(wire).await;
-        let whole = fs::read(&stage.path).unwrap();
-        let torn_file = stage.path.with_extension("jsonl.torn");
-        let before = stage.server.requests();
-        let mut expected: HashMap<usize, Recorded> = HashMap::new();
-        for cut in (whole.len() - TAIL..whole.len()).rev() {
-            let asked = cut.is_multiple_of(step());
-            // Opening is the same for all.
-            if !asked && wire != Wire::ALL[0] {
-                continue;
-            }
-            let text = &whole[..cut];
-            let ends = whole[..cut]
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .unwrap()
-                + 1;
-            // An entry that only lacks its line end is whole.
-            let kept = if whole[cut] == b'\n' { cut + 1 } else { ends };
-            let problems = stage.open(text);
-            let at = format!("{wire:?}, cut at {cut} of {}", whole.len());
-            if kept == ends && cut > ends {
-                assert!(
-                    problems.concat().contains("was cut off in writing"),
-                    "{at}: {problems:?}"
-                );
-                let torn = fs::read(&torn_file).unwrap();
-                assert_eq!(torn.strip_suffix(b"\n"), Some(&whole[ends..cut]), "{at}");
-                fs::remove_file(&torn_file).unwrap();
-            } else {
-                assert_eq!(problems, Vec::<String>::new(), "{at}");
-            }
-            if !asked {
-                continue;
-            }
-            let request = stage.go_on().await;
-            if let std::collections::hash_map::Entry::Vacant(entry) = expected.entry(kept) {
-                assert_eq!(stage.open(&whole[..kept]), Vec::<String>::new(), "{at}");
-                entry.insert(stage.go_on().await);
-            }
-            let text = |request: &Recorded| request.text();
-            assert_eq!(text(&request), text(&expected[&kept]), "{at}");
-            // Requests of before whose messages are all still there are its beginning.
-            let first = &before[0];
-            assert!(goes_on_from(&first.body, &request.body), "{at}");
+        let coarse = if wire == Wire::ALL[0] { 1 } else { STEP };
+        let step = step.unwrap_or(coarse);
+        let stage = Arc::new(Stage::new(wire).await);
+        let end = stage.whole.len();
+        let cuts: Vec<usize> = (end - TAIL..end).rev().step_by(step).collect();
+        let files = cuts.chunks(cuts.len().div_ceil(FILES)).map(|cuts| {
+            let (mut file, cuts) = (Cut::new(&stage), cuts.to_vec());
+            tokio::spawn(async move {
+                for cut in cuts {
+                    file.at(cut).await;
+                }
+                file.expected
+            })
+        });
+        let mut expected = HashMap::new();
+        for file in join_all(files).await {
+            expected.extend(file.unwrap());
         }
-        assert!(
-            expected.len() > 3,
-            "{wire:?}: the tail holds several entries"
-        );
+        assert!(expected.len() > 3, "{wire:?}: the tail holds several");
     }
 }
