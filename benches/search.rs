@@ -156,6 +156,7 @@ fn call(
         cancel: CancellationToken::new(),
         progress: Progress::new(details).0,
         processes: Processes::new(),
+        redactor: tiller::llm::auth::Redactor::default(),
         effects: Effects::default(),
         reach: Reach::everything(),
     };

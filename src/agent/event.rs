@@ -310,6 +310,11 @@ impl RunOutcome {
     pub fn has_answer(&self) -> bool {
         matches!(self, Self::Done | Self::Truncated)
     }
+
+    /// Whether the user is to say how it goes on.
+    pub fn is_at_limit(&self) -> bool {
+        matches!(self, Self::LimitReached { .. } | Self::BudgetReached(_))
+    }
 }
 
 /// How a tool call ended.

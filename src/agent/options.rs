@@ -2,7 +2,7 @@
 //! decides, the agent obeys.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::budget::Budget;
 use super::memory::{InstructionSources, Today};
@@ -10,7 +10,33 @@ use super::process::Processes;
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
+use crate::llm::auth::Redactor;
 use crate::llm::{Model, Provider, ThinkingLevel};
+
+/// Takes secrets out of what tools answer. They are gathered with the first call.
+#[derive(Clone)]
+pub struct LazyRedactor(Arc<LazyLock<Redactor, Gather>>);
+
+type Gather = Box<dyn FnOnce() -> Redactor + Send>;
+
+impl LazyRedactor {
+    /// One that knows what `gather` finds.
+    pub fn new(gather: impl FnOnce() -> Redactor + Send + 'static) -> Self {
+        Self(Arc::new(LazyLock::new(Box::new(gather))))
+    }
+
+    /// The redactor.
+    pub fn get(&self) -> &Redactor {
+        &self.0
+    }
+}
+
+/// Knows no secret.
+impl Default for LazyRedactor {
+    fn default() -> Self {
+        Self::new(Redactor::default)
+    }
+}
 
 /// What `agent::start` takes.
 pub struct AgentOptions {
@@ -50,4 +76,6 @@ pub struct AgentOptions {
     pub rules: LoopRules,
     /// What each of its sessions may spend.
     pub budget: Budget,
+    /// Takes secrets out of what tools answer.
+    pub redactor: LazyRedactor,
 }

@@ -14,6 +14,7 @@ use super::process::Processes;
 use super::question::Asker;
 use super::schema::Schema;
 use super::workspace::Reach;
+use crate::llm::auth::Redactor;
 use crate::llm::{Content, EditFormat, ToolSpec};
 
 /// Something the model can have done.
@@ -111,6 +112,8 @@ pub struct ToolContext {
     pub processes: Processes,
     /// Asks the user.
     pub asker: Asker,
+    /// Takes secrets out of what is kept on disk; the result is taken care of.
+    pub redactor: Redactor,
     /// What the call was allowed to do: the tool's effects with these arguments.
     pub effects: Effects,
     /// The files it was allowed to touch.

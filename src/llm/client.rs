@@ -177,7 +177,7 @@ impl Client {
                 KeySpec::Variable(variable) => match self.keys.get(&variable) {
                     Some(value) => {
                         let value = Secret::new(value);
-                        self.keys.redactor().add(&value);
+                        self.keys.redactor().add_named(&variable, &value);
                         value
                     }
                     None => {

@@ -16,9 +16,9 @@ use tiller::agent::process::Processes;
 use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
-    self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LoopRules,
-    RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput, Toolbox,
-    TrialEvent,
+    self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LazyRedactor,
+    LoopRules, RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput,
+    Toolbox, TrialEvent,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -392,6 +392,7 @@ pub struct Setup {
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
     pub budget: Budget,
+    pub redactor: LazyRedactor,
     pub fallback: Vec<Model>,
     /// Speaks in place of the script.
     pub provider: Option<Arc<dyn Provider>>,
@@ -482,6 +483,7 @@ impl Setup {
             has_user: self.has_user,
             rules: self.rules,
             budget: self.budget,
+            redactor: self.redactor,
         });
         TestAgent {
             events: handle.subscribe(SlowReader::Drop),

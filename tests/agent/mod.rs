@@ -16,6 +16,7 @@ mod failures;
 mod instructions;
 mod lifecycle;
 mod budget;
+mod secrets;
 mod limits;
 mod long_conversation;
 mod loop_guard;

@@ -103,6 +103,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         has_user: true,
         rules: LoopRules::default(),
         budget: agent::Budget::default(),
+        redactor: agent::LazyRedactor::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);
     let mut notices = Vec::new();

@@ -57,6 +57,7 @@ async fn the_show_tells_the_truth() {
         has_user: true,
         rules: LoopRules::default(),
         budget: tiller::agent::Budget::default(),
+        redactor: tiller::agent::LazyRedactor::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);
     handle.prompt(vec![Content::text(prompt)]);

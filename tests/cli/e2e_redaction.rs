@@ -193,3 +193,55 @@ fn what_a_command_can_read() {
         }
     }
 }
+
+/// Secrets of the user that have nothing to do with tiller: variables with telling names.
+#[test]
+fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
+    const TOKEN: &str = "hook-7d1f0c52ab9e4683";
+    for (redact, stays) in [("true", false), ("false", true)] {
+        let server = ModelServer::start(Script::of([
+            Reply::new()
+                .and_call("read", json!({"file_path": "deploy.env"}))
+                .and_call("grep", json!({"pattern": "HOOK"}))
+                .and_call(
+                    "bash",
+                    json!({"command": "cat deploy.env; base64 -w0 deploy.env"}),
+                ),
+            Reply::text("Done."),
+        ]));
+        let mut sandbox = Sandbox::with(&[("deploy.env", &format!("HOOK={TOKEN}\nMODE=a\n"))]);
+        sandbox.use_server(&server);
+        sandbox.set("DEPLOY_HOOK_TOKEN", TOKEN);
+        let redact = format!("permission.redact={redact}");
+        let model = Wire::Anthropic.model();
+        let events = sandbox.path().join("events.jsonl");
+        let ran = sandbox.run(&[
+            "-p",
+            "-m",
+            model,
+            "--config",
+            &redact,
+            "--events",
+            events.to_str().unwrap(),
+            "go",
+        ]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let results = server.request(1).results();
+        assert_eq!(results.len(), 3);
+        for result in &results {
+            assert_eq!(result.contains(TOKEN), stays, "{result}");
+            assert_eq!(
+                result.contains("HOOK=[redacted: DEPLOY_HOOK_TOKEN]"),
+                !stays,
+                "{result}"
+            );
+        }
+        let session = format!("{:?}", sandbox.session());
+        assert_eq!(session.contains(TOKEN), stays, "{session}");
+        // HOOK=hook-7d1f0c52ab9e4683, cut where three bytes end.
+        let coded = "SE9PSz1ob29rLTdkMWYwYzUyYWI5ZTQ2ODMK";
+        assert_eq!(results[2].contains(&coded[8..30]), stays, "{}", results[2]);
+        let events = std::fs::read_to_string(events).unwrap();
+        assert_eq!(events.contains(TOKEN), stays);
+    }
+}

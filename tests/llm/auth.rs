@@ -376,6 +376,69 @@ proptest! {
 }
 
 #[test]
+fn in_results_the_name_of_a_secret_stands_in_its_place() {
+    let keys = Redactor::default();
+    for (name, secret) in [
+        ("LAB_TOKEN", "tok/5f2c+9e7ab1d04386"),
+        ("PIN", "hunter2"),
+        ("DB_PASSWORD", "postgres"),
+        ("SHORT", "Tr0ub4dor"),
+        ("PEM", "-----BEGIN-----\nMIIE\n-----END-----"),
+    ] {
+        keys.add_named(name, &Secret::new(secret));
+    }
+    for (text, expected) in [
+        ("a=tok/5f2c+9e7ab1d04386;", "a=[redacted: LAB_TOKEN];"),
+        (
+            "?t=tok%2f5f2c%2B9e7ab1d04386",
+            "?t=tok%2f5f2c%2B9e7ab1d04386",
+        ),
+        ("?t=tok%2f5f2c%2b9e7ab1d04386", "?t=[redacted: LAB_TOKEN]"),
+        ("?t=tok%2F5f2c%2B9e7ab1d04386", "?t=[redacted: LAB_TOKEN]"),
+        // user:TOKEN of an Authorization header; the ends belong to what stands beside it.
+        (
+            "dXNlcjp0b2svNWYyYys5ZTdhYjFkMDQzODY=",
+            "dXNlcjp[redacted: LAB_TOKEN]Y=",
+        ),
+        ("pass hunter2, postgres", "pass hunter2, postgres"),
+        ("'Tr0ub4dor' xTr0ub4dor", "'[redacted: SHORT]' xTr0ub4dor"),
+        (
+            r#"{"k":"-----BEGIN-----\nMIIE\n-----END-----"}"#,
+            r#"{"k":"[redacted: PEM]"}"#,
+        ),
+    ] {
+        assert_eq!(keys.redact_result(text), expected);
+    }
+    let text = "x [redacted: OTHER] [redacted: LAB_TOKEN]";
+    assert_eq!(keys.mark_in(text).as_deref(), Some("[redacted: LAB_TOKEN]"));
+    assert_eq!(keys.mark_in("[redacted: LAB_TOKENS]"), None);
+}
+
+proptest! {
+    #[test]
+    fn the_pieces_of_a_text_are_redacted_as_the_whole(
+        parts in proptest::collection::vec(
+            prop_oneof!["tok-5f2c9e7ab1d04386", "Tr0ub4dor", "tok-5f2c", "[a-z ]{0,3}", "é\n"], 0..12
+        ),
+        size in 1usize..9,
+    ) {
+        let keys = Redactor::default();
+        keys.add_named("A", &Secret::new("tok-5f2c9e7ab1d04386"));
+        keys.add_named("B", &Secret::new("Tr0ub4dor"));
+        let text = parts.concat();
+        let mut stream = keys.stream();
+        let mut out = Vec::new();
+        for piece in text.as_bytes().chunks(size) {
+            stream.push(piece, &mut out);
+            let shown = String::from_utf8_lossy(&out).into_owned() + &stream.preview("");
+            prop_assert!(!shown.contains("tok-5f2c9") && !shown.ends_with("tok-"), "{shown}");
+        }
+        stream.finish(&mut out);
+        prop_assert_eq!(String::from_utf8(out).unwrap(), keys.redact_result(&text).into_owned());
+    }
+}
+
+#[test]
 fn a_mask_shows_the_end_of_a_long_key_and_nothing_of_a_short_one() {
     for (key, expected) in [
         ("sk-ant-api03-abcdefgh1234", "***1234"),

@@ -12,6 +12,7 @@ use tiller::agent::workspace::Reach;
 use tiller::agent::{
     Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolSettings, tools,
 };
+use tiller::llm::auth::Redactor;
 use tiller::llm::message::content_text;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -22,6 +23,7 @@ use crate::support::marked::DEADLINE;
 pub struct BashTool {
     pub processes: Processes,
     pub folder: TempDir,
+    pub redactor: Redactor,
     tool: Arc<dyn Tool>,
 }
 
@@ -71,6 +73,7 @@ impl BashTool {
             processes,
             folder: tempfile::tempdir().unwrap(),
             tool,
+            redactor: Redactor::default(),
         }
     }
 
@@ -98,6 +101,7 @@ impl BashTool {
             cancel: cancel.clone(),
             progress,
             processes: self.processes.clone(),
+            redactor: self.redactor.clone(),
             effects: Effects::default(),
             reach: Reach::everything(),
         };

@@ -5,6 +5,7 @@
 mod bash_tool;
 mod results;
 mod output;
+mod secrets;
 mod survivors;
 mod killed;
 mod scopes;

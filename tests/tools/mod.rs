@@ -84,6 +84,7 @@ impl TestTools {
             cancel: CancellationToken::new(),
             progress: Progress::new(details).0,
             processes: Processes::new(),
+            redactor: tiller::llm::auth::Redactor::default(),
             effects: Effects::default(),
             reach: Reach::everything(),
         }

@@ -80,6 +80,7 @@ impl Actor {
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
             account: Account::new(options.budget).for_session(options.session.usage()),
+            redactor: options.redactor,
         };
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
@@ -413,10 +414,7 @@ impl Actor {
             self.conversation.publish_whole(message);
         }
         let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
-        let limited = matches!(
-            outcome,
-            RunOutcome::LimitReached { .. } | RunOutcome::BudgetReached(_)
-        );
+        let limited = outcome.is_at_limit();
         if aborted {
             let messages = self.queues.take_all();
             self.give_back(messages);

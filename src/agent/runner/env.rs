@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::agent::budget::Account;
+use crate::agent::options::LazyRedactor;
 use crate::agent::trial::Trial;
 use crate::llm::{Model, Provider, Usage};
 
@@ -29,6 +30,8 @@ pub(in crate::agent) struct RunEnv {
     pub warned: Mutex<HashSet<String>>,
     /// What the session may spend, and has spent.
     pub account: Account,
+    /// Takes secrets out of what tools answer.
+    pub redactor: LazyRedactor,
 }
 
 impl RunEnv {
@@ -36,6 +39,7 @@ impl RunEnv {
     pub fn for_session(&self, id: &str, spill_dir: PathBuf, usage: &Usage) -> Self {
         Self {
             account: self.account.for_session(usage),
+            redactor: self.redactor.clone(),
             provider: Arc::clone(&self.provider),
             fallback: self.fallback.clone(),
             home: self.home.clone(),

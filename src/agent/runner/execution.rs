@@ -14,8 +14,10 @@ use super::call_ids;
 use super::env::RunEnv;
 use super::gate::Allowed;
 use super::link::{RunLink, Turn};
+use super::redaction;
 use crate::agent::event::{AgentEvent, ToolStatus};
 use crate::agent::tool::{Details, Progress, ToolContext, ToolError, ToolOutput};
+use crate::llm::auth::Redactor;
 use crate::llm::{Content, ToolCall};
 
 /// Shortest time between two updates of one call.
@@ -65,6 +67,10 @@ pub(super) async fn execute(
     allowed: Allowed,
     preview: Arc<Details>,
 ) -> CallOutcome {
+    let redactor = env.redactor.get();
+    if let Some(text) = redaction::refuse_marks(redactor, call, &allowed.effects) {
+        return CallOutcome::unstarted(ToolStatus::Error, text, preview);
+    }
     let grace = if allowed.effects.writes.is_empty() {
         GRACE
     } else {
@@ -79,6 +85,7 @@ pub(super) async fn execute(
         progress,
         processes: link.processes.clone(),
         asker: link.asker.clone(),
+        redactor: redactor.clone(),
         effects: allowed.effects,
         reach: allowed.reach,
     };
@@ -88,7 +95,7 @@ pub(super) async fn execute(
     let mut task = tokio::spawn(async move { tool.execute(args, context).await });
     let result = select! {
         biased;
-        result = watch(link, call, &mut task, &mut live) => Some(result),
+        result = watch(link, redactor, call, &mut task, &mut live) => Some(result),
         () = turn.interrupt.cancelled() => timeout(grace, &mut task).await.ok(),
     };
     let ms = started.elapsed().as_millis() as u64;
@@ -110,12 +117,14 @@ pub(super) async fn execute(
         }
     };
     ended.duration_ms = Some(ms);
+    redaction::redact(redactor, &mut ended);
     ended
 }
 
 /// Waits for the task, and passes its live details on, the latest at most every 50 ms.
 async fn watch(
     link: &RunLink,
+    redactor: &Redactor,
     call: &ToolCall,
     task: &mut JoinHandle<Result<ToolOutput, ToolError>>,
     live: &mut watch::Receiver<Arc<Details>>,
@@ -134,9 +143,10 @@ async fn watch(
             () = sleep_until(next_update), if waiting => {
                 waiting = false;
                 next_update = Instant::now() + UPDATE_EVERY;
+                let details = redaction::details(redactor, &live.borrow_and_update());
                 link.emit_lossy(AgentEvent::ToolUpdate {
                     call_id: call.id.clone(),
-                    details: Arc::clone(&live.borrow_and_update()),
+                    details,
                 });
             }
         }

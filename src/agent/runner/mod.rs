@@ -12,6 +12,7 @@ mod call_ids;
 mod dispatch;
 mod gate;
 mod execution;
+mod redaction;
 mod loop_guard;
 mod trial;
 mod env;

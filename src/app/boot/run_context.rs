@@ -9,7 +9,7 @@ use crate::agent::memory::InstructionSources;
 use crate::agent::process::Processes;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{HistoryFacts, Session, SessionBranch};
-use crate::agent::{self, AgentHandle, AgentOptions, SlowReader, Toolbox, tools};
+use crate::agent::{self, AgentHandle, AgentOptions, LazyRedactor, SlowReader, Toolbox, tools};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
@@ -162,6 +162,7 @@ impl RunContext {
             has_user: plan.front_end == FrontEnd::Screen,
             rules: settings.rules.clone(),
             budget: settings.budget,
+            redactor: redactor(plan),
         }))
     }
 
@@ -228,6 +229,22 @@ impl RunContext {
             keymap_file: dirs.keymap_file(),
         }
     }
+}
+
+/// What takes secrets out of what tools answer, unless the user does not want that.
+fn redactor(plan: &Plan) -> LazyRedactor {
+    let Loaded {
+        settings,
+        keys,
+        catalog,
+        ..
+    } = &plan.loaded;
+    let secrets = settings
+        .redact
+        .then(|| KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env));
+    secrets.map_or_else(LazyRedactor::default, |secrets| {
+        LazyRedactor::new(move || secrets.redactor())
+    })
 }
 
 impl Drop for RunContext {

@@ -43,6 +43,8 @@ pub struct Settings {
     /// where the environment says.
     pub servers: ServerAddrs,
     pub permission: String,
+    /// Whether secrets are taken out of what tools answer.
+    pub redact: bool,
     /// What a session may spend.
     pub budget: Budget,
     /// The theme: `auto`, or the name of one.
@@ -112,6 +114,7 @@ impl Settings {
             favorites: read.get("models.favorites")?,
             servers: read.servers()?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
+            redact: read.get("permission.redact")?,
             budget: Budget {
                 usd: read.dollars("budget.usd")?,
                 tokens: read.get("budget.tokens")?,
@@ -267,6 +270,7 @@ mod tests {
             "tools.read.max_bytes=7",
             "tools.search.max_bytes=8",
             "tools.search.timeout_seconds=9",
+            "permission.redact=false",
             "budget.usd=2",
             "budget.tokens=10",
             "ui.theme=light",
@@ -348,6 +352,7 @@ mod tests {
                 ollama_window: None,
             },
             permission: "plan".to_owned(),
+            redact: false,
             budget: Budget {
                 usd: 2.0,
                 tokens: 10,

@@ -122,11 +122,11 @@ impl Keys {
         for name in variables {
             let file = env_file.and_then(|variables| set(variables, name));
             for value in self.get(name).into_iter().chain(file) {
-                self.redactor.add(&Secret::new(value));
+                self.redactor.add_named(name, &Secret::new(value));
             }
         }
-        for key in files.store.keys() {
-            self.redactor.add(key);
+        for (provider, key) in files.store.entries() {
+            self.redactor.add_named(provider, key);
         }
     }
 
@@ -150,7 +150,7 @@ impl Keys {
             other => other.inline().cloned(),
         };
         if let Some(key) = &key {
-            self.redactor.add(key);
+            self.redactor.add_named(provider, key);
         }
         Ok(key)
     }

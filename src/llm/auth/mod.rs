@@ -11,6 +11,6 @@ mod credentials;
 
 pub use credentials::{KeyLocation, KeySpec, ProviderAuth};
 pub use keys::{KeyFiles, Keys, RunCommand};
-pub use redact::Redactor;
+pub use redact::{RedactStream, Redactor};
 pub use secret::Secret;
 pub use store::Store;

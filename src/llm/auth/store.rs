@@ -87,9 +87,10 @@ impl Store {
         self.entries.keys().map(String::as_str)
     }
 
-    /// All stored keys.
-    pub fn keys(&self) -> impl Iterator<Item = &Secret> {
-        self.entries.values()
+    /// All stored keys, each with its provider.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Secret)> {
+        let entry = |(provider, key)| (String::as_str(provider), key);
+        self.entries.iter().map(entry)
     }
 
     /// Stores `key` for `provider`, or forgets what is stored for it, on disk and here. What

@@ -244,13 +244,11 @@ impl Snapshot {
     }
 
     /// The keys that are written in `models.toml` themselves.
-    pub fn literal_keys(&self) -> Vec<Secret> {
-        let written = self
-            .user()
-            .values()
-            .filter_map(|entry| entry.api_key.as_ref());
-        let literal = written.filter_map(|text| match KeySpec::parse(text) {
-            KeySpec::Literal(key) => Some(key),
+    pub fn literal_keys(&self) -> Vec<(String, Secret)> {
+        let written = self.user().iter();
+        let written = written.filter_map(|(name, entry)| Some((name, entry.api_key.as_ref()?)));
+        let literal = written.filter_map(|(name, text)| match KeySpec::parse(text) {
+            KeySpec::Literal(key) => Some((name.clone(), key)),
             _ => None,
         });
         literal.collect()

@@ -140,7 +140,11 @@ impl TypedTool for Bash {
         let start = move || start(&processes, spawn, &cancel);
         let call = Call {
             running: call::blocking_cancellable(&context.cancel, start).await?,
-            output: Output::new(&self.settings, context.spill_file.clone()),
+            output: Output::new(
+                &self.settings,
+                context.spill_file.clone(),
+                &context.redactor,
+            ),
             status: Status::default(),
             details,
             context,

@@ -8,6 +8,7 @@ use super::excerpt::{Excerpt, Limits};
 use super::spill::Spill;
 use crate::agent::tool::CommandDetails;
 use crate::agent::tools::ToolSettings;
+use crate::llm::auth::{RedactStream, Redactor};
 
 /// Lines the screen gets while the command runs.
 const LIVE_LINES: usize = 100;
@@ -17,37 +18,54 @@ const LIVE_CHARS: usize = 8_000;
 /// Takes output as it comes.
 pub struct Output {
     cleaner: Cleaner,
+    /// Secrets are gone before the text is cut: half of one would stay.
+    redacted: RedactStream,
+    redacted_raw: RedactStream,
     excerpt: Excerpt,
     spill: Spill,
-    /// Cleaned text between cleaner and excerpt; kept for its allocation.
+    /// Cleaned text between cleaner and excerpt; kept for its allocation, and so are the bytes.
     passing: String,
+    passing_bytes: Vec<u8>,
 }
 
 impl Output {
     /// `spill_file` is made when needed.
-    pub fn new(settings: &ToolSettings, spill_file: PathBuf) -> Self {
+    pub fn new(settings: &ToolSettings, spill_file: PathBuf, redactor: &Redactor) -> Self {
         Self {
             cleaner: Cleaner::default(),
+            redacted: redactor.stream(),
+            redacted_raw: redactor.stream(),
             excerpt: Excerpt::new(Limits {
                 chars: settings.bash_max_output_chars,
                 lines: settings.bash_max_output_lines,
             }),
             spill: Spill::new(spill_file, settings.bash_max_spill_bytes),
             passing: String::new(),
+            passing_bytes: Vec::new(),
         }
     }
 
     /// Appends raw output.
     pub async fn push(&mut self, bytes: &[u8]) {
-        self.spill.push(bytes).await;
+        self.redacted_raw.push(bytes, &mut self.passing_bytes);
+        self.spill.push(&self.passing_bytes).await;
+        self.passing_bytes.clear();
         self.cleaner.push(bytes, &mut self.passing);
-        self.excerpt.push(&self.passing);
+        self.redacted
+            .push(self.passing.as_bytes(), &mut self.passing_bytes);
+        self.pass_on();
+    }
+
+    fn pass_on(&mut self) {
+        self.excerpt
+            .push(&String::from_utf8_lossy(&self.passing_bytes));
         self.passing.clear();
+        self.passing_bytes.clear();
     }
 
     /// Fills in what the screen shows while the command runs: the last lines.
     pub fn show(&self, details: &mut CommandDetails) {
-        let pending = self.cleaner.pending();
+        let pending = self.redacted.preview(&self.cleaner.pending());
         details.output = self.excerpt.last_with(&pending, LIVE_LINES, LIVE_CHARS);
         // What the cleaner holds begins a line, except behind an overlong one.
         details.total_lines = self.excerpt.lines() + pending.lines().count() as u64;
@@ -63,8 +81,14 @@ impl Output {
         last_lines: Vec<String>,
         details: &mut CommandDetails,
     ) -> Vec<String> {
+        self.redacted_raw.finish(&mut self.passing_bytes);
+        self.spill.push(&self.passing_bytes).await;
+        self.passing_bytes.clear();
         self.cleaner.finish(&mut self.passing);
-        self.excerpt.push(&self.passing);
+        self.redacted
+            .push(self.passing.as_bytes(), &mut self.passing_bytes);
+        self.redacted.finish(&mut self.passing_bytes);
+        self.pass_on();
         details.total_lines = self.excerpt.lines();
         details.total_bytes = self.spill.total();
 

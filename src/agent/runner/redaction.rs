@@ -1,0 +1,57 @@
+//! Takes secrets out of what a call answers, before the session, the screen or the model sees it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::execution::CallOutcome;
+use crate::agent::tool::{Details, Effects};
+use crate::llm::auth::Redactor;
+use crate::llm::{Content, ToolCall};
+
+/// Takes them out of both halves of a result.
+pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
+    if redactor.is_empty() {
+        return;
+    }
+    for block in &mut ended.content {
+        if let Content::Text(text) = block
+            && let Cow::Owned(clean) = redactor.redact_result(&text.text)
+        {
+            text.text = clean;
+        }
+    }
+    ended.details = details(redactor, &ended.details);
+}
+
+/// Takes them out of what the user sees of a call.
+pub(super) fn details(redactor: &Redactor, details: &Arc<Details>) -> Arc<Details> {
+    if redactor.is_empty() {
+        return Arc::clone(details);
+    }
+    let json = serde_json::to_string(&**details).unwrap_or_default();
+    match redactor.redact_result(&json) {
+        Cow::Borrowed(_) => Arc::clone(details),
+        Cow::Owned(clean) => {
+            // What does not parse any more is not shown: it held a secret.
+            let value = serde_json::from_str(&clean).unwrap_or_default();
+            Arc::new(Details::from_json(value))
+        }
+    }
+}
+
+/// Why a call must not write: it would put the mark of a secret in the secret's place.
+pub(super) fn refuse_marks(
+    redactor: &Redactor,
+    call: &ToolCall,
+    effects: &Effects,
+) -> Option<String> {
+    if effects.writes.is_empty() || redactor.is_empty() {
+        return None;
+    }
+    let mark = redactor.mark_in(&call.arguments.to_string())?;
+    Some(format!(
+        "Nothing was written: the call holds {mark}, which stands for a secret that is not shown to \
+         you; the file would lose the secret. Change the other lines with a smaller edit, or ask the \
+         user."
+    ))
+}

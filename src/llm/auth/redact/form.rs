@@ -1,0 +1,107 @@
+//! The ways a secret is written.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+/// A shorter one is in too many words to be looked for.
+const SHORTEST: usize = 4;
+/// One as short as this counts only where it stands alone: `none` or `test` is the key of many a
+/// local server, and a part of many a word.
+const SHORT: usize = 12;
+/// A shorter one stays in what tools answer: `postgres` or `hunter2` is in many a file that has nothing
+/// to do with it.
+const SHORTEST_IN_RESULT: usize = 8;
+
+/// One way to write a secret.
+#[derive(PartialEq, Eq)]
+pub struct Form {
+    pub text: String,
+    /// What the secret is called.
+    pub name: Arc<str>,
+    /// Whether it counts only where no letter or digit stands beside it.
+    pub alone: bool,
+    /// Whether it is looked for in what tools answer.
+    pub in_results: bool,
+}
+
+/// The secret itself, and as JSON, addresses and base64 write it.
+pub fn forms(secret: &str, name: &str) -> Vec<Form> {
+    if secret.len() < SHORTEST {
+        return Vec::new();
+    }
+    let json = serde_json::Value::from(secret).to_string();
+    let json = &json[1..json.len() - 1];
+    let mut ways = vec![secret.to_owned(), json.to_owned(), json.replace('/', "\\/")];
+    let upper = address(secret);
+    ways.push(upper.clone());
+    if upper != secret {
+        ways.push(upper.to_ascii_lowercase());
+    }
+    if secret.len() >= SHORT {
+        ways.extend(base64(secret));
+    }
+    let name: Arc<str> = name.into();
+    let word = secret.len() < SHORT && !secret.bytes().any(|byte| !byte.is_ascii_lowercase());
+    let mut forms: Vec<Form> = Vec::new();
+    for text in ways {
+        if forms.iter().all(|form| form.text != text) {
+            forms.push(Form {
+                alone: text.len() < SHORT,
+                text,
+                name: Arc::clone(&name),
+                in_results: secret.len() >= SHORTEST_IN_RESULT && !word,
+            });
+        }
+    }
+    forms
+}
+
+fn address(secret: &str) -> String {
+    let mut out = String::new();
+    for byte in secret.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// The part of the base64 text of anything with the secret in it that is the same whatever stands
+/// beside it: by how many bytes stand before it.
+fn base64(secret: &str) -> impl Iterator<Item = String> {
+    (0..3).flat_map(move |before| {
+        let bytes = [&[0; 2][..before], secret.as_bytes()].concat();
+        // A letter holds six bits: the first and the last may hold bits of what stands beside it.
+        let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        [
+            STANDARD_NO_PAD.encode(&bytes),
+            URL_SAFE_NO_PAD.encode(&bytes),
+        ]
+        .map(|text| text[first..last].to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_a_text_with_the_secret_holds_one_of_its_forms() {
+        let secret = "sk-~~?abcdef0123456789";
+        let forms = forms(secret, "KEY");
+        for before in ["", "a", "ab", "abc", "user:"] {
+            for after in ["", "z", "zz", "\n"] {
+                let text = format!("{before}{secret}{after}");
+                for coded in [STANDARD_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                    let found = forms.iter().any(|form| coded.contains(&form.text));
+                    assert!(found, "{text}: {coded}");
+                }
+            }
+        }
+    }
+}
