@@ -113,8 +113,14 @@ impl Loaded {
 
     /// What is wrong with the project's settings, which were left out.
     pub fn project_fault(&self) -> Option<String> {
-        let fault = self.layers.project_fault.as_ref()?;
-        Some(format!("the project's settings were left out: {fault}"))
+        if let Some(fault) = &self.layers.project_fault {
+            return Some(format!("the project's settings were left out: {fault}"));
+        }
+        let dropped = &self.settings.permission_rules.dropped;
+        (!dropped.is_empty()).then(|| {
+            let rules = dropped.join(", ");
+            format!("a project's rules can only make things stricter; left out: {rules}")
+        })
     }
 
     /// Leaves the project's settings out, because of this error.

@@ -11,6 +11,7 @@ mod e2e_flags;
 mod e2e_json;
 mod e2e_killed;
 mod e2e_local;
+mod e2e_policy;
 mod e2e_print;
 mod e2e_redaction;
 mod e2e_resume;

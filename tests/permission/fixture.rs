@@ -3,10 +3,20 @@
 use std::path::Path;
 
 use tiller::agent::Effects;
-use tiller::agent::permission::{Confinement, Decision, Policy, Request, Verdict, decide};
+use tiller::agent::permission::{
+    Confinement, Decision, Origin, PermissionMode, Policy, Request, Verdict, decide, parse_rules,
+};
+
+pub const MODES: [PermissionMode; 4] = PermissionMode::ALL;
 
 pub fn policy(mode: &str) -> Policy {
-    Policy::new(mode.parse().unwrap(), Vec::new())
+    policy_with(mode.parse().unwrap(), "")
+}
+
+/// A policy with the user's own rules.
+pub fn policy_with(mode: PermissionMode, rules: &str) -> Policy {
+    let rules = parse_rules(rules, |line| Origin::User(format!("config.toml:{line}")));
+    Policy::new(mode, rules.unwrap())
 }
 
 /// The decision about a command in `/work/project`.

@@ -2,3 +2,5 @@
 
 mod commands;
 mod fixture;
+mod laws;
+mod rules;

@@ -188,8 +188,9 @@ impl Judging<'_> {
         let full = self.policy.mode == PermissionMode::Full;
         let folder = self.request.root.to_string_lossy();
         let holding = self.policy.rules().iter().filter_map(|rule| {
-            let counts =
-                rule.is_about(self.request.tool) && !(full && rule.origin == Origin::BuiltIn);
+            // A default holds of what a wrapper starts, which is judged by itself.
+            let left_out = rule.origin == Origin::BuiltIn && (full || command.wraps);
+            let counts = rule.is_about(self.request.tool) && !left_out;
             let holds = if counts {
                 holds(rule, command, &folder)
             } else {
@@ -291,8 +292,8 @@ impl Judging<'_> {
     fn confinement(&self, found: &[Found]) -> Confinement {
         match self.policy.mode {
             PermissionMode::Full => return Confinement::Free,
-            PermissionMode::Plan => return SANDBOX,
             _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
+            PermissionMode::Plan => return SANDBOX,
             _ => {}
         }
         let writes =
@@ -327,8 +328,8 @@ impl Judging<'_> {
     fn wanted(&self, found: &[Found]) -> Confinement {
         match self.policy.mode {
             PermissionMode::Full => return Confinement::Free,
-            PermissionMode::Plan => return SANDBOX,
             _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
+            PermissionMode::Plan => return SANDBOX,
             _ => {}
         }
         let rules = found.iter().filter_map(|one| one.rule);

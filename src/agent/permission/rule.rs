@@ -5,6 +5,10 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+/// The tools that write files: shapes of one, of which a model is offered some. A rule about one holds
+/// of all.
+const WRITING: [&str; 4] = ["write", "edit", "replace", "apply_patch"];
+
 /// What a rule decides, from free to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
@@ -52,7 +56,7 @@ impl fmt::Display for Origin {
 }
 
 /// A rule, as `[[permission.rules]]` has it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The tool it holds of, by name; `*` stands for any text.
     pub tool: String,
@@ -98,7 +102,8 @@ impl Rule {
 
     /// Whether it may hold of calls of this tool.
     pub(super) fn is_about(&self, tool: &str) -> bool {
-        like(tool, &self.tool)
+        let any = |names: &[&str]| names.iter().any(|name| like(name, &self.tool));
+        like(tool, &self.tool) || WRITING.contains(&tool) && any(&WRITING)
     }
 
     /// Whether it is about one program and not about a tool as a whole.

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::sessions::SessionsArgs;
+use crate::agent::permission::PermissionMode;
 
 /// What can be done besides a run.
 #[derive(Clone, Debug, Subcommand)]
@@ -22,6 +23,12 @@ pub enum SubCommand {
     /// List the models: window, output limit, prices per million tokens, inputs, thinking levels,
     /// and whether there is a key.
     Models(ModelsArgs),
+    /// Say what is allowed, asked or denied, and why.
+    Policy {
+        /// What about it.
+        #[command(subcommand)]
+        what: PolicyCommand,
+    },
     /// List the sessions of this folder, the last used first, with what they are doing; show, search,
     /// export, remove and import sessions.
     Sessions(SessionsArgs),
@@ -48,6 +55,35 @@ pub struct ModelsArgs {
     pub refresh: Option<String>,
 
     /// One JSON array for programs.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Set one setting, as in config.toml (may be repeated).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+}
+
+/// What can be asked about permission.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Hold all rules to their examples, or explain one decision.
+    ///
+    /// Exit code 0: all rules hold, or the command would run; 1: it would be asked or refused.
+    Check(PolicyCheckArgs),
+}
+
+/// What to decide about, and how.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyCheckArgs {
+    /// A command line, in quotes, as the bash tool would get it; `-` reads it from stdin.
+    #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
+    pub command: Option<String>,
+
+    /// How tools are allowed, instead of what the settings say.
+    #[arg(long, value_name = "MODE")]
+    pub permission: Option<PermissionMode>,
+
+    /// JSON for programs.
     #[arg(long)]
     pub json: bool,
 

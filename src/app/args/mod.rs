@@ -5,7 +5,10 @@ mod reopen;
 mod commands;
 mod sessions;
 
-pub use commands::{AuthCommand, ConfigCommand, ModelsArgs, StatusArgs, SteerArgs, SubCommand};
+pub use commands::{
+    AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs, SteerArgs,
+    SubCommand,
+};
 pub use run::{Args, OutputMode, RunArgs};
 pub use sessions::{
     ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,

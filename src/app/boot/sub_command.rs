@@ -1,12 +1,15 @@
 //! Sub-commands: what needs no agent.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 
+use crate::agent::memory::project_root;
+use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
-use crate::app::args::{AuthCommand, ConfigCommand, SubCommand};
+use crate::app::args::{AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
 use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
@@ -59,9 +62,42 @@ pub(super) fn sub_command(
             };
             cli::sessions(what, &place)
         }
+        SubCommand::Policy { what } => {
+            let PolicyCommand::Check(what) = what;
+            policy_check(what, dirs)
+        }
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
+}
+
+/// Explains one decision, or holds the rules to their examples.
+fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let layers = layers(dirs, &what.config)?;
+    let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+    for dropped in &settings.permission_rules.dropped {
+        cli::eprint_line(&format!(
+            "tiller: a project's rules can only make things stricter; left out: {dropped}"
+        ));
+    }
+    let by_settings = settings.permission.parse().map_err(StartError::usage)?;
+    let mode = what.permission.unwrap_or(by_settings);
+    let policy = Policy::new(mode, settings.permission_rules.rules);
+    let cwd = plan::working_folder(None)?;
+    let root = project_root(&cwd);
+    let home = dirs.home.as_deref();
+    Ok(match what.command.as_deref() {
+        None => cli::check_rules(&policy, what.json),
+        Some("-") => {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|error| StartError::failed(format!("cannot read stdin: {error}")))?;
+            let text = String::from_utf8(bytes);
+            let text = text.map_err(|_| StartError::usage("the command on stdin is not UTF-8"))?;
+            cli::explain_command(&policy, &text, root, home, what.json)
+        }
+        Some(command) => cli::explain_command(&policy, command, root, home, what.json),
+    })
 }
 
 /// The layers of settings in the working folder, with those of the project if it is trusted. One that

@@ -11,6 +11,7 @@ mod password_prompt;
 mod auth;
 mod sessions;
 mod models;
+mod policy;
 mod steer;
 
 pub use self::print::{Output, Print};
@@ -19,6 +20,7 @@ pub use config::config;
 pub use headless::{Sink, run_headless};
 pub use json::Json;
 pub use models::models;
+pub use policy::{check_rules, explain_command};
 pub use out::{eprint_line, eprint_panics, print, write_failed};
 pub use plain_demo::PlainDemo;
 pub use sessions::{SessionsPlace, sessions, status};

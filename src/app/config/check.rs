@@ -5,6 +5,7 @@
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
+use super::rules::RULES;
 use crate::llm::nearest::nearest_few;
 
 /// Whether all that `table` sets exists in `defaults` and is of the same type; `place` says where a
@@ -41,6 +42,7 @@ fn check_table(
             (Some(Value::Table(inner)), Value::Table(given)) => {
                 check_table(root, inner, given, &key, place)?;
             }
+            (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
                 return Err(format!(
                     "setting {key} = {given} ({}): expected {}, such as {expected}",
@@ -52,6 +54,16 @@ fn check_table(
         }
     }
     Ok(())
+}
+
+/// The one list of tables; what stands in them is read where it is needed.
+fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
+    if items.iter().all(Value::is_table) {
+        return Ok(());
+    }
+    Err(format!(
+        "setting {RULES} ({place}): expected tables, each as [[{RULES}]]"
+    ))
 }
 
 fn fits(expected: &Value, given: &Value) -> bool {

@@ -219,6 +219,12 @@ impl Layers {
         layers.find_map(|layer| Some((get(&layer.table, key)?, layer)))
     }
 
+    /// The layers that have a value of this key, weakest first.
+    pub(super) fn with(&self, key: &str) -> impl Iterator<Item = &Layer> {
+        let layers = self.layers.iter();
+        layers.filter(move |layer| get(&layer.table, key).is_some())
+    }
+
     fn add(&mut self, layer: Layer) -> Result<&Layer, String> {
         if let Some(defaults) = self.layers.first() {
             check(&defaults.table, &layer.table, &|key| layer.place(key))?;

@@ -1,12 +1,13 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
 //! `layers` reads files and `check` checks them (raw: the form of the files), `project` says what a
-//! project may set, `settings` says what they mean (resolved: the form of the need), `edit` changes one
+//! project may set, `rules` reads those of permission, `settings` says what they mean (resolved: the form of the need), `edit` changes one
 //! value in a file. Nothing here reads the environment.
 
 mod check;
 mod layers;
 mod project;
+mod rules;
 mod settings;
 mod edit;
 

@@ -10,7 +10,7 @@ use super::layers::{Layer, Layers, Origin, cannot_read};
 use super::settings::Settings;
 
 /// What a project may set, with all below a name that ends in a dot.
-const PROJECT_SETTINGS: [&str; 13] = [
+const PROJECT_SETTINGS: [&str; 14] = [
     "agent.",
     "compaction.",
     "retry.",
@@ -24,6 +24,8 @@ const PROJECT_SETTINGS: [&str; 13] = [
     "tools.bash.max_output_lines",
     "tools.read.",
     "tools.search.",
+    // Only those that make things stricter count.
+    "permission.rules",
 ];
 /// Most bytes of the file.
 const MAX_BYTES: u64 = 1024 * 1024;

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::layers::Layers;
+use super::rules::{PermissionRules, permission_rules};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{
     Budget, CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold,
@@ -45,6 +46,8 @@ pub struct Settings {
     pub permission: String,
     /// Whether secrets are taken out of what tools answer.
     pub redact: bool,
+    /// What is allowed, asked or denied before the mode counts.
+    pub permission_rules: PermissionRules,
     /// What a session may spend.
     pub budget: Budget,
     /// The theme: `auto`, or the name of one.
@@ -113,6 +116,7 @@ impl Settings {
             env_file_folders: read.get("auth.env_file_folders")?,
             favorites: read.get("models.favorites")?,
             servers: read.servers()?,
+            permission_rules: permission_rules(layers)?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
             redact: read.get("permission.redact")?,
             budget: Budget {
@@ -205,8 +209,9 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layers::Origin;
+    use super::super::layers;
     use super::*;
+    use crate::agent::permission::{Action, Origin, Rule};
     use crate::llm::window_check;
 
     #[test]
@@ -275,12 +280,13 @@ mod tests {
             "budget.tokens=10",
             "ui.theme=light",
             "permission.mode=plan",
+            "permission.rules=[{tool=\"write\", path=\"docs/**\", action=\"deny\"}]",
         ] {
             layers.add_assignment(text).unwrap();
         }
         let changed = layers.entries().into_iter().map(|(_, _, origin)| origin);
         assert!(
-            changed.into_iter().all(|origin| *origin == Origin::Command),
+            changed.into_iter().all(|origin| *origin == layers::Origin::Command),
             "a setting is not tested"
         );
         let expected = Settings {
@@ -353,6 +359,13 @@ mod tests {
             },
             permission: "plan".to_owned(),
             redact: false,
+            permission_rules: PermissionRules {
+                rules: vec![Rule {
+                    path: Some("docs/**".to_owned()),
+                    ..Rule::of_tool("write", Action::Deny, Origin::User("--config".to_owned()))
+                }],
+                dropped: Vec::new(),
+            },
             budget: Budget {
                 usd: 2.0,
                 tokens: 10,

@@ -9,6 +9,7 @@ mod walk;
 mod options;
 mod inner;
 mod git;
+mod sed;
 mod wrapper_table;
 mod find;
 mod programs;

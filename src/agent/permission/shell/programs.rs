@@ -1,6 +1,6 @@
 //! Programs that run others by an option, a variable or their own language.
 
-use super::git;
+use super::{git, sed};
 use super::inner::{Inner, Through, as_script, is_name};
 use super::walk::FoundCommand;
 use super::word::Word;
@@ -45,6 +45,7 @@ fn doubt(text: impl Into<String>) -> Inner {
 pub(super) fn other(name: &str, words: &[Word]) -> Through {
     match name {
         "git" => git::git(words),
+        "sed" | "gsed" => sed::sed(words),
         "export" | "declare" | "typeset" | "local" | "readonly" => declare(words),
         "source" | "." => source(words),
         "let" | "read" | "unset" | "printf" | "test" | "[" | "mapfile" | "readarray" | "wait" => {

@@ -101,7 +101,7 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
             return;
         }
     };
-    let mut walker = Walker::new(&is_script);
+    let mut walker = Walker::new(script, &is_script);
     walker.program(&program);
     let found = walker.found;
     line.writes.extend(found.writes);

@@ -33,14 +33,16 @@ pub(super) struct FoundCommand {
 pub(super) struct Walker<'a> {
     pub found: Found,
     pub is_script: &'a dyn Fn(&str) -> bool,
+    script: Vec<char>,
     variables: Variables,
     /// Names that are set more than once, or where it is not certain that they are.
     unsure: Vec<String>,
 }
 
 impl<'a> Walker<'a> {
-    pub fn new(is_script: &'a dyn Fn(&str) -> bool) -> Self {
+    pub fn new(script: &str, is_script: &'a dyn Fn(&str) -> bool) -> Self {
         Self {
+            script: script.chars().collect(),
             found: Found::default(),
             is_script,
             variables: Variables::new(),
@@ -99,7 +101,14 @@ impl<'a> Walker<'a> {
 
     fn compound(&mut self, compound: &CompoundCommand) {
         match compound {
-            CompoundCommand::Arithmetic(command) => self.text(&command.expr.value),
+            CompoundCommand::Arithmetic(command) => {
+                let span = (command.loc.start.index, command.loc.end.index);
+                if self.is_arithmetic(span, &command.expr.value) {
+                    self.text(&command.expr.value);
+                } else {
+                    self.doubt("parentheses that may be subshells");
+                }
+            }
             CompoundCommand::ArithmeticForClause(clause) => {
                 let parts = [&clause.initializer, &clause.condition, &clause.updater];
                 for part in parts.into_iter().flatten() {
@@ -145,6 +154,21 @@ impl<'a> Walker<'a> {
                 self.command(&coprocess.body, false, Input::Other);
             }
         }
+    }
+
+    /// Whether what the grammar takes for `((...))` is that for bash too: not subshells within one
+    /// another.
+    fn is_arithmetic(&self, (start, end): (usize, usize), inner: &str) -> bool {
+        let at = |index: usize| self.script.get(index).copied();
+        let marks = (at(start), at(start + 1), at(end.wrapping_sub(2)), at(end.wrapping_sub(1)));
+        let mut depth = 0_i32;
+        let balanced = inner.chars().all(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            depth >= 0
+        });
+        marks == (Some('('), Some('('), Some(')'), Some(')'))
+            && balanced
+            && !inner.contains([';', '\n', '\'', '"'])
     }
 
     fn test(&mut self, test: &ExtendedTestExpr) {

@@ -22,7 +22,14 @@ pub(super) enum Atom {
 }
 
 impl Word {
-    pub(super) fn new(atoms: Vec<Atom>) -> Self {
+    pub(super) fn new(mut atoms: Vec<Atom>) -> Self {
+        // A bracket that is not closed is only a bracket.
+        let closes = |rest: &[Atom]| rest.contains(&Atom::Plain(']'));
+        for at in 0..atoms.len() {
+            if atoms[at] == Atom::Plain('[') && !closes(&atoms[at + 1..]) {
+                atoms[at] = Atom::Quoted('[');
+            }
+        }
         Self { atoms }
     }
 

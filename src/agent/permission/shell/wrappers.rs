@@ -68,8 +68,11 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         through.sets.push(name);
         rest = &rest[1..];
     }
+    let is_shell = parsed.value(&["i", "s", "login", "shell"]).is_some();
     if !rest.is_empty() {
         through.inner.push(Inner::Command(rest.to_vec()));
+    } else if wrapper.raises && is_shell {
+        through.inner.push(Inner::Doubt(String::from("a shell of another user")));
     }
     Ok(through)
 }

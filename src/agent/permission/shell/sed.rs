@@ -1,0 +1,245 @@
+//! sed: whether its program runs a command (`e`) or writes a file (`w`).
+
+use super::inner::{Inner, Through};
+use super::word::Word;
+
+pub(super) fn sed(words: &[Word]) -> Through {
+    let mut through = Through::default();
+    for program in programs(&words[1..]) {
+        // What is filled in while it runs is taken for text.
+        let text: Vec<char> = program.to_string().chars().collect();
+        let mut reader = Reader {
+            text: &text,
+            at: 0,
+            writes: Vec::new(),
+        };
+        match reader.read() {
+            Some(Ends::Whole) => through.writes.extend(reader.writes),
+            Some(Ends::Runs) => through.inner.push(Inner::Doubt(String::from(
+                "sed: a command within its program",
+            ))),
+            None => through.inner.push(Inner::Doubt(String::from(
+                "sed: its program is not understood",
+            ))),
+        }
+    }
+    through
+}
+
+/// The programs among the arguments: of `-e`, else the first operand.
+fn programs(arguments: &[Word]) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut first = None;
+    let mut from_file = false;
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        at += 1;
+        let head = word.head();
+        if let Some((_, value)) = word.split_once('=').filter(|_| head.starts_with("--e")) {
+            found.push(value);
+        } else if head.starts_with("--expr") {
+            found.extend(arguments.get(at).cloned());
+            at += 1;
+        } else if head.starts_with("--f") {
+            from_file = true;
+            at += usize::from(!head.contains('='));
+        } else if head.starts_with("--") || head == "-" {
+        } else if let Some(letters) = head.strip_prefix('-') {
+            // The letters before the first that takes a value.
+            let end = letters.find(['e', 'f', 'i', 'l']);
+            let Some(end) = end else { continue };
+            let (before, rest) = head.split_at(end + 2);
+            match (before.chars().last(), rest.is_empty()) {
+                (Some('e'), true) => {
+                    found.extend(arguments.get(at).cloned());
+                    at += 1;
+                }
+                (Some('e'), false) => found.extend(word.strip_prefix(before)),
+                (Some('f'), empty) => {
+                    from_file = true;
+                    at += usize::from(empty);
+                }
+                (Some('l'), true) => at += 1,
+                _ => {}
+            }
+        } else if first.is_none() {
+            first = Some(word.clone());
+        }
+    }
+    if found.is_empty() && !from_file {
+        found.extend(first);
+    }
+    found
+}
+
+/// How a program ends.
+enum Ends {
+    /// Nothing in it runs a command.
+    Whole,
+    /// It runs one.
+    Runs,
+}
+
+struct Reader<'a> {
+    text: &'a [char],
+    at: usize,
+    writes: Vec<Word>,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += 1;
+        Some(c)
+    }
+
+    /// Reads the program; none where it is not understood.
+    fn read(&mut self) -> Option<Ends> {
+        loop {
+            self.address()?;
+            let Some(command) = self.next() else {
+                return Some(Ends::Whole);
+            };
+            match command {
+                '{' | '}' | ';' => {}
+                'e' => return Some(Ends::Runs),
+                's' => {
+                    let mark = self.next()?;
+                    self.pattern(mark)?;
+                    self.until(mark)?;
+                    let flags = self.rest_of_command();
+                    // What follows `w` is the name of a file.
+                    let (flags, file) = match flags.split_once('w') {
+                        Some((flags, file)) => (flags.to_owned(), Some(file.to_owned())),
+                        None => (flags, None),
+                    };
+                    if flags.contains('e') {
+                        return Some(Ends::Runs);
+                    }
+                    if let Some(file) = file {
+                        let rest = self.line();
+                        self.writes.push(Word::literal(format!("{file}{rest}").trim()));
+                    }
+                }
+                'y' => {
+                    let mark = self.next()?;
+                    self.until(mark)?;
+                    self.until(mark)?;
+                }
+                'w' | 'W' => {
+                    let file = self.line();
+                    self.writes.push(Word::literal(file.trim()));
+                }
+                'r' | 'R' | '#' => drop(self.line()),
+                'a' | 'i' | 'c' => self.text_of_command(),
+                ':' | 'b' | 't' | 'T' | 'q' | 'Q' | 'l' | 'L' | 'v' => {
+                    drop(self.rest_of_command());
+                }
+                'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | '=' | 'F'
+                | 'z' => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Takes blanks and the addresses before a command.
+    fn address(&mut self) -> Option<()> {
+        while let Some(c) = self.peek() {
+            match c {
+                c if c.is_whitespace() || c.is_ascii_digit() || "$,!~+…".contains(c) => self.at += 1,
+                '/' => {
+                    self.at += 1;
+                    self.pattern('/')?;
+                    self.pattern_flags();
+                }
+                '\\' => {
+                    self.at += 1;
+                    let mark = self.next()?;
+                    self.pattern(mark)?;
+                    self.pattern_flags();
+                }
+                _ => break,
+            }
+        }
+        Some(())
+    }
+
+    fn pattern_flags(&mut self) {
+        while matches!(self.peek(), Some('I' | 'M')) {
+            self.at += 1;
+        }
+    }
+
+    /// Takes a pattern up to a mark that is not escaped and not within brackets.
+    fn pattern(&mut self, mark: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                '\\' => drop(self.next()?),
+                c if c == mark => return Some(()),
+                '[' => self.brackets()?,
+                _ => {}
+            }
+        }
+    }
+
+    fn brackets(&mut self) -> Option<()> {
+        if self.peek() == Some('^') {
+            self.at += 1;
+        }
+        let mut first = true;
+        loop {
+            match self.next()? {
+                ']' if !first => return Some(()),
+                '[' if matches!(self.peek(), Some(':' | '.' | '=')) => {
+                    let kind = self.next()?;
+                    while !(self.next()? == kind && self.peek() == Some(']')) {}
+                    self.at += 1;
+                }
+                _ => {}
+            }
+            first = false;
+        }
+    }
+
+    /// Takes text up to a mark that is not escaped.
+    fn until(&mut self, mark: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                '\\' => drop(self.next()?),
+                c if c == mark => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    fn rest_of_command(&mut self) -> String {
+        let start = self.at;
+        while self.peek().is_some_and(|c| !matches!(c, ';' | '}' | '\n')) {
+            self.at += 1;
+        }
+        self.text[start..self.at].iter().collect()
+    }
+
+    fn line(&mut self) -> String {
+        let start = self.at;
+        while self.peek().is_some_and(|c| c != '\n') {
+            self.at += 1;
+        }
+        self.text[start..self.at].iter().collect()
+    }
+
+    /// Takes the text of `a`, `i` or `c`: to the end of a line that does not end in a backslash.
+    fn text_of_command(&mut self) {
+        while let Some(c) = self.next() {
+            match c {
+                '\\' => drop(self.next()),
+                '\n' => return,
+                _ => {}
+            }
+        }
+    }
+}

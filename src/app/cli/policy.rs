@@ -1,0 +1,157 @@
+//! `tiller policy`: whether the rules hold of their own examples, and why a command would run, be asked
+//! or be refused.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::out;
+use crate::agent::Effects;
+use crate::agent::permission::{
+    Action, Confinement, Decision, Origin, PermissionMode, Policy, Request, Rule, Verdict, decide,
+    rules_to_toml,
+};
+use crate::app::outcome::Outcome;
+
+/// Holds all rules to their examples.
+pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
+    let rules = policy.rules();
+    let faults = rules.iter().filter_map(|rule| {
+        let fault = rule.check_examples().err()?;
+        Some((rule, fault))
+    });
+    let faults: Vec<(_, String)> = faults.collect();
+    let examples = rules.iter().map(|rule| rule.matches.len() + rule.not_matches.len());
+    let examples: usize = examples.sum();
+    let mut text = String::new();
+    if json {
+        let faults = faults.iter().map(|(rule, fault)| {
+            json!({"rule": rule.summary(), "fault": fault})
+        });
+        let faults: Vec<Value> = faults.collect();
+        let value = json!({"rules": rules.len(), "examples": examples, "faults": faults});
+        let _ = writeln!(text, "{value}");
+    } else {
+        for rule in rules.iter().filter(|rule| rule.origin != Origin::BuiltIn) {
+            let _ = writeln!(text, "{}", rule.summary());
+        }
+        for (rule, fault) in &faults {
+            let _ = writeln!(text, "{}: {fault}", rule.summary());
+        }
+        let verdict = if faults.is_empty() { "all hold" } else { "some do not hold" };
+        let _ = writeln!(text, "{} rules, {examples} examples: {verdict}", rules.len());
+    }
+    match (out::print(&text), faults.is_empty()) {
+        (Outcome::Done, false) => Outcome::Failed,
+        (outcome, _) => outcome,
+    }
+}
+
+/// Explains the decision about one command.
+pub fn explain_command(
+    policy: &Policy,
+    command: &str,
+    root: &Path,
+    home: Option<&Path>,
+    json: bool,
+) -> Outcome {
+    let effects = Effects {
+        command: Some(command.to_owned()),
+        ..Effects::default()
+    };
+    let request = Request {
+        tool: "bash",
+        effects: &effects,
+        paths: Vec::new(),
+        root,
+        home,
+    };
+    let decision = decide(policy, &request);
+    let text = if json {
+        format!("{}\n", as_json(policy.mode, command, &decision))
+    } else {
+        as_text(policy.mode, &decision)
+    };
+    match (out::print(&text), decision.verdict) {
+        (Outcome::Done, Verdict::Allow(_)) => Outcome::Done,
+        (Outcome::Done, _) => Outcome::Failed,
+        (outcome, _) => outcome,
+    }
+}
+
+fn as_text(mode: PermissionMode, decision: &Decision) -> String {
+    let mut text = String::new();
+    for judged in &decision.commands {
+        let rule = judged.rule.as_ref().map(|rule| format!("  [{}]", rule.summary()));
+        let _ = writeln!(
+            text,
+            "{:<6} {}\n       {}{}",
+            alone(mode, judged.action, decision.verdict),
+            judged.command,
+            judged.reason,
+            rule.unwrap_or_default()
+        );
+    }
+    let (word, place) = words(decision.verdict);
+    let _ = writeln!(text, "{mode} mode: {word}{place}\n       {}", decision.reason);
+    if !decision.suggestions.is_empty() {
+        let rules = rules_to_toml(&decision.suggestions);
+        let _ = writeln!(text, "\nIt would run without a question with\n\n{}", rules.trim_end());
+    }
+    text
+}
+
+/// What is said of one simple command. What no rule is about is as the mode has it.
+fn alone(mode: PermissionMode, action: Action, verdict: Verdict) -> &'static str {
+    match (action, mode, verdict) {
+        (Action::Allow, PermissionMode::Ask, Verdict::Ask(_)) => "",
+        (action, ..) => action.name(),
+    }
+}
+
+fn words(verdict: Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Allow(place) => ("allow", of_place(place)),
+        Verdict::Ask(place) => ("ask", of_place(place)),
+        Verdict::Deny => ("deny", ""),
+    }
+}
+
+fn of_place(place: Confinement) -> &'static str {
+    match place {
+        Confinement::Free => ", without a sandbox",
+        Confinement::Sandboxed { network: true } => ", in the sandbox with the network",
+        Confinement::Sandboxed { network: false } => ", in the sandbox",
+    }
+}
+
+fn as_json(mode: PermissionMode, command: &str, decision: &Decision) -> Value {
+    let rule = |rule: &Rule| json!({"rule": rule.summary(), "origin": rule.origin.to_string()});
+    let commands = decision.commands.iter().map(|judged| {
+        json!({
+            "command": judged.command,
+            "action": judged.action.name(),
+            "reason": judged.reason,
+            "rule": judged.rule.as_deref().map(rule),
+        })
+    });
+    let (verdict, place) = match decision.verdict {
+        Verdict::Allow(place) => ("allow", Some(place)),
+        Verdict::Ask(place) => ("ask", Some(place)),
+        Verdict::Deny => ("deny", None),
+    };
+    let sandbox = place.map(|place| place != Confinement::Free);
+    let network = place.map(|place| place != Confinement::Sandboxed { network: false });
+    json!({
+        "command": command,
+        "mode": mode.name(),
+        "verdict": verdict,
+        "sandbox": sandbox,
+        "network": network,
+        "reason": decision.reason,
+        "rule": decision.rule.as_deref().map(rule),
+        "commands": commands.collect::<Vec<_>>(),
+        "suggestion": rules_to_toml(&decision.suggestions),
+    })
+}

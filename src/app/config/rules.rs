@@ -1,0 +1,61 @@
+//! The rules of permission, of all layers together: each says itself what it decides, so that no layer
+//! replaces another's.
+
+use super::layers::{Layer, Layers, Origin};
+use crate::agent::ToolSettings;
+use crate::agent::permission::{self, Rule, parse_rules, tightened};
+use crate::agent::tools::builtin;
+
+/// The setting they stand in.
+pub(super) const RULES: &str = "permission.rules";
+
+/// The rules that count, and in words those of a project that do not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PermissionRules {
+    /// Those that count.
+    pub rules: Vec<Rule>,
+    /// A project's rules that would allow something.
+    pub dropped: Vec<String>,
+}
+
+/// Reads the rules and checks each.
+///
+/// # Errors
+/// The first that cannot mean what its author wants, where it stands, and the way out.
+pub(super) fn permission_rules(layers: &Layers) -> Result<PermissionRules, String> {
+    let mut all = Vec::new();
+    for layer in layers.with(RULES) {
+        all.extend(rules_of(layer)?);
+    }
+    let (rules, dropped) = tightened(all);
+    Ok(PermissionRules { rules, dropped })
+}
+
+fn rules_of(layer: &Layer) -> Result<Vec<Rule>, String> {
+    let place = |line: usize| match &layer.origin {
+        Origin::User(path) | Origin::Project(path) => format!("{}:{line}", path.display()),
+        origin => origin.to_string(),
+    };
+    let origin = |line: usize| match &layer.origin {
+        Origin::Project(_) => permission::Origin::Project(place(line)),
+        _ => permission::Origin::User(place(line)),
+    };
+    let fault = |line: usize, what: &str| format!("setting {RULES} ({}): {what}", place(line));
+    let text = match layer.text.as_str() {
+        "" => layer.table.to_string(),
+        text => text.to_owned(),
+    };
+    let rules = parse_rules(&text, origin).map_err(|error| fault(error.line, &error.what))?;
+    if rules.is_empty() {
+        return Ok(rules);
+    }
+    let tools = builtin(&ToolSettings::default());
+    let tools: Vec<&str> = tools.iter().map(|tool| tool.spec().name.as_str()).collect();
+    for rule in &rules {
+        rule.check(&tools).map_err(|what| {
+            let place = rule.origin.to_string();
+            format!("setting {RULES} ({place}): {what}")
+        })?;
+    }
+    Ok(rules)
+}

@@ -1,0 +1,85 @@
+//! `tiller policy check`, and rules that are refused at start.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::sandbox::Sandbox;
+
+fn settings(sandbox: &Sandbox, text: &str) {
+    fs::create_dir_all(sandbox.config()).unwrap();
+    fs::write(sandbox.config().join("config.toml"), text).unwrap();
+}
+
+#[test]
+fn the_rules_are_held_to_their_examples() {
+    let ran = Sandbox::new().run(&["policy", "check"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(ran.stdout.ends_with("examples: all hold\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn one_decision_is_explained() {
+    let sandbox = Sandbox::new();
+    let line = "cargo test && sudo git -C sub push";
+    let ran = sandbox.run(&["policy", "check", "--permission", "auto", line]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    for part in [
+        "allow  cargo test",
+        "ask    git push",
+        "others see what is pushed  [ask bash \"git push\" (built in)]",
+        "auto mode: ask, without a sandbox",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    let ran = sandbox.run(&["policy", "check", "--permission", "ask", "--json", "npm test"]);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["verdict"], "ask");
+    assert_eq!(value["commands"][0]["command"], "npm test");
+    let rule = value["suggestion"].as_str().unwrap();
+    assert!(rule.contains("prefix = [\"npm\", \"test\"]"), "{rule}");
+    // What is suggested answers the question.
+    settings(&sandbox, rule);
+    let ran = sandbox.run(&["policy", "check", "--permission", "ask", "npm test"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+}
+
+#[test]
+fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
+    for (rule, line, why) in [
+        ("tool = 'bsh'\naction = 'ask'", 3, "there is no tool 'bsh'"),
+        ("tool = 'bash'\naction = 'maybe'", 5, "unknown variant `maybe`"),
+        ("tool = 'bash'\naction = 'ask'\nprefix = []", 3, "prefix is empty"),
+        ("tool = 'bash'\naction = 'ask'\nprefix = ['git push']", 3, "\"git\", \"push\""),
+        ("tool = 'bash'\naction = 'ask'\npre = ['git']", 6, "unknown field `pre`"),
+        ("tool = 'read'\naction = 'ask'\nprefix = ['cat']", 3, "it can never hold"),
+        ("tool = 'edit'\naction = 'deny'\npath = '../x'", 3, "it can never hold"),
+        ("tool = 'edit'\naction = 'deny'\npath = 'a[b'", 3, "is not a pattern"),
+        ("tool = 'bash'\naction = 'allow'\nprefix = ['sudo']", 3, "'sudo' runs any other command"),
+        ("tool = 'bash'\naction = 'allow'\nprefix = ['bash', '-c']", 3, "'bash' runs any other"),
+        ("tool = 'bash'\naction = 'allow'\nsandbox = false", 3, "every command without a sandbox"),
+        ("tool = '*'\naction = 'allow'", 3, "it would allow every tool"),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nmatch = ['ls']",
+            3,
+            "it does not hold of 'ls', which is in match",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nnot_match = ['ls; git x']",
+            3,
+            "it holds of 'ls; git x', which is in not_match",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nmatch = ['git x']\nnot_match = ['git x']",
+            3,
+            "is in match and in not_match",
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        settings(&sandbox, &format!("\n\n[[permission.rules]]\n{rule}\n"));
+        let ran = sandbox.run(&["policy", "check"]);
+        assert_eq!(ran.code, Some(2), "{rule}: {ran:#?}");
+        let place = format!("config.toml:{line})");
+        assert!(ran.stderr.contains(&place) && ran.stderr.contains(why), "{rule}: {}", ran.stderr);
+    }
+}

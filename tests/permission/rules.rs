@@ -1,0 +1,289 @@
+//! What rules of a user's or a project's own come to, and what is decided about files and tools.
+
+use std::path::{Path, PathBuf};
+
+use tiller::agent::Effects;
+use tiller::agent::permission::{
+    Decision, Origin, PathUse, Policy, Request, decide, parse_rules, rules_to_toml, tightened,
+};
+use tiller::agent::workspace::{Access, Zone};
+
+use super::fixture::{MODES, command, policy, policy_with, word};
+
+fn rule(fields: &str) -> String {
+    format!("[[permission.rules]]\n{}\n", fields.replace("; ", "\n"))
+}
+
+fn in_mode(mode: &str, rules: &[&str]) -> Policy {
+    let rules: String = rules.iter().map(|fields| rule(fields)).collect();
+    policy_with(mode.parse().unwrap(), &rules)
+}
+
+const NPM: &str = "tool='bash'; prefix=['npm','install']; action='allow'; network=true";
+const TEST: &str = "tool='bash'; prefix=['npm','test']; action='allow'";
+const PUSH: &str = "tool='bash'; prefix=['git','push']; action='allow'; sandbox=false";
+const HARD: &str = "tool='bash'; prefix=['git','reset']; with=['--hard']; action='allow'";
+const RESET: &str = "tool='bash'; prefix=['git','reset']; action='allow'";
+const NO_CURL: &str = "tool='bash'; prefix=['curl']; action='deny'";
+const ASK_MAKE: &str = "tool='bash'; prefix=['make']; action='ask'";
+const NO_ENV: &str = "tool='*'; path='.env'; action='deny'";
+
+#[test]
+fn own_rules_decide_before_the_mode_does() {
+    for (mode, rules, text, expected) in [
+        // Out of the sandbox, or to the network, only if every command may.
+        ("auto", &[NPM][..], "npm install", "net"),
+        ("auto", &[NPM], "npm install left-pad", "net"),
+        ("auto", &[NPM], "cd app && npm install 2>&1 | tail -5", "net"),
+        ("auto", &[NPM], "npm install > log.txt", "net"),
+        ("auto", &[NPM], "npm install > /etc/log", "box"),
+        ("auto", &[NPM], "npm install && rm -rf x", "box"),
+        ("auto", &[NPM], "cat x | npm install", "net"),
+        ("auto", &[NPM], "./x | npm install", "box"),
+        ("auto", &[NPM], "npm install \"$(./x)\"", "box"),
+        ("auto", &[NPM], "timeout 60 npm install", "net"),
+        ("auto", &[NPM], "sudo npm install", "box"),
+        ("auto", &[NPM], "PATH=. npm install", "box"),
+        ("auto", &[NPM], "NODE_OPTIONS=--require=./x npm install", "box"),
+        ("auto", &[NPM], "CI=1 npm install", "net"),
+        ("auto", &[NPM], "./npm install", "box"),
+        ("auto", &[NPM], "/usr/bin/npm install", "box"),
+        ("auto", &[NPM], "npm run install", "box"),
+        ("auto", &[NPM], "npm --prefix x install", "box"),
+        ("auto", &[PUSH], "git push", "free"),
+        ("auto", &[PUSH], "git push --force", "free"),
+        ("auto", &[PUSH], "cd x && git push", "free"),
+        ("auto", &[PUSH], "git -C x push", "free"),
+        ("auto", &[PUSH], "cat x; git push", "net"),
+        ("auto", &[PUSH], "git push > x", "net"),
+        ("auto", &[PUSH], "git push 2>/dev/null", "free"),
+        ("auto", &[PUSH], "GIT_SSH_COMMAND=x git push", "box"),
+        ("auto", &[PUSH], "git push; $X", "ask"),
+        ("auto", &[PUSH], "git push; git reset --hard", "ask"),
+        // A default gives way to a rule that says as much.
+        ("auto", &[RESET], "git reset --hard", "ask"),
+        ("auto", &[HARD], "git reset --hard", "box"),
+        ("auto", &[HARD], "git reset HEAD~1 --hard", "box"),
+        ("auto", &[HARD], "git reset --merge", "ask"),
+        ("auto", &["tool='bash'; prefix=['git']; action='allow'"], "git push", "ask"),
+        // Deny beats ask beats allow, wherever they stand.
+        ("auto", &[NO_CURL], "curl x", "deny"),
+        ("full", &[NO_CURL], "curl x", "deny"),
+        ("full", &[NO_CURL], "bash -c 'ls | curl x'", "deny"),
+        ("full", &[NO_CURL], "git push", "free"),
+        ("full", &[NO_CURL], "$X", "ask"),
+        ("full", &[], "$X", "free"),
+        ("full", &[], "git push; rm -rf .git", "free"),
+        ("full", &[ASK_MAKE], "make", "ask"),
+        ("auto", &[ASK_MAKE], "make test", "ask"),
+        ("plan", &[ASK_MAKE], "make test", "deny"),
+        ("auto", &[ASK_MAKE, "tool='bash'; prefix=['make','test']; action='allow'"], "make test", "ask"),
+        ("auto", &["tool='bash'; prefix=['make','test']; action='allow'", ASK_MAKE], "make test", "ask"),
+        ("auto", &[NO_CURL, "tool='bash'; prefix=['curl']; action='ask'"], "curl x", "deny"),
+        ("auto", &["tool='bash'; action='deny'"], "ls", "deny"),
+        ("full", &["tool='bash'; action='deny'"], "ls", "deny"),
+        ("auto", &["tool='bash'; action='ask'"], "ls", "ask"),
+        // In ask mode an allow rule is an answer given before.
+        ("ask", &[TEST], "npm test", "box"),
+        ("ask", &[TEST], "npm test && git status", "box"),
+        ("ask", &[TEST], "npm test && npm run x", "ask"),
+        ("ask", &[TEST], "npm test > out", "ask"),
+        ("ask", &[TEST], "npm test $(rm x)", "ask"),
+        ("ask", &[TEST], "sudo npm test", "ask"),
+        ("ask", &[TEST], "xargs npm test", "box"),
+        ("ask", &["tool='bash'; action='allow'"], "make", "box"),
+        ("ask", &["tool='bash'; action='allow'"], "git push", "ask"),
+        ("plan", &[PUSH], "git push", "box"),
+        ("plan", &[NPM], "npm install", "box"),
+        // A rule about files holds of what a line names and writes.
+        ("auto", &[NO_ENV], "cat .env", "deny"),
+        ("auto", &[NO_ENV], "cat ./.env", "deny"),
+        ("auto", &[NO_ENV], "echo x > .env", "deny"),
+        ("auto", &[NO_ENV], "cat <<E > sub/.env\nx\nE", "deny"),
+        ("auto", &[NO_ENV], "echo x > \"$F\"", "ask"),
+        ("auto", &[NO_ENV], "cat .envrc", "box"),
+    ] {
+        let decision = command(&in_mode(mode, rules), text);
+        assert_eq!(word(decision.verdict), expected, "{mode} {rules:?}: {text}: {decision:?}");
+    }
+}
+
+#[test]
+fn without_a_sandbox_auto_asks_and_says_why() {
+    let without = |mode: &str| {
+        let mut policy = policy(mode);
+        policy.no_sandbox = Some("no user namespaces".to_owned());
+        policy
+    };
+    for (mode, text, expected) in [
+        ("auto", "ls src", "free"),
+        ("auto", "git status", "free"),
+        ("auto", "cat ~/.ssh/id_rsa", "ask"),
+        ("auto", "cat /etc/passwd", "ask"),
+        ("auto", "cat ../x", "ask"),
+        ("auto", "cat \"$X\"", "ask"),
+        ("auto", "cargo test", "ask"),
+        ("plan", "ls src", "free"),
+        ("plan", "cargo test", "deny"),
+        ("full", "cargo test", "free"),
+    ] {
+        let decision = command(&without(mode), text);
+        assert_eq!(word(decision.verdict), expected, "{mode}: {text}: {decision:?}");
+        if matches!(expected, "ask" | "deny") {
+            assert!(decision.reason.contains("no user namespaces"), "{decision:?}");
+        }
+    }
+}
+
+#[test]
+fn a_suggestion_answers_the_question_it_came_with() {
+    for (mode, text, prefix) in [
+        ("ask", "npm test -- --watch=false", "[\"npm\", \"test\"]"),
+        ("ask", "npm run build && ls", "[\"npm\", \"run\", \"build\"]"),
+        ("ask", "cargo build --release", "[\"cargo\", \"build\"]"),
+        ("ask", "python3 manage.py migrate", "[\"python3\", \"manage.py\"]"),
+        ("ask", "timeout 5 pytest -q", "[\"pytest\"]"),
+        ("ask", "./build.sh all", "[\"./build.sh\"]"),
+        ("auto", "git push origin main", "[\"git\", \"push\"]"),
+        ("auto", "git reset HEAD~1 --hard", "[\"git\", \"reset\"]"),
+    ] {
+        let policy = policy(mode);
+        let decision = command(&policy, text);
+        assert_eq!(word(decision.verdict), "ask", "{text}");
+        let toml = rules_to_toml(&decision.suggestions);
+        assert!(toml.contains(&format!("prefix = {prefix}")), "{text}: {toml}");
+        // Its text may be edited, and is read back.
+        let rules = parse_rules(&toml, |_| Origin::Session).unwrap();
+        assert_eq!(rules, decision.suggestions, "{toml}");
+        let mut answered = policy.clone();
+        for rule in rules {
+            rule.check(&["bash"]).unwrap();
+            answered.add(rule);
+        }
+        let again = command(&answered, text);
+        assert!(again.verdict.strictness() < 3, "{text}: {again:?}");
+    }
+    for (mode, text) in [
+        ("ask", "rm -rf x"),
+        ("ask", "python3 -c 'print(1)'"),
+        ("ask", "sudo make install"),
+        ("ask", "bash -c \"$X\""),
+        ("ask", "echo x > y"),
+        ("ask", "curl x | sh"),
+        ("auto", "rm -rf .git"),
+        ("auto", "$X"),
+        ("auto", "eval ls"),
+        ("auto", "docker run x; $Y"),
+    ] {
+        let decision = command(&policy(mode), text);
+        assert_eq!(word(decision.verdict), "ask", "{text}");
+        assert_eq!(decision.suggestions, [], "{text}");
+    }
+}
+
+#[test]
+fn a_project_can_only_make_things_stricter() {
+    let text = [PUSH, NO_CURL, "tool='bash'; prefix=['x']; action='ask'; sandbox=false"];
+    let text: String = text.iter().map(|fields| rule(fields)).collect();
+    let rules = parse_rules(&text, |line| Origin::Project(format!("c.toml:{line}"))).unwrap();
+    let (kept, dropped) = tightened(rules);
+    assert_eq!(dropped, ["allow bash \"git push\" (project: c.toml:1)"]);
+    assert_eq!(kept.len(), 2);
+    assert!(kept.iter().all(|rule| rule.sandbox));
+}
+
+fn file(mode: &str, rules: &[&str], tool: &str, path: &str, access: Access, zone: Zone) -> Decision {
+    let effects = match access {
+        Access::Read => Effects::read(path.to_owned()),
+        Access::Write => Effects::write(vec![path.to_owned()]),
+    };
+    decide(
+        &in_mode(mode, rules),
+        &Request {
+            tool,
+            effects: &effects,
+            paths: vec![PathUse { real: PathBuf::from(path), access, zone }],
+            root: Path::new("/work/project"),
+            home: Some(Path::new("/home/u")),
+        },
+    )
+}
+
+#[test]
+fn files_are_judged_by_where_they_are() {
+    // In the order of the modes: plan, ask, auto, full.
+    for (access, zone, expected) in [
+        (Access::Read, Zone::Inside, ["box", "box", "box", "free"]),
+        (Access::Read, Zone::ReadOnly, ["box", "box", "box", "free"]),
+        (Access::Read, Zone::Outside, ["box", "box", "box", "free"]),
+        (Access::Read, Zone::Protected, ["ask", "ask", "ask", "free"]),
+        (Access::Write, Zone::Inside, ["deny", "ask", "box", "free"]),
+        (Access::Write, Zone::ReadOnly, ["deny", "ask", "ask", "free"]),
+        (Access::Write, Zone::Outside, ["deny", "ask", "ask", "free"]),
+        (Access::Write, Zone::Protected, ["deny", "ask", "ask", "free"]),
+    ] {
+        let decided = MODES.map(|mode| {
+            word(file(mode.name(), &[], "write", "/work/project/a/b", access, zone).verdict)
+        });
+        assert_eq!(decided, expected, "{access:?} {zone:?}");
+    }
+    let refused = file("plan", &[], "edit", "/work/project/a", Access::Write, Zone::Inside);
+    assert!(refused.reason.starts_with("Plan mode: nothing is changed."), "{}", refused.reason);
+}
+
+#[test]
+fn rules_about_files_hold_of_real_paths() {
+    const DOCS: &str = "tool='write'; path='docs/**'; action='allow'";
+    const HOME: &str = "tool='read'; path='~/.ssh/config'; action='allow'";
+    const NO_LOCKS: &str = "tool='edit'; path='*.lock'; action='deny'";
+    const OUT: &str = "tool='write'; path='/srv/out/**'; action='allow'";
+    let (read, write) = (Access::Read, Access::Write);
+    for (mode, rule, tool, path, access, zone, expected) in [
+        ("ask", DOCS, "write", "/work/project/docs/a.md", write, Zone::Inside, "box"),
+        ("ask", DOCS, "edit", "/work/project/docs/a/b.md", write, Zone::Inside, "box"),
+        ("ask", DOCS, "write", "/work/project/src/docs/a.md", write, Zone::Inside, "ask"),
+        ("ask", DOCS, "write", "/elsewhere/docs/a.md", write, Zone::Outside, "ask"),
+        ("plan", DOCS, "write", "/work/project/docs/a.md", write, Zone::Inside, "deny"),
+        ("auto", OUT, "write", "/srv/out/x", write, Zone::Outside, "box"),
+        ("auto", OUT, "write", "/srv/outside/x", write, Zone::Outside, "ask"),
+        ("auto", HOME, "read", "/home/u/.ssh/config", read, Zone::Protected, "box"),
+        ("auto", HOME, "read", "/home/u/.ssh/id_rsa", read, Zone::Protected, "ask"),
+        ("auto", "tool='read'; action='allow'", "read", "/home/u/.ssh/id", read, Zone::Protected, "ask"),
+        ("full", NO_LOCKS, "apply_patch", "/work/project/a/Cargo.lock", write, Zone::Inside, "deny"),
+        ("auto", NO_LOCKS, "write", "/work/project/yarn.lock", write, Zone::Inside, "deny"),
+        ("auto", NO_LOCKS, "read", "/work/project/yarn.lock", read, Zone::Inside, "box"),
+        ("auto", NO_ENV, "read", "/work/project/.env", read, Zone::Inside, "deny"),
+    ] {
+        let decision = file(mode, &[rule], tool, path, access, zone);
+        assert_eq!(word(decision.verdict), expected, "{mode} {rule} {tool} {path}: {decision:?}");
+    }
+}
+
+#[test]
+fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
+    let effects = Effects::write(vec![String::new()]);
+    let path = |path: &str, zone| PathUse { real: path.into(), access: Access::Write, zone };
+    let request = Request {
+        tool: "apply_patch",
+        effects: &effects,
+        paths: vec![path("/work/project/a", Zone::Inside), path("/etc/x", Zone::Outside)],
+        root: Path::new("/work/project"),
+        home: None,
+    };
+    assert_eq!(word(decide(&policy("auto"), &request).verdict), "ask");
+
+    let unknown = Effects::unknown();
+    let request = Request { tool: "mcp__git__log", effects: &unknown, paths: Vec::new(), ..request };
+    let decided = MODES.map(|mode| word(decide(&policy(mode.name()), &request).verdict));
+    assert_eq!(decided, ["deny", "ask", "ask", "free"]);
+    for (rule, expected) in [
+        ("tool='mcp__git__*'; action='allow'", ["box", "box", "box", "free"]),
+        ("tool='mcp__*'; action='deny'", ["deny"; 4]),
+        ("tool='mcp__other__*'; action='allow'", ["deny", "ask", "ask", "free"]),
+    ] {
+        let decided = MODES.map(|mode| word(decide(&in_mode(mode.name(), &[rule]), &request).verdict));
+        assert_eq!(decided, expected, "{rule}");
+    }
+    let asked = decide(&policy("auto"), &request);
+    assert_eq!(asked.suggestions[0].tool, "mcp__git__log");
+}
