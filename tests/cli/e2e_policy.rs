@@ -15,7 +15,11 @@ fn settings(sandbox: &Sandbox, text: &str) {
 fn the_rules_are_held_to_their_examples() {
     let ran = Sandbox::new().run(&["policy", "check"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
-    assert!(ran.stdout.ends_with("examples: all hold\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.ends_with("examples: all hold\n"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -32,7 +36,14 @@ fn one_decision_is_explained() {
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
-    let ran = sandbox.run(&["policy", "check", "--permission", "ask", "--json", "npm test"]);
+    let ran = sandbox.run(&[
+        "policy",
+        "check",
+        "--permission",
+        "ask",
+        "--json",
+        "npm test",
+    ]);
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["verdict"], "ask");
     assert_eq!(value["commands"][0]["command"], "npm test");
@@ -48,17 +59,61 @@ fn one_decision_is_explained() {
 fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
     for (rule, line, why) in [
         ("tool = 'bsh'\naction = 'ask'", 3, "there is no tool 'bsh'"),
-        ("tool = 'bash'\naction = 'maybe'", 5, "unknown variant `maybe`"),
-        ("tool = 'bash'\naction = 'ask'\nprefix = []", 3, "prefix is empty"),
-        ("tool = 'bash'\naction = 'ask'\nprefix = ['git push']", 3, "\"git\", \"push\""),
-        ("tool = 'bash'\naction = 'ask'\npre = ['git']", 6, "unknown field `pre`"),
-        ("tool = 'read'\naction = 'ask'\nprefix = ['cat']", 3, "it can never hold"),
-        ("tool = 'edit'\naction = 'deny'\npath = '../x'", 3, "it can never hold"),
-        ("tool = 'edit'\naction = 'deny'\npath = 'a[b'", 3, "is not a pattern"),
-        ("tool = 'bash'\naction = 'allow'\nprefix = ['sudo']", 3, "'sudo' runs any other command"),
-        ("tool = 'bash'\naction = 'allow'\nprefix = ['bash', '-c']", 3, "'bash' runs any other"),
-        ("tool = 'bash'\naction = 'allow'\nsandbox = false", 3, "every command without a sandbox"),
-        ("tool = '*'\naction = 'allow'", 3, "it would allow every tool"),
+        (
+            "tool = 'bash'\naction = 'maybe'",
+            5,
+            "unknown variant `maybe`",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = []",
+            3,
+            "prefix is empty",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = ['git push']",
+            3,
+            "\"git\", \"push\"",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\npre = ['git']",
+            6,
+            "unknown field `pre`",
+        ),
+        (
+            "tool = 'read'\naction = 'ask'\nprefix = ['cat']",
+            3,
+            "it can never hold",
+        ),
+        (
+            "tool = 'edit'\naction = 'deny'\npath = '../x'",
+            3,
+            "it can never hold",
+        ),
+        (
+            "tool = 'edit'\naction = 'deny'\npath = 'a[b'",
+            3,
+            "is not a pattern",
+        ),
+        (
+            "tool = 'bash'\naction = 'allow'\nprefix = ['sudo']",
+            3,
+            "'sudo' runs any other command",
+        ),
+        (
+            "tool = 'bash'\naction = 'allow'\nprefix = ['bash', '-c']",
+            3,
+            "'bash' runs any other",
+        ),
+        (
+            "tool = 'bash'\naction = 'allow'\nsandbox = false",
+            3,
+            "every command without a sandbox",
+        ),
+        (
+            "tool = '*'\naction = 'allow'",
+            3,
+            "it would allow every tool",
+        ),
         (
             "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nmatch = ['ls']",
             3,
@@ -80,6 +135,10 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
         let ran = sandbox.run(&["policy", "check"]);
         assert_eq!(ran.code, Some(2), "{rule}: {ran:#?}");
         let place = format!("config.toml:{line})");
-        assert!(ran.stderr.contains(&place) && ran.stderr.contains(why), "{rule}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&place) && ran.stderr.contains(why),
+            "{rule}: {}",
+            ran.stderr
+        );
     }
 }

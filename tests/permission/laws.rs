@@ -250,29 +250,96 @@ fn what_cannot_be_read_is_never_allowed() {
         let shown: String = text.chars().take(40).collect();
         for mode in ["auto", "ask", "plan"] {
             let decision = command(&policy_with(mode.parse().unwrap(), RULES), &text);
-            assert!(decision.verdict.strictness() > 2, "{mode}: {shown}: {decision:?}");
+            assert!(
+                decision.verdict.strictness() > 2,
+                "{mode}: {shown}: {decision:?}"
+            );
         }
     }
 }
 
 /// Pieces of lines, put together at random. `m1` to `m4` are commands that there are not.
 const PIECES: [&str; 70] = [
-    "( (", ") )", "((", "))", "${", "$[", "]", "\\\n",
-    "m1", "m2", "m3", "m4", " ", " ", " ", ";", "; ", " && ", " || ", " | ", " & ", "\n", "(", ")",
-    "$(", ")", "`", "`", "\"", "\"", "'", "'", "\\", "{ ", "; }", "{", "}", ",", "$((", "))", "${x:-",
-    "${x#", "}", "[[ -n ", " ]]", "if ", "; then ", "; else ", "; fi", "case x in x) ", " ;; ", " esac",
-    "x)", "echo ", "echo ", "x=", "a=(", "<<E\n", "\nE\n", "<<'E'\n", "<<<", "<(", "#", " # ", "! ",
-    "time ", "$'", "$x", "f() ", "eval ",
+    "( (",
+    ") )",
+    "((",
+    "))",
+    "${",
+    "$[",
+    "]",
+    "\\\n",
+    "m1",
+    "m2",
+    "m3",
+    "m4",
+    " ",
+    " ",
+    " ",
+    ";",
+    "; ",
+    " && ",
+    " || ",
+    " | ",
+    " & ",
+    "\n",
+    "(",
+    ")",
+    "$(",
+    ")",
+    "`",
+    "`",
+    "\"",
+    "\"",
+    "'",
+    "'",
+    "\\",
+    "{ ",
+    "; }",
+    "{",
+    "}",
+    ",",
+    "$((",
+    "))",
+    "${x:-",
+    "${x#",
+    "}",
+    "[[ -n ",
+    " ]]",
+    "if ",
+    "; then ",
+    "; else ",
+    "; fi",
+    "case x in x) ",
+    " ;; ",
+    " esac",
+    "x)",
+    "echo ",
+    "echo ",
+    "x=",
+    "a=(",
+    "<<E\n",
+    "\nE\n",
+    "<<'E'\n",
+    "<<<",
+    "<(",
+    "#",
+    " # ",
+    "! ",
+    "time ",
+    "$'",
+    "$x",
+    "f() ",
+    "eval ",
 ];
 
 /// The commands that bash looked for.
 fn run_by_bash(script: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let whole = format!(
-        "command_not_found_handle() {{ builtin echo \"$1\" >> \"$OUT\"; }}\n{script}"
-    );
-    let child = Command::new("/bin/bash").args(["--norc", "--noprofile", "-c", &whole])
+    let whole =
+        format!("command_not_found_handle() {{ builtin echo \"$1\" >> \"$OUT\"; }}\n{script}");
+    let child = Command::new("/bin/bash")
+        .args(["--norc", "--noprofile", "-c", &whole])
         .env_clear()
         .env("OUT", &out)
         .env("PATH", "/nonexistent")

@@ -34,7 +34,12 @@ fn own_rules_decide_before_the_mode_does() {
         // Out of the sandbox, or to the network, only if every command may.
         ("auto", &[NPM][..], "npm install", "net"),
         ("auto", &[NPM], "npm install left-pad", "net"),
-        ("auto", &[NPM], "cd app && npm install 2>&1 | tail -5", "net"),
+        (
+            "auto",
+            &[NPM],
+            "cd app && npm install 2>&1 | tail -5",
+            "net",
+        ),
         ("auto", &[NPM], "npm install > log.txt", "net"),
         ("auto", &[NPM], "npm install > /etc/log", "box"),
         ("auto", &[NPM], "npm install && rm -rf x", "box"),
@@ -44,7 +49,12 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[NPM], "timeout 60 npm install", "net"),
         ("auto", &[NPM], "sudo npm install", "box"),
         ("auto", &[NPM], "PATH=. npm install", "box"),
-        ("auto", &[NPM], "NODE_OPTIONS=--require=./x npm install", "box"),
+        (
+            "auto",
+            &[NPM],
+            "NODE_OPTIONS=--require=./x npm install",
+            "box",
+        ),
         ("auto", &[NPM], "CI=1 npm install", "net"),
         ("auto", &[NPM], "./npm install", "box"),
         ("auto", &[NPM], "/usr/bin/npm install", "box"),
@@ -65,7 +75,12 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[HARD], "git reset --hard", "box"),
         ("auto", &[HARD], "git reset HEAD~1 --hard", "box"),
         ("auto", &[HARD], "git reset --merge", "ask"),
-        ("auto", &["tool='bash'; prefix=['git']; action='allow'"], "git push", "ask"),
+        (
+            "auto",
+            &["tool='bash'; prefix=['git']; action='allow'"],
+            "git push",
+            "ask",
+        ),
         // Deny beats ask beats allow, wherever they stand.
         ("auto", &[NO_CURL], "curl x", "deny"),
         ("full", &[NO_CURL], "curl x", "deny"),
@@ -77,9 +92,30 @@ fn own_rules_decide_before_the_mode_does() {
         ("full", &[ASK_MAKE], "make", "ask"),
         ("auto", &[ASK_MAKE], "make test", "ask"),
         ("plan", &[ASK_MAKE], "make test", "deny"),
-        ("auto", &[ASK_MAKE, "tool='bash'; prefix=['make','test']; action='allow'"], "make test", "ask"),
-        ("auto", &["tool='bash'; prefix=['make','test']; action='allow'", ASK_MAKE], "make test", "ask"),
-        ("auto", &[NO_CURL, "tool='bash'; prefix=['curl']; action='ask'"], "curl x", "deny"),
+        (
+            "auto",
+            &[
+                ASK_MAKE,
+                "tool='bash'; prefix=['make','test']; action='allow'",
+            ],
+            "make test",
+            "ask",
+        ),
+        (
+            "auto",
+            &[
+                "tool='bash'; prefix=['make','test']; action='allow'",
+                ASK_MAKE,
+            ],
+            "make test",
+            "ask",
+        ),
+        (
+            "auto",
+            &[NO_CURL, "tool='bash'; prefix=['curl']; action='ask'"],
+            "curl x",
+            "deny",
+        ),
         ("auto", &["tool='bash'; action='deny'"], "ls", "deny"),
         ("full", &["tool='bash'; action='deny'"], "ls", "deny"),
         ("auto", &["tool='bash'; action='ask'"], "ls", "ask"),
@@ -104,7 +140,11 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[NO_ENV], "cat .envrc", "box"),
     ] {
         let decision = command(&in_mode(mode, rules), text);
-        assert_eq!(word(decision.verdict), expected, "{mode} {rules:?}: {text}: {decision:?}");
+        assert_eq!(
+            word(decision.verdict),
+            expected,
+            "{mode} {rules:?}: {text}: {decision:?}"
+        );
     }
 }
 
@@ -128,9 +168,16 @@ fn without_a_sandbox_auto_asks_and_says_why() {
         ("full", "cargo test", "free"),
     ] {
         let decision = command(&without(mode), text);
-        assert_eq!(word(decision.verdict), expected, "{mode}: {text}: {decision:?}");
+        assert_eq!(
+            word(decision.verdict),
+            expected,
+            "{mode}: {text}: {decision:?}"
+        );
         if matches!(expected, "ask" | "deny") {
-            assert!(decision.reason.contains("no user namespaces"), "{decision:?}");
+            assert!(
+                decision.reason.contains("no user namespaces"),
+                "{decision:?}"
+            );
         }
     }
 }
@@ -139,9 +186,17 @@ fn without_a_sandbox_auto_asks_and_says_why() {
 fn a_suggestion_answers_the_question_it_came_with() {
     for (mode, text, prefix) in [
         ("ask", "npm test -- --watch=false", "[\"npm\", \"test\"]"),
-        ("ask", "npm run build && ls", "[\"npm\", \"run\", \"build\"]"),
+        (
+            "ask",
+            "npm run build && ls",
+            "[\"npm\", \"run\", \"build\"]",
+        ),
         ("ask", "cargo build --release", "[\"cargo\", \"build\"]"),
-        ("ask", "python3 manage.py migrate", "[\"python3\", \"manage.py\"]"),
+        (
+            "ask",
+            "python3 manage.py migrate",
+            "[\"python3\", \"manage.py\"]",
+        ),
         ("ask", "timeout 5 pytest -q", "[\"pytest\"]"),
         ("ask", "./build.sh all", "[\"./build.sh\"]"),
         ("auto", "git push origin main", "[\"git\", \"push\"]"),
@@ -151,7 +206,10 @@ fn a_suggestion_answers_the_question_it_came_with() {
         let decision = command(&policy, text);
         assert_eq!(word(decision.verdict), "ask", "{text}");
         let toml = rules_to_toml(&decision.suggestions);
-        assert!(toml.contains(&format!("prefix = {prefix}")), "{text}: {toml}");
+        assert!(
+            toml.contains(&format!("prefix = {prefix}")),
+            "{text}: {toml}"
+        );
         // Its text may be edited, and is read back.
         let rules = parse_rules(&toml, |_| Origin::Session).unwrap();
         assert_eq!(rules, decision.suggestions, "{toml}");
@@ -183,7 +241,11 @@ fn a_suggestion_answers_the_question_it_came_with() {
 
 #[test]
 fn a_project_can_only_make_things_stricter() {
-    let text = [PUSH, NO_CURL, "tool='bash'; prefix=['x']; action='ask'; sandbox=false"];
+    let text = [
+        PUSH,
+        NO_CURL,
+        "tool='bash'; prefix=['x']; action='ask'; sandbox=false",
+    ];
     let text: String = text.iter().map(|fields| rule(fields)).collect();
     let rules = parse_rules(&text, |line| Origin::Project(format!("c.toml:{line}"))).unwrap();
     let (kept, dropped) = tightened(rules);
@@ -192,7 +254,14 @@ fn a_project_can_only_make_things_stricter() {
     assert!(kept.iter().all(|rule| rule.sandbox));
 }
 
-fn file(mode: &str, rules: &[&str], tool: &str, path: &str, access: Access, zone: Zone) -> Decision {
+fn file(
+    mode: &str,
+    rules: &[&str],
+    tool: &str,
+    path: &str,
+    access: Access,
+    zone: Zone,
+) -> Decision {
     let effects = match access {
         Access::Read => Effects::read(path.to_owned()),
         Access::Write => Effects::write(vec![path.to_owned()]),
@@ -202,7 +271,11 @@ fn file(mode: &str, rules: &[&str], tool: &str, path: &str, access: Access, zone
         &Request {
             tool,
             effects: &effects,
-            paths: vec![PathUse { real: PathBuf::from(path), access, zone }],
+            paths: vec![PathUse {
+                real: PathBuf::from(path),
+                access,
+                zone,
+            }],
             root: Path::new("/work/project"),
             home: Some(Path::new("/home/u")),
         },
@@ -218,17 +291,36 @@ fn files_are_judged_by_where_they_are() {
         (Access::Read, Zone::Outside, ["box", "box", "box", "free"]),
         (Access::Read, Zone::Protected, ["ask", "ask", "ask", "free"]),
         (Access::Write, Zone::Inside, ["deny", "ask", "box", "free"]),
-        (Access::Write, Zone::ReadOnly, ["deny", "ask", "ask", "free"]),
+        (
+            Access::Write,
+            Zone::ReadOnly,
+            ["deny", "ask", "ask", "free"],
+        ),
         (Access::Write, Zone::Outside, ["deny", "ask", "ask", "free"]),
-        (Access::Write, Zone::Protected, ["deny", "ask", "ask", "free"]),
+        (
+            Access::Write,
+            Zone::Protected,
+            ["deny", "ask", "ask", "free"],
+        ),
     ] {
         let decided = MODES.map(|mode| {
             word(file(mode.name(), &[], "write", "/work/project/a/b", access, zone).verdict)
         });
         assert_eq!(decided, expected, "{access:?} {zone:?}");
     }
-    let refused = file("plan", &[], "edit", "/work/project/a", Access::Write, Zone::Inside);
-    assert!(refused.reason.starts_with("Plan mode: nothing is changed."), "{}", refused.reason);
+    let refused = file(
+        "plan",
+        &[],
+        "edit",
+        "/work/project/a",
+        Access::Write,
+        Zone::Inside,
+    );
+    assert!(
+        refused.reason.starts_with("Plan mode: nothing is changed."),
+        "{}",
+        refused.reason
+    );
 }
 
 #[test]
@@ -239,49 +331,184 @@ fn rules_about_files_hold_of_real_paths() {
     const OUT: &str = "tool='write'; path='/srv/out/**'; action='allow'";
     let (read, write) = (Access::Read, Access::Write);
     for (mode, rule, tool, path, access, zone, expected) in [
-        ("ask", DOCS, "write", "/work/project/docs/a.md", write, Zone::Inside, "box"),
-        ("ask", DOCS, "edit", "/work/project/docs/a/b.md", write, Zone::Inside, "box"),
-        ("ask", DOCS, "write", "/work/project/src/docs/a.md", write, Zone::Inside, "ask"),
-        ("ask", DOCS, "write", "/elsewhere/docs/a.md", write, Zone::Outside, "ask"),
-        ("plan", DOCS, "write", "/work/project/docs/a.md", write, Zone::Inside, "deny"),
-        ("auto", OUT, "write", "/srv/out/x", write, Zone::Outside, "box"),
-        ("auto", OUT, "write", "/srv/outside/x", write, Zone::Outside, "ask"),
-        ("auto", HOME, "read", "/home/u/.ssh/config", read, Zone::Protected, "box"),
-        ("auto", HOME, "read", "/home/u/.ssh/id_rsa", read, Zone::Protected, "ask"),
-        ("auto", "tool='read'; action='allow'", "read", "/home/u/.ssh/id", read, Zone::Protected, "ask"),
-        ("full", NO_LOCKS, "apply_patch", "/work/project/a/Cargo.lock", write, Zone::Inside, "deny"),
-        ("auto", NO_LOCKS, "write", "/work/project/yarn.lock", write, Zone::Inside, "deny"),
-        ("auto", NO_LOCKS, "read", "/work/project/yarn.lock", read, Zone::Inside, "box"),
-        ("auto", NO_ENV, "read", "/work/project/.env", read, Zone::Inside, "deny"),
+        (
+            "ask",
+            DOCS,
+            "write",
+            "/work/project/docs/a.md",
+            write,
+            Zone::Inside,
+            "box",
+        ),
+        (
+            "ask",
+            DOCS,
+            "edit",
+            "/work/project/docs/a/b.md",
+            write,
+            Zone::Inside,
+            "box",
+        ),
+        (
+            "ask",
+            DOCS,
+            "write",
+            "/work/project/src/docs/a.md",
+            write,
+            Zone::Inside,
+            "ask",
+        ),
+        (
+            "ask",
+            DOCS,
+            "write",
+            "/elsewhere/docs/a.md",
+            write,
+            Zone::Outside,
+            "ask",
+        ),
+        (
+            "plan",
+            DOCS,
+            "write",
+            "/work/project/docs/a.md",
+            write,
+            Zone::Inside,
+            "deny",
+        ),
+        (
+            "auto",
+            OUT,
+            "write",
+            "/srv/out/x",
+            write,
+            Zone::Outside,
+            "box",
+        ),
+        (
+            "auto",
+            OUT,
+            "write",
+            "/srv/outside/x",
+            write,
+            Zone::Outside,
+            "ask",
+        ),
+        (
+            "auto",
+            HOME,
+            "read",
+            "/home/u/.ssh/config",
+            read,
+            Zone::Protected,
+            "box",
+        ),
+        (
+            "auto",
+            HOME,
+            "read",
+            "/home/u/.ssh/id_rsa",
+            read,
+            Zone::Protected,
+            "ask",
+        ),
+        (
+            "auto",
+            "tool='read'; action='allow'",
+            "read",
+            "/home/u/.ssh/id",
+            read,
+            Zone::Protected,
+            "ask",
+        ),
+        (
+            "full",
+            NO_LOCKS,
+            "apply_patch",
+            "/work/project/a/Cargo.lock",
+            write,
+            Zone::Inside,
+            "deny",
+        ),
+        (
+            "auto",
+            NO_LOCKS,
+            "write",
+            "/work/project/yarn.lock",
+            write,
+            Zone::Inside,
+            "deny",
+        ),
+        (
+            "auto",
+            NO_LOCKS,
+            "read",
+            "/work/project/yarn.lock",
+            read,
+            Zone::Inside,
+            "box",
+        ),
+        (
+            "auto",
+            NO_ENV,
+            "read",
+            "/work/project/.env",
+            read,
+            Zone::Inside,
+            "deny",
+        ),
     ] {
         let decision = file(mode, &[rule], tool, path, access, zone);
-        assert_eq!(word(decision.verdict), expected, "{mode} {rule} {tool} {path}: {decision:?}");
+        assert_eq!(
+            word(decision.verdict),
+            expected,
+            "{mode} {rule} {tool} {path}: {decision:?}"
+        );
     }
 }
 
 #[test]
 fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
     let effects = Effects::write(vec![String::new()]);
-    let path = |path: &str, zone| PathUse { real: path.into(), access: Access::Write, zone };
+    let path = |path: &str, zone| PathUse {
+        real: path.into(),
+        access: Access::Write,
+        zone,
+    };
     let request = Request {
         tool: "apply_patch",
         effects: &effects,
-        paths: vec![path("/work/project/a", Zone::Inside), path("/etc/x", Zone::Outside)],
+        paths: vec![
+            path("/work/project/a", Zone::Inside),
+            path("/etc/x", Zone::Outside),
+        ],
         root: Path::new("/work/project"),
         home: None,
     };
     assert_eq!(word(decide(&policy("auto"), &request).verdict), "ask");
 
     let unknown = Effects::unknown();
-    let request = Request { tool: "mcp__git__log", effects: &unknown, paths: Vec::new(), ..request };
+    let request = Request {
+        tool: "mcp__git__log",
+        effects: &unknown,
+        paths: Vec::new(),
+        ..request
+    };
     let decided = MODES.map(|mode| word(decide(&policy(mode.name()), &request).verdict));
     assert_eq!(decided, ["deny", "ask", "ask", "free"]);
     for (rule, expected) in [
-        ("tool='mcp__git__*'; action='allow'", ["box", "box", "box", "free"]),
+        (
+            "tool='mcp__git__*'; action='allow'",
+            ["box", "box", "box", "free"],
+        ),
         ("tool='mcp__*'; action='deny'", ["deny"; 4]),
-        ("tool='mcp__other__*'; action='allow'", ["deny", "ask", "ask", "free"]),
+        (
+            "tool='mcp__other__*'; action='allow'",
+            ["deny", "ask", "ask", "free"],
+        ),
     ] {
-        let decided = MODES.map(|mode| word(decide(&in_mode(mode.name(), &[rule]), &request).verdict));
+        let decided =
+            MODES.map(|mode| word(decide(&in_mode(mode.name(), &[rule]), &request).verdict));
         assert_eq!(decided, expected, "{rule}");
     }
     let asked = decide(&policy("auto"), &request);

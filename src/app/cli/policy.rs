@@ -22,13 +22,15 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
         Some((rule, fault))
     });
     let faults: Vec<(_, String)> = faults.collect();
-    let examples = rules.iter().map(|rule| rule.matches.len() + rule.not_matches.len());
+    let examples = rules
+        .iter()
+        .map(|rule| rule.matches.len() + rule.not_matches.len());
     let examples: usize = examples.sum();
     let mut text = String::new();
     if json {
-        let faults = faults.iter().map(|(rule, fault)| {
-            json!({"rule": rule.summary(), "fault": fault})
-        });
+        let faults = faults
+            .iter()
+            .map(|(rule, fault)| json!({"rule": rule.summary(), "fault": fault}));
         let faults: Vec<Value> = faults.collect();
         let value = json!({"rules": rules.len(), "examples": examples, "faults": faults});
         let _ = writeln!(text, "{value}");
@@ -39,8 +41,16 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
         for (rule, fault) in &faults {
             let _ = writeln!(text, "{}: {fault}", rule.summary());
         }
-        let verdict = if faults.is_empty() { "all hold" } else { "some do not hold" };
-        let _ = writeln!(text, "{} rules, {examples} examples: {verdict}", rules.len());
+        let verdict = if faults.is_empty() {
+            "all hold"
+        } else {
+            "some do not hold"
+        };
+        let _ = writeln!(
+            text,
+            "{} rules, {examples} examples: {verdict}",
+            rules.len()
+        );
     }
     match (out::print(&text), faults.is_empty()) {
         (Outcome::Done, false) => Outcome::Failed,
@@ -83,7 +93,10 @@ pub fn explain_command(
 fn as_text(mode: PermissionMode, decision: &Decision) -> String {
     let mut text = String::new();
     for judged in &decision.commands {
-        let rule = judged.rule.as_ref().map(|rule| format!("  [{}]", rule.summary()));
+        let rule = judged
+            .rule
+            .as_ref()
+            .map(|rule| format!("  [{}]", rule.summary()));
         let _ = writeln!(
             text,
             "{:<6} {}\n       {}{}",
@@ -94,10 +107,18 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
         );
     }
     let (word, place) = words(decision.verdict);
-    let _ = writeln!(text, "{mode} mode: {word}{place}\n       {}", decision.reason);
+    let _ = writeln!(
+        text,
+        "{mode} mode: {word}{place}\n       {}",
+        decision.reason
+    );
     if !decision.suggestions.is_empty() {
         let rules = rules_to_toml(&decision.suggestions);
-        let _ = writeln!(text, "\nIt would run without a question with\n\n{}", rules.trim_end());
+        let _ = writeln!(
+            text,
+            "\nIt would run without a question with\n\n{}",
+            rules.trim_end()
+        );
     }
     text
 }

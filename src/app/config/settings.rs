@@ -286,7 +286,9 @@ mod tests {
         }
         let changed = layers.entries().into_iter().map(|(_, _, origin)| origin);
         assert!(
-            changed.into_iter().all(|origin| *origin == layers::Origin::Command),
+            changed
+                .into_iter()
+                .all(|origin| *origin == layers::Origin::Command),
             "a setting is not tested"
         );
         let expected = Settings {

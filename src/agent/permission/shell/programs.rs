@@ -1,9 +1,9 @@
 //! Programs that run others by an option, a variable or their own language.
 
-use super::{git, sed};
 use super::inner::{Inner, Through, as_script, is_name};
 use super::walk::FoundCommand;
 use super::word::Word;
+use super::{git, sed};
 
 /// What a command starts by a variable that is set for it.
 pub(super) fn variable(name: &str, value: &Word) -> Vec<Inner> {

@@ -122,7 +122,8 @@ impl Reader<'_> {
                     }
                     if let Some(file) = file {
                         let rest = self.line();
-                        self.writes.push(Word::literal(format!("{file}{rest}").trim()));
+                        self.writes
+                            .push(Word::literal(format!("{file}{rest}").trim()));
                     }
                 }
                 'y' => {
@@ -150,7 +151,9 @@ impl Reader<'_> {
     fn address(&mut self) -> Option<()> {
         while let Some(c) = self.peek() {
             match c {
-                c if c.is_whitespace() || c.is_ascii_digit() || "$,!~+…".contains(c) => self.at += 1,
+                c if c.is_whitespace() || c.is_ascii_digit() || "$,!~+…".contains(c) => {
+                    self.at += 1
+                }
                 '/' => {
                     self.at += 1;
                     self.pattern('/')?;

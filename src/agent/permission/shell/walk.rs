@@ -160,7 +160,12 @@ impl<'a> Walker<'a> {
     /// another.
     fn is_arithmetic(&self, (start, end): (usize, usize), inner: &str) -> bool {
         let at = |index: usize| self.script.get(index).copied();
-        let marks = (at(start), at(start + 1), at(end.wrapping_sub(2)), at(end.wrapping_sub(1)));
+        let marks = (
+            at(start),
+            at(start + 1),
+            at(end.wrapping_sub(2)),
+            at(end.wrapping_sub(1)),
+        );
         let mut depth = 0_i32;
         let balanced = inner.chars().all(|c| {
             depth += i32::from(c == '(') - i32::from(c == ')');

@@ -72,7 +72,9 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
     if !rest.is_empty() {
         through.inner.push(Inner::Command(rest.to_vec()));
     } else if wrapper.raises && is_shell {
-        through.inner.push(Inner::Doubt(String::from("a shell of another user")));
+        through
+            .inner
+            .push(Inner::Doubt(String::from("a shell of another user")));
     }
     Ok(through)
 }
