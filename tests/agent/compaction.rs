@@ -218,6 +218,52 @@ async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
     }
 }
 
+// F5, F12, F16
+#[tokio::test]
+async fn what_was_shortened_for_one_model_is_shortened_again_for_its_fallback() {
+    let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
+    let mut answers: Vec<_> = (0..8).map(|n| say(&format!("answer {n}"))).collect();
+    answers.extend([
+        overflow(),
+        say("the summary"),
+        fail(ErrorClass::Quota, "no money"),
+        overflow(),
+        say("a shorter one"),
+        say("done"),
+    ]);
+    let mut agent = Setup {
+        answers,
+        model: Some(windowed(0)),
+        fallback: vec![Model {
+            id: "second".into(),
+            ..windowed(0)
+        }],
+        rules: LoopRules {
+            compaction: CompactionRules {
+                keep_recent_tokens: 10_000,
+                ..CompactionRules::default()
+            },
+            ..no_retries()
+        },
+        ..Setup::default()
+    }
+    .start();
+    for n in 0..8 {
+        ask(&mut agent, &format!("{n} {}", "long ".repeat(100))).await;
+    }
+    assert_eq!(ask(&mut agent, "Last").await, RunOutcome::Done);
+    assert_eq!(ends(&agent).len(), 2);
+    let requests = agent.script.requests();
+    let models: Vec<_> = requests[8..]
+        .iter()
+        .map(|it| it.model.id.as_str())
+        .collect();
+    let (first, second) = ("scripted", "second");
+    assert_eq!(models, [first, first, first, second, second, second]);
+    let sent = |n: usize| requests[n].messages.len();
+    assert!(sent(8) > sent(10) && sent(11) > sent(13), "{}", sent(11));
+}
+
 #[tokio::test]
 async fn a_message_that_no_window_takes_does_not_end_the_conversation() {
     let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
@@ -479,6 +525,46 @@ async fn a_compaction_is_undone_and_not_made_again_by_itself() {
     let last = agent.script.requests().pop().unwrap();
     assert!(lines(&last)[0].starts_with("summary: "));
     assert_eq!(lines(&last).last().unwrap(), "user: Fourth");
+}
+
+#[tokio::test]
+async fn a_compaction_that_was_undone_is_not_made_after_a_resume_either() {
+    let answers = vec![
+        sized(say("one"), 190_000),
+        say("the summary"),
+        sized(say("two"), 2_000),
+    ];
+    let mut agent = start(answers, 200_000);
+    ask(&mut agent, "First").await;
+    ask(&mut agent, "Second").await;
+    agent.handle.uncompact();
+    let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
+    agent.until(moved).await;
+    // It holds until the next compaction, which is stored too.
+    for (answers, compacted) in [
+        (vec![sized(say("three"), 195_000)], false),
+        (
+            vec![
+                fail(ErrorClass::Overflow, "prompt is too long"),
+                say("another summary"),
+                sized(say("four"), 190_000),
+            ],
+            true,
+        ),
+        (vec![say("a third summary"), say("five")], true),
+    ] {
+        agent.handle.shutdown().await;
+        agent = Setup {
+            answers,
+            model: Some(windowed(200_000)),
+            rules: rules(),
+            resume: Some((Arc::clone(&agent.folder), agent.session.clone())),
+            ..Setup::default()
+        }
+        .start();
+        assert_eq!(ask(&mut agent, "Go on").await, RunOutcome::Done);
+        assert_eq!(ends(&agent).len(), usize::from(compacted));
+    }
 }
 
 #[tokio::test]

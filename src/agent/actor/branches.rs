@@ -131,7 +131,12 @@ impl Conversation {
     }
 
     /// The conversation is the one at the leaf from now on.
-    fn moved(&mut self, prompt: Option<Vec<Content>>, model: &Model, thinking: ThinkingLevel) {
+    pub(super) fn moved(
+        &mut self,
+        prompt: Option<Vec<Content>>,
+        model: &Model,
+        thinking: ThinkingLevel,
+    ) {
         let facts = self.session.facts();
         self.restart(facts.clone());
         self.store_model(model, thinking);

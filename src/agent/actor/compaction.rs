@@ -9,8 +9,8 @@ use super::task::Actor;
 use crate::agent::event::{NoticeLevel, RunOutcome};
 use crate::agent::memory::compaction::{ContextUsage, Pruned, Window};
 use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
-use crate::agent::session::NodeId;
 use crate::agent::session::entry::Kind;
+use crate::agent::session::{Body, NodeId};
 use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
@@ -42,7 +42,7 @@ impl Actor {
     pub(super) fn context_usage(&mut self) -> ContextUsage {
         let model = Arc::clone(self.asked());
         let rules = &self.rules.compaction;
-        let compacts = rules.enabled && !self.conversation.keeps_whole;
+        let compacts = rules.enabled && !self.conversation.session.keeps_whole();
         let messages = self.conversation.for_model().to_vec();
         let prompt = self.conversation.prompts.in_force(model.edit_format);
         let prompt = prompt.cloned().unwrap_or_default();
@@ -103,8 +103,10 @@ impl Conversation {
             let text = "A trial is open, and the last compaction was made before it: /keep or /discard ends it first.";
             return self.notice(NoticeLevel::Warning, text);
         }
-        self.move_to(target, prompt, model, thinking);
-        self.keeps_whole = true;
+        let notice = self.session.go_to(target);
+        self.report(notice);
+        self.store(Body::uncompacted());
+        self.moved(prompt, model, thinking);
         let branch = match said {
             0 => String::new(),
             _ => "; what was said since stays in a branch: /tree".to_owned(),

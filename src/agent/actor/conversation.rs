@@ -31,8 +31,6 @@ pub(super) struct Conversation {
     view: View,
     /// What it took so far.
     spent: HistoryFacts,
-    /// The user has undone a compaction: none is made by itself.
-    pub keeps_whole: bool,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
     /// Where instruction files may come from.
@@ -56,7 +54,6 @@ impl Conversation {
             context: Context::ending_with(&facts.last),
             view: View::default(),
             spent: facts.without_end(),
-            keeps_whole: false,
             prompts,
             instructions: InstructionSources::default(),
             subscribers: Subscribers::default(),
@@ -95,7 +92,6 @@ impl Conversation {
         self.context = Context::ending_with(&facts.last);
         self.view = View::default();
         self.spent = facts.without_end();
-        self.keeps_whole = false;
     }
 
     /// What is known of the conversation without reading it.
@@ -316,7 +312,6 @@ impl Conversation {
             usage: Some(usage.clone()),
         }));
         self.read_view();
-        self.keeps_whole = false;
         self.publish(AgentEvent::CompactionEnd {
             reason: summary.reason,
             outcome: CompactionOutcome::Done {

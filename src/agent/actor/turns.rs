@@ -66,7 +66,7 @@ impl Actor {
             thinking: self.thinking,
             toolbox: Arc::clone(&self.toolbox),
             rules: Arc::clone(&self.rules),
-            compacts: self.rules.compaction.enabled && !self.conversation.keeps_whole,
+            compacts: self.rules.compaction.enabled && !self.conversation.session.keeps_whole(),
             compact: None,
             model,
         })

@@ -108,6 +108,8 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             Ok(next) => {
                 if next.model.full_id() != turn.model.full_id() {
                     policy = RetryPolicy::new(&next.rules.retry, &env.fallback, &next.model);
+                    // What was shortened for one window may be too long for another (F16).
+                    (may_compact, compacted) = (next.rules.compaction.enabled, false);
                 }
                 *turn = next;
             }

@@ -17,6 +17,8 @@ pub const VERSION: u32 = 3;
 pub(super) const PROMPT: &str = "tiller.prompt";
 /// `customType` of entries about trials.
 pub(super) const TRIAL: &str = "tiller.try";
+/// `customType` of entries behind which a compaction is undone.
+const UNCOMPACTED: &str = "tiller.uncompacted";
 /// `customType` of entries that move the leaf: the conversation goes on from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
@@ -298,6 +300,14 @@ impl Body {
         }
     }
 
+    /// A compaction that stood here is undone, and not made again by itself.
+    pub fn uncompacted() -> Self {
+        Self::Custom {
+            custom_type: UNCOMPACTED.into(),
+            data: json!({}),
+        }
+    }
+
     /// What became of a trial.
     pub fn trial(data: Value) -> Self {
         Self::Custom {
@@ -362,6 +372,8 @@ pub enum Kind {
     Prompt,
     /// A trial began or ended.
     Trial,
+    /// A compaction was undone.
+    Uncompacted,
     /// Anything else, which is no part of a context.
     Other,
 }
@@ -382,6 +394,7 @@ impl Kind {
             | Self::ThinkingLevelChange
             | Self::Prompt
             | Self::Trial
+            | Self::Uncompacted
             | Self::Other => false,
         }
     }
@@ -401,6 +414,7 @@ impl Kind {
             ("thinking_level_change", ..) => Self::ThinkingLevelChange,
             ("custom", _, Some(PROMPT)) => Self::Prompt,
             ("custom", _, Some(TRIAL)) => Self::Trial,
+            ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
             _ => Self::Other,
         }
     }

@@ -49,6 +49,18 @@ impl Session {
         }
     }
 
+    /// Whether the user has undone the last compaction on the way to the leaf: none is made by itself.
+    pub fn keeps_whole(&self) -> bool {
+        let tree = self.tree();
+        let path = tree
+            .leaf()
+            .into_iter()
+            .flat_map(|leaf| tree.ancestors(leaf));
+        let mut kinds = path.map(|node| tree.node(node).kind);
+        let last = kinds.find(|kind| matches!(kind, Kind::Compaction | Kind::Uncompacted));
+        last == Some(Kind::Uncompacted)
+    }
+
     /// The conversation at the leaf.
     pub fn history(&self) -> History {
         let mut history = History::default();
@@ -129,7 +141,11 @@ impl History {
             let kind = session.tree().node(*node).kind;
             if matches!(
                 kind,
-                Kind::Other | Kind::Trial | Kind::ModelChange | Kind::ThinkingLevelChange
+                Kind::Other
+                    | Kind::Trial
+                    | Kind::Uncompacted
+                    | Kind::ModelChange
+                    | Kind::ThinkingLevelChange
             ) {
                 continue;
             }
